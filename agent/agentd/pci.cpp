@@ -84,8 +84,7 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
-  // An apply that nobody has confirmed: its settings are put back as far as only this service may write them, and are
-  // not written again.
+  // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
   if (!trial) worst = failed(environment, trial.error());

@@ -133,7 +133,8 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
-  for (bool write_now = true; std::exchange(write_now, false);) {
+  bool write_now = false;  // a conflict is over: its setting is written at once
+  do {
     Changes changes;
     if (is_enforcing()) changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, terms, save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
@@ -151,7 +152,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
                                 std::move(changes), now);
     PortTable::passed(entry);
     if (gone) return error(ENODEV, id);
-  }
+  } while (write_now);
   return {};
 }
 

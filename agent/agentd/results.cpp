@@ -70,7 +70,8 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   if (transition == Transition::repaired || transition == Transition::conflict)
     record.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
-    const auto& latest = record.writers[key] = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
+    qos::Suspect& latest = record.writers[key];
+    latest = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
     change.outcome = Outcome::conflict;
     change.detail = "repeatedly changed back by " + latest.by;
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {

@@ -19,7 +19,7 @@ bool is_own(const struct stat& status) { return status.st_uid == 0 || status.st_
 // no group is its own.
 bool is_of_others(gid_t group) { return ::geteuid() == 0 || group != ::getegid(); }
 
-// Walks to a directory by descriptors. Nobody else can replace a directory on the way, since each was checked.
+// Walks to a directory by descriptors. Other users cannot replace a directory on the way, since each was checked.
 class OwnWalk {
  public:
   // Goes on to `path`, which must exist: from where the walk is, at first from the current directory.
@@ -88,13 +88,13 @@ class OwnWalk {
     if (::fstat(fd.get(), &status) != 0) return error(errno, name_);
     if (!is_own(status))
       return error(EPERM, name_ + ": the directory belongs to user " + std::to_string(status.st_uid) +
-                              ", who could replace what is written there");
-    // In a sticky directory nobody renames or deletes the directories of others.
+                              ", who could replace its files");
+    // In a sticky directory, users cannot rename or delete the directories of others.
     const bool is_sticky = (status.st_mode & S_ISVTX) != 0,
                is_shared =
                    (status.st_mode & S_IWOTH) != 0 || ((status.st_mode & S_IWGRP) != 0 && is_of_others(status.st_gid));
     if (is_shared && !is_sticky)
-      return error(EPERM, name_ + ": other users can write to the directory, and could replace what is written there");
+      return error(EPERM, name_ + ": other users can write to the directory, and could replace its files");
     at_ = std::move(fd);
     return {};
   }

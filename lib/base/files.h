@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes files where nobody else can put another file or a link in their place, and replaces files atomically.
+// Writes files where no other user can put another file or a link in their place, and replaces files atomically.
 #pragma once
 
 #include <sys/types.h>

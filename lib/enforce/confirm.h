@@ -37,7 +37,7 @@ bool is_pending(const Record& record);
 bool is_due(const Record& record, const BootMoment& now);
 // True if is_due(), or if the apply was reverted except for settings that were refused: call lapse().
 bool has_work(const Record& record, const BootMoment& now);
-// "host kernel.numa_balancing, 0000:24:00.0/1 mtu": what is not restored yet.
+// "host kernel.numa_balancing, 0000:24:00.0/1 mtu": the settings that are not restored yet.
 std::string left_text(const Record& record);
 
 // A record for an apply that begins now, with a deadline `patience` from now.
@@ -69,9 +69,9 @@ enum class Share : uint8_t {
 
 // Restores the previous settings. What reads back as before is removed from the record, once no write that is left can
 // change it again (Op::reach), and nothing else: what is busy, absent or refused stays for the next call, or for a
-// process with the privilege. `reverted` is set when nothing
-// is left; or ten minutes after the deadline or the boot, if nothing waits for an idle port: what was refused until
-// then or is absent does not hold up the rest any longer, and stays in the record.
+// process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the boot, if
+// nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay in the
+// record.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const qos::UseCheck& in_use, Share share = Share::all);
 

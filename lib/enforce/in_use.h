@@ -9,15 +9,15 @@
 
 namespace fabric::qos {
 
-// Who uses a port, for people: "a process has registered memory with mlx5_0". Empty: nobody.
+// The user of a port, for people: "a process has registered memory with mlx5_0". Empty: the port is idle.
 struct Use {
   std::string why{};
-  bool only_default_route = false;  // nobody but the machine's default route
+  bool only_default_route = false;  // the machine's default route is the only user
   explicit operator bool() const { return !why.empty(); }
 };
 
-// Called before each disruptive write; tells who uses the port, or only whether somebody does. It has no default, so
-// that it cannot be forgotten. If it was made from an empty function, it reports every port as in use.
+// Called before each disruptive write; returns the user of the port, or only whether there is one. It has no default,
+// so that it cannot be forgotten. If it was made from an empty function, it reports every port as in use.
 class UseCheck {
  public:
   template <class Ask>
@@ -27,20 +27,20 @@ class UseCheck {
       if (!ask) return;
     ask_ = [ask = std::move(ask)](const Port& port) -> Use {
       if constexpr (std::is_same_v<std::invoke_result_t<Ask, const Port&>, Use>) return ask(port);
-      else return Use{ask(port) ? kSomebody : ""};
+      else return Use{ask(port) ? kUnnamedUser : ""};
     };
   }
   [[nodiscard]] Use operator()(const Port& port) const {
-    if (!ask_) return {kSomebody};
+    if (!ask_) return {kUnnamedUser};
     return ask_(port);
   }
 
  private:
-  static constexpr const char* kSomebody = "a process, a guest or a container uses the port";
+  static constexpr const char* kUnnamedUser = "a process, a guest or a container uses the port";
   std::function<Use(const Port&)> ask_;
 };
 
-// Who uses the port, or a virtual function or subfunction of it:
+// The user of the port, or of a virtual function or subfunction of it:
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
 // - a guest that has the function open (vfio),

@@ -92,7 +92,7 @@ class Pass {
         if (partly_read_ && !read_error_) read_port();
       }
       for (Row& row : rows_)
-        if (row.progress == Progress::untouched && !in_sync(row)) hold(row);
+        if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       settle_port();
       port_.qos = dry_run_ ? first_.values : have_.values;
     }
@@ -230,7 +230,7 @@ class Pass {
   // What only adds protection does not wait.
   [[nodiscard]] bool may_wait_for_class(SettingId id) const {
     if (guard_.differs(id)) return guard_.is_moving() && !guard_.only_protects(id);
-    return traffic_part(id) == TrafficPart::none && guard_.takes_away(id);
+    return setting_of(id).traffic == TrafficPart::none && guard_.takes_away(id);
   }
 
   // Why the setting itself must not be written, or not now.
@@ -272,14 +272,14 @@ class Pass {
   }
 
   // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
-  void hold(Row& row) {
+  void wait_for_class(Row& row) {
     guard_.update(have_, want_, port_.netdev);
     const Row* cause = nullptr;
     // First what was refused or is blocked, and what protects: without it the others cannot go on.
     const auto rank = [](const Row& other) {
       const bool failed =
           was_refused(other) || other.progress == Progress::ignored || other.progress == Progress::blocked;
-      return 2 * (failed ? 1 : 0) + (traffic_part(other.setting->id) == TrafficPart::protects ? 1 : 0);
+      return std::pair(failed, other.setting->traffic == TrafficPart::protects);
     };
     for (const Row& other : rows_)
       if (other.setting != row.setting && guard_.differs(other.setting->id) && !other.waits_for &&

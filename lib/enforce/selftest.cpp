@@ -154,8 +154,12 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
         break;
       }
       const auto have = read(kernel, port, keys_of(wanted));
-      if (have) guard.update(*have, wanted, port.netdev);
-      const auto value = have ? guard.next_value(*id) : std::optional(wanted);
+      if (!have) {
+        out.stopped = have.error().text();
+        break;
+      }
+      guard.update(*have, wanted, port.netdev);
+      const auto value = guard.next_value(*id);
       if (!value) {
         ++id;
         continue;
@@ -189,8 +193,8 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::
   bool changed = false;
   for (Port& port : ports) {
     if (state::find_original(*record, port) == record->end()) continue;
-    // The test did not wait for the maintenance window, so its end does not, either. Nor does the default route stop
-    // it.
+    // The test waited neither for the maintenance window nor for an entry that names a port with the default route, so
+    // its end does not, either.
     const Changes changes =
         restore(kernel, port, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
     all.insert(all.end(), changes.begin(), changes.end());

@@ -90,9 +90,9 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
   for (const Setting& setting : kSettings) {
     if (!has_key(keys_, setting.id) || !has_value(setting, want) || !has_value(setting, now)) continue;
     const bool can_be = why_not(driver_, setting, want, have, netdev).empty();
-    if (!can_be && traffic_part(setting.id) != TrafficPart::protects) continue;
+    if (!can_be && setting.traffic != TrafficPart::protects) continue;
     set.set(index(setting.id));
-    if (traffic_part(setting.id) == TrafficPart::none) continue;
+    if (setting.traffic == TrafficPart::none) continue;
     if (!same_value(setting, want, now) || has_key(have.notes.unread, setting.id)) differing_.set(index(setting.id));
   }
   Qos goal = now;
@@ -128,7 +128,7 @@ Qos TrafficGuard::after(SettingId id, const Qos& value) const {
 }
 
 bool TrafficGuard::moves(SettingId id) const {
-  if (traffic_part(id) != TrafficPart::classifies) return false;
+  if (setting_of(id).traffic != TrafficPart::classifies) return false;
   const Lanes next = lanes(after(id, want_));
   for (size_t lane = 0; lane < kLanes; ++lane)
     if ((now_[lane].guards & kPfc) != 0 && now_[lane].priority != next[lane].priority) return true;
@@ -166,9 +166,9 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
   // all traffic that the policy protects has it, and when the traffic has moved.
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(goal_[lane].guards & released, next[lane].guards)) return false;
-  if (traffic_part(id) != TrafficPart::protects) return true;
+  if (setting_of(id).traffic != TrafficPart::protects) return true;
   return std::ranges::none_of(kSettings, [&](const Setting& other) {
-    return other.id != id && differs(other.id) && traffic_part(other.id) == TrafficPart::classifies;
+    return other.id != id && differs(other.id) && other.traffic == TrafficPart::classifies;
   });
 }
 
@@ -213,7 +213,7 @@ Qos TrafficGuard::step(bool by_share) const {
 }
 
 std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
-  if (traffic_part(id) == TrafficPart::none || may_follow(id, lanes(after(id, want_)))) return want_;
+  if (setting_of(id).traffic == TrafficPart::none || may_follow(id, lanes(after(id, want_)))) return want_;
   const Setting& setting = setting_of(id);
   for (const Qos& step : steps_)
     if (has_value(setting, step) && !same_value(setting, step, have_.values) &&
@@ -224,7 +224,7 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
   if (!moves(id)) return std::nullopt;
   Qos alone = after(id, want_);
   for (const Setting& other : kSettings)
-    if (other.id != id && traffic_part(other.id) == TrafficPart::protects) copy_value(other, have_.values, alone);
+    if (other.id != id && other.traffic == TrafficPart::protects) copy_value(other, have_.values, alone);
   if (!may_follow(id, lanes(alone))) return std::nullopt;
   return want_;
 }

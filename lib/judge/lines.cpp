@@ -51,6 +51,7 @@ bool has_word(std::string_view list, std::string_view word) {
 
 bool fits(const LineMessage& message, std::string_view line, const Codes& codes) {
   if (codes.status != 0 && message.status == codes.status) return true;
+  if (message.call == Call::of_driver && codes.is_of_driver) return true;
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
   for (std::string_view patterns = message.patterns; !patterns.empty();)

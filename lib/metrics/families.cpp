@@ -162,8 +162,9 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
     if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
     Labels labels = id_labels(finding.subject);
     labels.push_back({"setting", finding.id});
-    const bool matches = finding.status == Status::ok && !is_audited(finding);
-    families.add(is_unverified(finding) ? kUnverified : kInSync, labels, matches ? 1 : 0);
+    const double matches = finding.status == Status::ok && !is_audited(finding);
+    if (is_unverified(finding)) families.add(kUnverified, labels, matches);
+    else families.add(kInSync, labels, matches);
   }
   std::set<std::string_view> ok;  // checks with subjects that have no series of their own
   for (const Finding& finding : report.findings) {

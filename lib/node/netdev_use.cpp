@@ -133,7 +133,7 @@ Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
   return out;
 }
 
-std::string above(const Stack& stack, int ifindex, const Port& port) {
+std::string place_of(const Stack& stack, int ifindex, const Port& port) {
   const std::string name = stack.name_of(ifindex);
   if (name == port.netdev) return name;
   return name + ", on the link of " + port.netdev;
@@ -169,7 +169,7 @@ std::string default_route_of(Kernel& kernel, const Port& port) {
     if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
     for (const rtnl::NextHop& hop : each.hops)
       if (stack->has(hop.ifindex) && !is_table_of(*stack, *rules, each.table, each.destination.v6))
-        return "the default route leaves by " + above(*stack, hop.ifindex, port);
+        return "the default route leaves by " + place_of(*stack, hop.ifindex, port);
   }
   return {};
 }
@@ -185,7 +185,7 @@ std::string sessions_over(Kernel& kernel, const Port& port) {
     if (stack->has(link.ifindex) || !link.master || !stack->has(*link.master) || link.carrier == false) continue;
     const auto* master = find_where(stack->links, [&](const rtnl::Link& each) { return each.ifindex == *link.master; });
     if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
-      return "a guest or a container (" + link.name + ") uses " + above(*stack, master->ifindex, port);
+      return "a guest or a container (" + link.name + ") uses " + place_of(*stack, master->ifindex, port);
   }
   const auto sessions = sessions_of(kernel);
   if (!sessions) return unknown(sessions.error());

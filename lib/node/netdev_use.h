@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends over a netdev besides RDMA: the machine's default route, its TCP sessions, guests and containers behind a
+// The users of a netdev besides RDMA: the machine's default route, its TCP sessions, guests and containers behind a
 // bridge; also through a device above it (bond, team, bridge, VLAN, VRF, vxlan, geneve, Open vSwitch, macvlan, ipvlan),
 // and over a virtual function or subfunction on the same link.
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace fabric {
 
-// Why the port carries the machine's default route: "the default route leaves by br0, above eth0". Any table counts,
-// IPv4 and IPv6, except a table that the routing rules limit to sources or devices of this port (a rail of its own).
-// Empty: it does not. A failure to read counts as a default route.
+// Why the port carries the machine's default route: "the default route leaves by br0, on the link of eth0". Any table
+// counts, IPv4 and IPv6, except a table that the routing rules limit to sources or devices of this port (a rail of its
+// own). Empty: it does not. A failure to read counts as a default route.
 std::string default_route_of(Kernel& kernel, const Port& port);
 
-// Who else uses the netdev of the port: "a TCP session of this host (10.0.0.1) uses eth0"; empty: nobody. A failure to
+// Another user of the port's netdev: "a TCP session of this host (10.0.0.1) uses eth0"; empty: none. A failure to
 // read counts as a user. A captured tree has no sessions.
 std::string sessions_over(Kernel& kernel, const Port& port);
 

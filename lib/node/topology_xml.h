@@ -12,8 +12,8 @@ namespace fabric {
 inline constexpr size_t kMaxHwlocXml = size_t{64} << 20;
 
 // hwloc's XML (format 2) of the running machine ("/") or of a raw sysfs tree, of which hwloc sees only what Root reads
-// (show_only()), within 10 s. Leaves out serial numbers,
-// the host name and addresses, and OS devices, whose names are read from sysfs.
+// (show_only()), within 10 s. Leaves out serial numbers, the host name and addresses, and OS devices, whose names are
+// read from sysfs.
 Result<std::string> discover_hwloc_xml(const std::string& root);
 
 // The XML with what parse_hwloc_xml() reads: objects with their numbers, CPUs and addresses, the names of OS devices,

@@ -12,7 +12,7 @@ struct Written {
 };
 
 // Whether write_capture() can use the directory: it is empty, or absent from an existing one, and by the rules of
-// open_own_directory() nobody else can replace what is written there. An Error has the reason.
+// open_own_directory() no other user can replace its files. An Error has the reason.
 Result<void> check_capture_directory(const std::string& directory);
 
 // Writes the tape and `about` (a text file) to `directory`, by check_capture_directory(). Writes everything or nothing.

@@ -90,7 +90,7 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
   trial.record_ =
       confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
-  if (lapsed && *lapsed) {  // what is not restored yet is older than what this apply finds
+  if (lapsed && *lapsed) {  // its values are older than those that this apply finds
     trial.record_.before = (*lapsed)->before;
     trial.record_.sysctl = (*lapsed)->sysctl;
   }

@@ -308,7 +308,7 @@ constexpr std::string_view kTexts[] = {
     "mode", "updated", "outcome", "detail", "drift_from", "drift_to", "drift_by", "config_error", "held",
     "originals_error", "lost_entry", "config",
     // original settings, and those before apply --confirm
-    "place", "address", "boot_id", "until", "policy", "disruptive", "reverted",
+    "place", "address", "driver", "pci_id", "boot_id", "until", "policy", "disruptive", "reverted",
     // findings and acknowledgements
     "id", "subject", "status", "observed", "expected", "rule", "evidence", "identity", "by",
     // neighbors

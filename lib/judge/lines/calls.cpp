@@ -22,18 +22,16 @@ constexpr LineMessage kCallRows[] = {
     of(Call::registration, "ENOMEM|EAGAIN", "registration-memlock", host,
        "Memory could not be locked for RDMA. This is not a lack of RAM: the memlock limit of the process is too low "
        "(services ignore limits.conf: LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd), or the NIC, "
-       "the "
-       "GPU's BAR or vm.max_map_count has no room for another region.",
+       "the GPU's BAR or vm.max_map_count has no room for another region.",
        "ulimit -l; fabric-agentctl check --only memlock", kVerbs),
     of(Call::registration, "EFAULT", "gpudirect-registration", host,
-       "The NIC could not map GPU memory by its address: no peer memory module is loaded (nvidia-peermem; for AMD "
-       "that of the RDMA stack), it does not fit the driver, or this memory needs DMA-BUF.",
+       "The NIC could not map GPU memory by its address: no peer memory module is loaded (nvidia-peermem; for AMD that "
+       "of the RDMA stack), it does not fit the driver, or this memory needs DMA-BUF.",
        "fabric-agentctl check --only gpudirect", kVerbs),
     of(Call::registration, "EINVAL", "registration-invalid", host,
        "The NIC's driver rejects this kind of memory or access. GPU memory by its address needs a peer memory module "
        "(nvidia_peermem, amdgpu_peermem) or DMA-BUF; access flags with REMOTE_ATOMIC (8) need a NIC with atomics. "
-       "Test: "
-       "host memory with the same flags. If it can be registered, peer memory is missing, else atomics.",
+       "Test: host memory with the same flags. If it can be registered, peer memory is missing, else atomics.",
        "ibv_devinfo -v -d {rdma} | grep atomic_cap; fabric-agentctl check --only gpudirect", kVerbs),
     of(Call::registration, "EIO|EPERM|EACCES", "registration-refused", host,
        "Memory could not be registered for RDMA: a limit (memlock, memory regions, BAR of the GPU), no peer memory "
@@ -45,8 +43,8 @@ constexpr LineMessage kCallRows[] = {
        "uname -r; ibv_devinfo -d {rdma} | grep fw_ver; fabric-agentctl check --only gpudirect", kVerbs),
     of(Call::dmabuf, "", "dmabuf-registration", host,
        "GPU memory could not be registered through DMA-BUF: kernel, RDMA driver, rdma-core or GPU driver do not "
-       "support "
-       "it (EOPNOTSUPP), or not for this memory. NCCL_DMABUF_ENABLE=0 with a peer memory module is the other way.",
+       "support it (EOPNOTSUPP), or not for this memory. NCCL_DMABUF_ENABLE=0 with a peer memory module is the other "
+       "way.",
        "uname -r; ibv_devinfo -d {rdma} | grep fw_ver", "NCCL src/misc/ibvwrap.cc, rdma-core libibverbs/verbs.c"),
     of(Call::registration, "", "registration-failed", host,
        "Memory could not be registered for RDMA: memlock, peer memory for GPU memory, or limits of the NIC.",
@@ -57,21 +55,18 @@ constexpr LineMessage kCallRows[] = {
        "A queue pair, completion queue or other object could not be created. ENOMEM does not mean RAM here: locked "
        "memory (the memlock limit of the process; services ignore limits.conf: LimitMEMLOCK=infinity in the unit of "
        "slurmd, sshd or containerd), or the queue pairs of the NIC or of its virtual function are used up. Harmless if "
-       "the "
-       "job does not use this NIC and goes on: UCX tries every NIC.",
+       "the job does not use this NIC and goes on: UCX tries every NIC.",
        "rdma resource show; fabric-agentctl check --only memlock", kVerbs),
     of(Call::create_object, "ETIMEDOUT|EIO|ENODEV|EBUSY", "object-firmware", host,
        "The NIC did not create a queue pair or completion queue: its firmware does not answer, or the device is gone "
-       "or "
-       "in reset.",
+       "or in reset.",
        "journalctl -k -g {pci}; devlink health show pci/{pci}", kVerbs),
     of(Call::create_object, "EPERM|EACCES", "object-permission", host,
        "A queue pair or other object needs a privilege that the process lacks: raw packets need CAP_NET_RAW.",
        "grep Cap /proc/PID/status", kVerbs),
     of(Call::create_object, "EINVAL|EOPNOTSUPP|ENOSYS|EPROTONOSUPPORT|ENOPROTOOPT", "object-unsupported", software,
        "The device does not have this kind of queue pair or completion queue, or not of this size: the program asks "
-       "for "
-       "more than the device offers (UD, XRC, inline data, queue depth), or library and driver are too old.",
+       "for more than the device offers (UD, XRC, inline data, queue depth), or library and driver are too old.",
        "ibv_devinfo -v -d {rdma}", kVerbs),
 
     // Address handles.
@@ -123,21 +118,18 @@ constexpr LineMessage kCallRows[] = {
        "env | grep -E 'TRAFFIC_CLASS|_TC='; rdma link show", kVerbs),
     of(Call::modify_qp, "", "modify-qp-failed", software,
        "The connection could not be set up; the errno of the step, beside this line, decides: 110 is an address that "
-       "was "
-       "not resolved, 22 a GID of another kind or an empty index, 19 a missing GID (GRH) or netdev.",
+       "was not resolved, 22 a GID of another kind or an empty index, 19 a missing GID (GRH) or netdev.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
     of(Call::query_gid, "", "gid-entry", software,
        "The GID index does not exist on this port, or has no entry: choose the index of the RoCE v2 address, or let "
-       "the "
-       "library choose.",
+       "the library choose.",
        "grep . /sys/class/infiniband/{rdma}/ports/*/gids/* | grep -v :0000:0000:0000:0000$", kVerbs),
 
     // Opening of a device.
     of(Call::open_device, "ENOMEM", "open-device-memory", host,
        "The device could not be opened for another process: the doorbell pages (UAR) in the NIC's BAR, or locked "
        "memory, are used up. The kernel log has \"ALLOC_UAR ... limits exceeded\" in the first case: fewer processes "
-       "on "
-       "this NIC, or a larger BAR (mlxconfig PF_LOG_BAR_SIZE, then a cold reboot).",
+       "on this NIC, or a larger BAR (mlxconfig PF_LOG_BAR_SIZE, then a cold reboot).",
        "journalctl -k -g ALLOC_UAR; ulimit -l", kVerbs),
     of(Call::open_device, "EOPNOTSUPP|EPROTONOSUPPORT|ENOSYS", "open-device-library", software,
        "The library does not fit the kernel's driver, or an old library does not know the device (the openib BTL of "
@@ -172,13 +164,11 @@ constexpr LineMessage kCallRows[] = {
        "sminfo; ip route get {peer}", kCm),
     of(Call::bind, "", "rdmacm-bind", host,
        "The program cannot use the local address: it is not on the netdev of an RDMA device, its port is in use, or "
-       "its "
-       "name does not resolve.",
+       "its name does not resolve.",
        "ip -br addr; rdma link show", kCm),
     of(Call::connect, "EFAULT", "rdmacm-driver", host,
        "The driver of this host's NIC could not prepare the connection: EFAULT of bnxt_re is a command that its "
-       "firmware "
-       "refused. The lines before this one name the command.",
+       "firmware refused. The lines before this one name the command.",
        "journalctl -k -g {rdma}", kCm),
     of(Call::connect, "ECONNREFUSED|ECONNRESET", "rdmacm-rejected", peer,
        "The peer rejected the connection: nothing listens on this port there, or its process ended.",
@@ -201,52 +191,35 @@ constexpr LineMessage kCallRows[] = {
        "rdma resource show qp link {port}", "ibv_post_send(3)"),
     of(Call::post, "EINVAL|EFAULT|EOPNOTSUPP", "post-invalid", software,
        "The work request is invalid: more elements or inline data than the queue pair has, or an operation that it "
-       "does "
-       "not support.",
+       "does not support.",
        "ibv_devinfo -v -d {rdma}", "ibv_post_send(3)"),
 
     // Virtual functions.
     of(Call::enable_vfs, "EBUSY", "vfs-busy", host,
        "The kernel refuses to change the number of virtual functions: some exist already (write 0 first), or the "
-       "driver "
-       "is in a reset or a mode change. The errno is all that is known; the kernel log has the driver's reason.",
+       "driver is in a reset or a mode change. The errno is all that is known; the kernel log has the driver's reason.",
        "cat /sys/class/net/{netdev}/device/sriov_numvfs; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
     of(Call::enable_vfs, "ENOSPC", "vfs-msix", host,
        "The function has no MSI-X vectors left for virtual functions; ENOSPC is not about a disk. On machines with "
-       "many "
-       "CPUs the driver of the PF and its RDMA driver (irdma) take all of them: lower msix_vec_per_pf_max with devlink "
-       "before the driver loads, or do not load irdma where RDMA is not used.",
+       "many CPUs the driver of the PF and its RDMA driver (irdma) take all of them: lower msix_vec_per_pf_max with "
+       "devlink before the driver loads, or do not load irdma where RDMA is not used.",
        "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"),
     of(Call::enable_vfs, "ENOMEM|EIO", "vfs-resources", host,
        "The platform has no room for the BARs or bus numbers of the virtual functions: SR-IOV and MMIO above 4 GB in "
-       "the "
-       "firmware setup, pci=realloc.",
+       "the firmware setup, pci=realloc.",
        "lspci -vv -s {pci} | grep -A 8 SR-IOV; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
     of(Call::enable_vfs, "ENOENT|EINVAL|ERANGE|EOPNOTSUPP|EPERM|EACCES|EROFS", "vfs-refused", host,
        "The function offers fewer virtual functions, or none: SR-IOV is off in the NIC's firmware, the number exceeds "
        "sriov_totalvfs, or the process may not write to sysfs.",
        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
 
-    // Whatever else a driver reports as failed.
-    {"driver-error", host,
-     "^mlx5_core *ailed|^mlx5_core *rror|^mlx4_core *ailed|^mlx4_core *rror|^bnxt_en *ailed|^bnxt_en *rror|^bnxt_r"
-     "e *ailed|^bnxt_re *rror|^ionic *ailed|^ionic *rror|^ice *ailed|^ice *rror|^irdma *ailed|^irdma *rror|^iavf *"
-     "ailed|^iavf *rror|^i40e *ailed|^i40e *rror|^efa *ailed|^efa *rror|^mana *ailed|^mana *rror|^hns3 *ailed|^hns"
-     "3 *rror|^hns_roce *ailed|^hns_roce *rror|^cxgb4 *ailed|^cxgb4 *rror|^qedr *ailed|^qedr *rror|^erdma *ailed|^"
-     "erdma *rror|^infiniband *ailed|^infiniband *rror|^mlx5_ib *ailed|^mlx5_ib *rror|^ib_core *ailed|^ib_core *rr"
-     "or|^ionic_rdma *ailed|^ionic_rdma *rror|^mana_ib *ailed|^mana_ib *rror|^mlx5_core: *ailed|^mlx5_core: *rror|"
-     "^mlx4_core: *ailed|^mlx4_core: *rror|^bnxt_en: *ailed|^bnxt_en: *rror|^bnxt_re: *ailed|^bnxt_re: *rror|^ioni"
-     "c: *ailed|^ionic: *rror|^ice: *ailed|^ice: *rror|^irdma: *ailed|^irdma: *rror|^iavf: *ailed|^iavf: *rror|^i4"
-     "0e: *ailed|^i40e: *rror|^efa: *ailed|^efa: *rror|^mana: *ailed|^mana: *rror|^hns3: *ailed|^hns3: *rror|^hns_"
-     "roce: *ailed|^hns_roce: *rror|^cxgb4: *ailed|^cxgb4: *rror|^qedr: *ailed|^qedr: *rror|^erdma: *ailed|^erdma:"
-     " *rror|^infiniband: *ailed|^infiniband: *rror|^mlx5_ib: *ailed|^mlx5_ib: *rror|^ib_core: *ailed|^ib_core: *r"
-     "ror|^ionic_rdma: *ailed|^ionic_rdma: *rror|^mana_ib: *ailed|^mana_ib: *rror|^mlx5_core *imeout|^bnxt_en *ime"
-     "out|^ionic *imeout|^nvme nvme*rdma*ailed",
-     "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message more "
-     "closely: "
-     "its codes are all that is known. Driver and firmware, and the first such line in the kernel log, are where to "
-     "look.",
-     "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}", "Linux drivers/net/ethernet, drivers/infiniband"},
+    // Any other operation that a driver reports as failed.
+    of(Call::of_driver, "", "driver-error", host,
+       "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message more "
+       "closely: its codes are all that is known. Look at the versions of driver and firmware, and at the first such "
+       "line in the kernel log.",
+       "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}",
+       "Linux drivers/net/ethernet, drivers/infiniband"),
 };
 
 }  // namespace

@@ -98,15 +98,14 @@ constexpr Syndrome kSyndromes[] = {{0x01, 1, "LOCAL_LENGTH"},
 
 // vendor_err of mlx5, from the statuses that issue threads of NCCL and UCX show with them; NVIDIA does not publish
 // them.
-constexpr Name kVendorErrors[] = {{0x51,
-                                   "the key of this host's buffer does not permit the access, or GPU memory "
-                                   "cannot be reached"},
-                                  {0x68, "the work request does not fit its queue pair"},
-                                  {0x81, "no acknowledgment came back"},
-                                  {0x88, "the peer denied access to its memory"},
-                                  {0x89, "the peer reported an error of its own"},
-                                  {0x8a, "the peer rejected the request as invalid"},
-                                  {0xf9, "flushed after an earlier error"}};
+constexpr Name kVendorErrors[] = {
+    {0x51, "the key of this host's buffer does not permit the access, or GPU memory cannot be reached"},
+    {0x68, "the work request does not fit its queue pair"},
+    {0x81, "no acknowledgment came back"},
+    {0x88, "the peer denied access to its memory"},
+    {0x89, "the peer reported an error of its own"},
+    {0x8a, "the peer rejected the request as invalid"},
+    {0xf9, "flushed after an earlier error"}};
 
 void add_vendor(Codes& codes, unsigned number) {
   if (number == 0 || number > 0xff) return;
@@ -600,6 +599,24 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::
                                                         {"SR-IOV", Call::enable_vfs},
                                                         {"SRIOV", Call::enable_vfs}};
 
+// Linux drivers/net/ethernet, drivers/infiniband.
+constexpr std::string_view kDrivers[] = {"mlx5_core",  "mlx5_ib",    "mlx4_core", "bnxt_en",  "bnxt_re", "ionic",
+                                         "ionic_rdma", "ice",        "irdma",     "iavf",     "i40e",    "efa",
+                                         "mana",       "mana_ib",    "hns3",      "hns_roce", "cxgb4",   "qedr",
+                                         "erdma",      "infiniband", "ib_core"};
+
+// "mlx5_core 0000:17:00.0: ... failed", "bnxt_re: ... error"
+bool is_failure_of_driver(std::string_view line) {
+  for (const std::string_view name : kDrivers)
+    for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+      const std::string_view rest = line.substr(at + name.size());
+      if ((at > 0 && is_word_letter(line[at - 1])) || (!rest.starts_with(' ') && !rest.starts_with(": "))) continue;
+      for (const std::string_view word : {"ailed", "rror", "imeout"})
+        if (rest.find(word) != std::string_view::npos) return true;
+    }
+  return false;
+}
+
 bool reports_failure(std::string_view line) {
   for (const std::string_view word : {"ail", "rror", "ouldn't", "annot", "an't", "nable", "nvalid", "not "})
     if (line.find(word) != std::string_view::npos) return true;
@@ -623,6 +640,7 @@ Codes codes_of(std::string_view line) {
   const auto* call =
       find_where(kCalls, [&](const auto& each) { return line.find(each.first) != std::string_view::npos; });
   if (call != nullptr && (!out.error.empty() || reports_failure(line))) out.call = call->second;
+  out.is_of_driver = is_failure_of_driver(line);
   return out;
 }
 

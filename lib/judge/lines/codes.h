@@ -27,6 +27,7 @@ enum class Call : uint8_t {
   bind,
   post,
   enable_vfs,
+  of_driver,  // any other operation of a NIC's driver, in the kernel's log
 };
 
 // Sources of the numbers:
@@ -40,6 +41,7 @@ struct Codes {
   unsigned xid = 0;                // of NVIDIA's GPU driver; 0: none
   std::string_view error;          // the first errno: "ETIMEDOUT"; empty: none
   Call call = Call::none;          // the call that failed
+  bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
 Codes codes_of(std::string_view line);

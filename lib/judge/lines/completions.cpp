@@ -28,8 +28,7 @@ constexpr LineMessage kCompletionRows[] = {
      "journalctl -k -g {pci}", kWc, 3},
     {"wc-local-protection", host, "local protection error|Local protection on ",
      "The NIC could not access the buffer of this host. The network and the peer are not involved. GPU memory: the "
-     "peer "
-     "memory module (nvidia_peermem) does not fit the driver, ACS redirects between GPU and NIC, or the IOMMU "
+     "peer memory module (nvidia_peermem) does not fit the driver, ACS redirects between GPU and NIC, or the IOMMU "
      "translates. Else the buffer is not registered, or was freed during the transfer.",
      "fabric-agentctl check --only iommu,acs,gpudirect", kWc, 4},
     {"wc-flushed", none, "Work Request Flushed Error|WR flushed",
@@ -61,8 +60,7 @@ constexpr LineMessage kCompletionRows[] = {
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
      "resent. The path loses packets (link down, PFC or ECN misconfigured, routing, a path MTU above that of the "
      "network), the peer's process or node is gone, or its GID or rail is unreachable: NCCL_IB_HCA names ports that "
-     "are "
-     "not connected to each other.",
+     "are not connected to each other.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,
      "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|"

@@ -66,21 +66,17 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-uar-limit", host, "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
      "The doorbell pages (UAR) in the NIC's BAR are used up: too many processes on this NIC, or 64 KiB pages. The "
-     "firmware "
-     "answers; RAM and locked memory are not the limit. Set PF_LOG_BAR_SIZE one or two higher with mlxconfig, then a "
-     "cold "
-     "reboot; or fewer processes on this NIC.",
+     "firmware answers; RAM and locked memory are not the limit. Set PF_LOG_BAR_SIZE one or two higher with mlxconfig, "
+     "then a cold reboot; or fewer processes on this NIC.",
      "mstconfig -d {pci} query | grep BAR_SIZE", "Linux drivers/net/ethernet/mellanox/mlx5/core/uar.c, mlx4/main.c"},
     {"mlx5-limit", host,
      "failed, status limits exceeded(0x8)|failed, status no resources(0xf)|failed, status no resources(0xF)",
      "The firmware has no more objects of this kind: the queue pairs, completion queues or memory regions of the NIC, "
-     "or "
-     "of its virtual function, are used up.",
+     "or of its virtual function, are used up.",
      "rdma resource show", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-qp-rejected", software,
      "RST2INIT_QP(*status bad|INIT2RTR_QP(*status bad|RTR2RTS_QP(*status bad|RTS2RTS_QP(*status "
-     "bad|SQERR2RTS_QP(*status "
-     "bad|INIT2INIT_QP(*status bad",
+     "bad|SQERR2RTS_QP(*status bad|INIT2INIT_QP(*status bad",
      "A program asked for a queue pair attribute that is impossible (timeout, retry count, rnr_retry, max_rd_atomic, "
      "traffic class), or for a transition that is not allowed: bad parameter. The firmware rejected the command and "
      "works; the process named below passes the value to ibv_modify_qp.",
@@ -98,8 +94,8 @@ constexpr LineMessage kDriverRows[] = {
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
     {"mlx5-completion", software, "mlx5: *: got completion with error:",
-     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The library above "
-     "reports it in another line, with the status in words.",
+     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The library above reports it "
+     "in another line, with the status in words.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "rdma-core providers/mlx5/cq.c"},
     {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
      "A work request of the kernel failed; the lines around this one have its status or syndrome.",
@@ -247,8 +243,7 @@ constexpr LineMessage kDriverRows[] = {
      "ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
      "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
      "up. Driver, firmware and libionic must come from the same release (AMD's bundle). A refused UD queue pair "
-     "(CREATE_QP "
-     "BAD_ATTR) leaves a port without QP1 and rdma_cm, while RC connections work.",
+     "(CREATE_QP BAD_ATTR) leaves a port without QP1 and rdma_cm, while RC connections work.",
      "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c, infiniband/hw/ionic/ionic_admin.c, ionic_ibdev.c"},
     {"ionic-rdma-timeout", host, "admin command timed out, aq",
@@ -260,13 +255,11 @@ constexpr LineMessage kDriverRows[] = {
     {"efa-dereg", none, "Failed to process command DEREG_MR",
      "A race at the end of a process: the accelerator's driver has released the buffer before EFA deregistered it "
      "(RESOURCE_BUSY of the admin queue). Harmless after a process has ended; if it repeats while jobs run, update the "
-     "EFA "
-     "driver.",
+     "EFA driver.",
      "modinfo -F version efa", "AWS Neuron's troubleshooting guide, Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"efa-command", host, "Failed to process command*comp_status|efa *Failed to process command",
      "The EFA device rejected a command of the driver: no resource left for another object (err -12: fewer processes "
-     "or "
-     "endpoints on the device), or a wrong request.",
+     "or endpoints on the device), or a wrong request.",
      "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"efa-timeout", host,
      "efa *Wait for completion (polling) timeout|efa *Wait for completion (interrupt) timeout|efa *Reset indication",
@@ -281,8 +274,7 @@ constexpr LineMessage kDriverRows[] = {
      "rocep*: Requesting a reset|irdma*Requesting a reset",
      "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole NIC "
      "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
-     "this "
-     "NIC, blacklist irdma.",
+     "this NIC, blacklist irdma.",
      "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
     {"irdma-mad", host, "abnormal ae_id*qp_id = 1",
      "An asynchronous error on QP 1 of this RDMA device, which carries rdma_cm: new connections through this port fail "
@@ -297,8 +289,7 @@ constexpr LineMessage kDriverRows[] = {
      "ethtool -l {netdev}; lsmod | grep irdma", "Linux drivers/net/ethernet/intel/ice/ice_ethtool.c"},
     {"ice-vfs-msix", host, "MSI-X interrupts available for SR-IOV|Not enough MSI-X|not enough device MSI-X vectors",
      "The function has no MSI-X vectors left for virtual functions: on machines with many CPUs ice and irdma take all "
-     "of "
-     "them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
+     "of them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
     {"iavf-pf", host,
@@ -315,23 +306,21 @@ constexpr LineMessage kDriverRows[] = {
      "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c", 0,
      Role::consequence},
     {"hns-request", software,
-     "hns_*check SQ size error|hns_*check * size error|hns3*Invalid request local work queue|hns3*Local "
-     "access violation|hns_*nvalid parameter",
+     "hns_*check SQ size error|hns_*check * size error|hns3*Invalid request local work queue|hns3*Local access "
+     "violation|hns_*nvalid parameter",
      "A program asked the NIC for something that it does not have: a queue that is too large, or an operation that the "
      "queue pair does not allow (atomics, access flags).",
      "ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/hns"},
     {"hns-reset-failed", host, "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
      "The driver could not bring the NIC or its virtual function back after a reset: look at the PF's log, and load "
-     "the "
-     "driver again.",
+     "the driver again.",
      "journalctl -k -g hns3", "Linux drivers/net/ethernet/hisilicon/hns3"},
     {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
      "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
     {"exporter-no-rate", none, "error obtaining InfiniBand class info|obtaining InfiniBand class",
      "node_exporter cannot read a file of an RDMA device that its driver does not offer (the rate of mana): the port "
-     "has no "
-     "fault. Exclude the device in the exporter, or update it.",
+     "has no fault. Exclude the device in the exporter, or update it.",
      "rdma link show", "node_exporter collector/infiniband_linux.go"},
     {"amd-drivers-missing", host, "Drivers not loaded (",
      "amd-smi does not find a kernel driver (ionic_rdma, amdgpu): it is not installed, or a file in /etc/modprobe.d "
@@ -340,8 +329,7 @@ constexpr LineMessage kDriverRows[] = {
     {"rxe-namespace", host,
      "rxe_newlink: failed to add|rxe_newlink: already configured|error: Too many open files in system",
      "A Soft-RoCE link was not made: its name or its netdev is used in another network namespace, or the container is "
-     "in "
-     "RDMA's exclusive namespace mode (ENFILE of rdma link add). Device and netdev must be in one namespace.",
+     "in RDMA's exclusive namespace mode (ENFILE of rdma link add). Device and netdev must be in one namespace.",
      "rdma link show; rdma system show", "Linux drivers/infiniband/sw/rxe/rxe.c"},
     {"rxe-queue-pair", unknown, "rdma_rxe: qp#*moved to error state",
      "A queue pair of Soft-RoCE failed; the line has no reason. The program that used it, beside this line, has it.",
@@ -349,9 +337,8 @@ constexpr LineMessage kDriverRows[] = {
     {"rdma-namespace-mode", host,
      "incorrect RDMA subsystem network namespace|RDMA subsystem namespace mode|rdma netns*exclusive",
      "RDMA is in the exclusive network namespace mode; a device plugin that shares devices between pods needs the "
-     "shared "
-     "one: rdma system set netns shared while no pod runs (persistent: options ib_core netns_mode=1). Exclusive mode "
-     "needs the RDMA CNI with virtual functions.",
+     "shared one: rdma system set netns shared while no pod runs (persistent: options ib_core netns_mode=1). Exclusive "
+     "mode needs the RDMA CNI with virtual functions.",
      "rdma system show", "k8s-rdma-shared-dev-plugin"},
     {"irdma-init", host, "IRDMA hardware initialization FAILED|HW runtime init FAIL",
      "irdma could not start the RDMA unit of the NIC, and its RDMA device is missing: its firmware does not fit the "

@@ -12,13 +12,11 @@ constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid 
 constexpr LineMessage kGpuRows[] = {
     {"gpu-channel-removed", none, "NVRM: Xid (*): 45,",
      "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
-     "victim, "
-     "and the Xid that the line or an earlier line names is the cause.",
+     "victim, and the Xid that the line or an earlier line names is the cause.",
      "journalctl -k -g Xid", kXid, 0, Role::consequence},
     {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
      "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
-     "reset, "
-     "node reboot), not its number, which differs between drivers.",
+     "reset, node reboot), not its number, which differs between drivers.",
      "journalctl -k -g Xid", kXid, 0, Role::consequence},
     {"gpu-probe", host, "NVIDIA probe routine failed|NVRM: None of the NVIDIA devices were initialized",
      "The GPU driver could not start a GPU; the lines before this one have the reason.", "journalctl -k -g NVRM", kXid,
@@ -27,8 +25,7 @@ constexpr LineMessage kGpuRows[] = {
      "Unable to determine the device handle for GPU|GPU is lost|GPU requires reset|NV_ERR_RESET_REQUIRED|"
      "NVML_ERROR_GPU_IS_LOST|Reset required|is/are busy or unavailable",
      "A GPU does not answer any more, or works again only after a reset. The kernel log has the first error: a bad "
-     "PCIe "
-     "link (AER lines of the port above it), heat, power, or an Xid.",
+     "PCIe link (AER lines of the port above it), heat, power, or an Xid.",
      "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU no longer answers on PCIe (Xid 79). Its power, slot, riser or cooling is at fault, or the GPU itself. It "
@@ -37,10 +34,9 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-memory", host,
      "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
      "NVRM: Xid (*): 140,",
-     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row was replaced (63) or "
-     "could not be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is "
-     "idle; replace "
-     "it after 64.",
+     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row was replaced (63) or could "
+     "not be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; "
+     "replace it after 64.",
      "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
     {"gpu-nvlink", host,
      "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|"
@@ -54,9 +50,8 @@ constexpr LineMessage kGpuRows[] = {
      "nvidia-smi -q | grep -i gsp", kXid},
     {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
      "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped): a bug in the program or a "
-     "library, or a "
-     "setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program ends, and its "
-     "peers see remote errors.",
+     "library, or a setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program "
+     "ends, and its peers see remote errors.",
      "journalctl -k -g Xid", kXid},
     {"gpu-versions", host, "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
      "The kernel driver of the GPU and its libraries are of different releases: reboot or reload the driver after an "
@@ -71,8 +66,7 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-cuda-program", software,
      "an illegal memory access was encountered|unspecified launch failure|device-side assert",
      "A program made the GPU fault (Xid 13 or 31): a bug of the program, or of a library. The other ranks see errors "
-     "of the "
-     "network afterwards.",
+     "of the network afterwards.",
      "journalctl -k -g Xid", kXid},
     {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
@@ -90,8 +84,8 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
     {"amdgpu-lost", host,
      "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
-     "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or "
-     "powered off and on.",
+     "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or powered "
+     "off and on.",
      "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
     {"amdgpu-memory", host,
      "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|"
@@ -111,13 +105,13 @@ constexpr LineMessage kGpuRows[] = {
      "behind it cannot be used until GPUs and NVSwitches are reset.",
      "journalctl -u nvidia-fabricmanager; nvidia-smi nvlink -s", "NVIDIA Fabric Manager user guide, appendix D"},
     {"peermem-invalid-context", software, "nv_get_p2p_free_callback*invalid context",
-     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; drivers since "
-     "R560 do not print it.",
+     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; drivers since R560 "
+     "do not print it.",
      "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"peer-memory-symbol", host, "symbol ib_register_peer_memory_client",
      "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another "
-     "stack. "
-     "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
+     "stack. Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver "
+     "again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-peermem", host,
      "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"

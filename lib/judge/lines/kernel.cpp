@@ -13,8 +13,7 @@ constexpr LineMessage kKernelRows[] = {
      "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
      "AER: Multiple Correctable error|[ 0] RxErr|[ 6] BadTLP|[ 7] BadDLLP|[ 8] Rollover|[12] Timeout",
      "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this port "
-     "may "
-     "leave the bus next. Reseat the device or its riser, then look at slot and power.",
+     "may leave the bus next. Reseat the device or its riser, then look at slot and power.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-nonfatal", host,
      "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"

@@ -73,8 +73,7 @@ constexpr LineMessage kLibraryRows[] = {
 
     {"ucx-transport-missing", software, "UCX*Cannot use |UCX*annot use transport|UCX*does not support transport",
      "The device does not offer this transport (ud, rc, dc) to UCX: its driver or rdma-core is too old for it, or "
-     "never "
-     "has it. Use a newer driver, or exclude the transport (UCX_TLS=rc,self,sm).",
+     "never has it. Use a newer driver, or exclude the transport (UCX_TLS=rc,self,sm).",
      "ucx_info -d | grep -E 'Transport|Device'; uname -r", "UCX src/tools/perf, src/ucp/core/ucp_context.c"},
     {"ucx-link-local", software, "sgix*dgid fe80:",
      "Detail of a failed request: the peer was addressed by its link-local GID (fe80::), which reaches its own segment "
@@ -84,8 +83,7 @@ constexpr LineMessage kLibraryRows[] = {
      unknown,
      "ib_mlx5_log.c*wqe[",
      "Detail of a request that failed: queue pair, peer (dgid, dlid), GID index (sgix) and traffic class (tc). The "
-     "line "
-     "before it has the status.",
+     "line before it has the status.",
      "fabric-agentctl diagnose {port}",
      "UCX src/uct/ib/mlx5/ib_mlx5_log.c",
      0,
@@ -144,9 +142,8 @@ constexpr LineMessage kLibraryRows[] = {
      "BTL failed to initialize while trying to|memlock limits are set too low|lease check max locked memory|"
      "lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK is|OMPI_ERR_OUT_OF_RESOURCE*openib",
      "The memlock limit of the process is too low for RDMA; this is not a lack of RAM. Services ignore limits.conf: "
-     "set "
-     "LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd. It is harmless if the job does not use this NIC "
-     "and goes on: UCX tries every NIC.",
+     "set LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd. It is harmless if the job does not use this "
+     "NIC and goes on: UCX tries every NIC.",
      "ulimit -l; fabric-agentctl check --only memlock",
      "UCX src/uct/ib/base/ib_log.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt"},
     {"rdmacm-removed", host, "RDMA_CM_EVENT_DEVICE_REMOVAL|cma detected device removal|device removal event",
@@ -170,8 +167,7 @@ constexpr LineMessage kLibraryRows[] = {
     // Open MPI.
     {"ompi-init-device", software, "There was an error initializing an OpenFabrics device",
      "The openib BTL of this Open MPI does not know the RDMA device, or could not open it: use UCX (--mca pml ucx), "
-     "and "
-     "exclude openib (--mca btl ^openib).",
+     "and exclude openib (--mca btl ^openib).",
      "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
     {"ompi-no-cpc", software, "No OpenFabrics connection schemes reported that they were able to be used",
      "The openib BTL found no way to connect on this port: use the UCX PML (mpirun --mca pml ucx).",
@@ -199,15 +195,13 @@ constexpr LineMessage kLibraryRows[] = {
     {"ofi-no-provider", host,
      "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed",
      "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
-     "with "
-     "/dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock.",
+     "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock.",
      "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
     {"ofi-no-protocol",
      host,
      "Unable to find a protocol that worked",
      "Neither protocol of NCCL's libfabric plugin could start: no EFA device in the container, or a libfabric that is "
-     "too "
-     "old. The line before it has the reason.",
+     "too old. The line before it has the reason.",
      "fi_info -p efa; ls -l /dev/infiniband",
      "aws-ofi-nccl src/nccl_ofi_net.c",
      0,
@@ -222,8 +216,7 @@ constexpr LineMessage kLibraryRows[] = {
     {"ofi-open", host,
      "NET/OFI Couldn't open |NET/OFI*Could not open|NET/OFI*fi_fabric|NET/OFI*fi_domain|NET/OFI*fi_endpoint",
      "NCCL's libfabric plugin could not open an object of the device: it never got its EFA device, or lost it. The "
-     "number "
-     "is libfabric's error.",
+     "number is libfabric's error.",
      "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c"},
     {"ofi-test-expected", none, "entry as expected:",
      "A test of libfabric (fabtests) got the error that it asked for: no fault.", "fi_info -l", "libfabric fabtests"},

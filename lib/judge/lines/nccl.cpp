@@ -21,9 +21,8 @@ constexpr LineMessage kNcclRows[] = {
      "ip route get {peer}; echo $NCCL_CROSS_NIC", kNcclVerbs},
     {"nccl-gid-namespace", software, "ncclIbRoceGetVersionNum",
      "NCCL 2.22 to 2.25 reads the GID entries of every network namespace, and fails at those of another one (a pod "
-     "with "
-     "a virtual function or macvlan). Use a newer NCCL, or set NCCL_IB_GID_INDEX to the RoCE v2 GID of this pod, as "
-     "fabric-agentctl topo --format nccl prints it.",
+     "with a virtual function or macvlan). Use a newer NCCL, or set NCCL_IB_GID_INDEX to the RoCE v2 GID of this pod, "
+     "as fabric-agentctl topo --format nccl prints it.",
      "fabric-agentctl topo --format nccl; grep -h 'NCCL version' LOG", kNcclNet},
     {"nccl-mixed-links", software, "Attempted to connect incompatible devices",
      "NCCL_IB_HCA mixes InfiniBand and RoCE ports: list the ports of one link layer on every host.",
@@ -37,8 +36,7 @@ constexpr LineMessage kNcclRows[] = {
      "env | grep -E '^(RANK|WORLD_SIZE|SLURM_PROCID|OMPI_COMM_WORLD_RANK)='", "NCCL src/bootstrap.cc"},
     {"nccl-nvml", host, "nvmlDeviceGetHandleBy*failed|nvmlDeviceGetHandleBy*Not Found",
      "NCCL found a GPU that NVML does not list: the container has only some GPUs of the host, or the ranks of a job "
-     "run "
-     "in containers with different GPUs. Give every rank's container all GPUs of the job. The GPU itself works.",
+     "run in containers with different GPUs. Give every rank's container all GPUs of the job. The GPU itself works.",
      "nvidia-smi -L; echo $NVIDIA_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES", "NCCL src/misc/nvmlwrap.cc"},
     {"nccl-no-plugin", none,
      "NET/Plugin: Could not find|NET/Plugin: No plugin found|NET/Plugin: Failed to find ncclNet|"
@@ -76,8 +74,7 @@ constexpr LineMessage kNcclRows[] = {
      "GPU Direct RDMA Disabled for HCA*NCCL version 2.18",
      "NCCL copies through host memory on this NIC. This release, before 2.23, looks only for the older nv_peer_mem: if "
      "lsmod shows nvidia_peermem, GPUDirect works on the host and the job needs a newer NCCL. Else the peer memory "
-     "module "
-     "is not loaded.",
+     "module is not loaded.",
      "lsmod | grep peermem", "NCCL src/misc/gdrwrap.cc, src/transport/net_ib.cc"},
     {"nccl-no-gdr", host, "GPU Direct RDMA Disabled for HCA",
      "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF. NCCL "

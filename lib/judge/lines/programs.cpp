@@ -42,8 +42,7 @@ constexpr LineMessage kProgramRows[] = {
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NIXL src/plugins/ucx"},
     {"mooncake-gid-netdev", software, "GID index * has no associated network device|GID*has no associated net",
      "Mooncake 0.3.8 refuses a GID without a netdev. On InfiniBand, and in a pod whose netdev is elsewhere, that is "
-     "normal: "
-     "use another version. On RoCE choose the index of the RoCE v2 address (MC_GID_INDEX).",
+     "normal: use another version. On RoCE choose the index of the RoCE v2 address (MC_GID_INDEX).",
      "rdma link show; echo $MC_GID_INDEX",
      "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_context.cpp"},
     {"mooncake-gid-index", software, "GID is NULL, please check your GID index|MC_GID_INDEX",
@@ -70,8 +69,7 @@ constexpr LineMessage kProgramRows[] = {
      "grep -h agent LOG-OF-EVERY-RANK | head", "NIXL src/core/nixl_agent.cpp"},
     {"nvshmem-uar", host, "cannot allocate mlx5dv_devx_uar|devx_alloc_uar*failed",
      "A doorbell page of the NIC could not be allocated or mapped to the GPU: the GPU driver needs "
-     "PeerMappingOverride=1 in "
-     "NVreg_RegistryDwords, or the NIC's pages are used up (PF_LOG_BAR_SIZE).",
+     "PeerMappingOverride=1 in NVreg_RegistryDwords, or the NIC's pages are used up (PF_LOG_BAR_SIZE).",
      "grep RegistryDwords /proc/driver/nvidia/params", "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"nvshmem-transport", unknown, "init failed for remote transport|init failed for transport",
      "A transport of NVSHMEM did not start; NVSHMEM_DEBUG=INFO prints the reason before this line.",
@@ -81,8 +79,7 @@ constexpr LineMessage kProgramRows[] = {
      "rdma link show", "NVSHMEM src/modules/transport/common/transport_ib_common.h"},
     {"deepep-rdma-timeout", network, "DeepEP*RDMA sender timeout|DeepEP*RDMA receiver timeout|DeepEP*RDMA*timeout",
      "Data of another rank did not arrive over RDMA, or was not consumed: the path between the two ranks of this rail, "
-     "or a "
-     "rank that hangs.",
+     "or a rank that hangs.",
      "fabric-agentctl diagnose", "DeepEP csrc/kernels/internode.cu"},
     {"deepep-timeout", peer,
      "DeepEP error: timeout|DeepEP timeout check failed|DeepEP error: CPU recv timeout|DeepEP*timeout",
@@ -120,8 +117,7 @@ constexpr LineMessage kProgramRows[] = {
      "modify|gid|rdmacm|wc"},
     {"perftest-disconnect", none, "Failed to disconnect RDMA CM",
      "The test has ended and its result is valid; the peer closed the connection first (ECONNRESET with iWARP, "
-     "transport "
-     "type IW, whose connection is TCP). Harmless.",
+     "transport type IW, whose connection is TCP). Harmless.",
      "rdma link show", kPerftest},
     {"spdk-queue-state", host, "expected state: IBV_QPS_",
      "The driver left a queue pair in another state than SPDK asked for: update the driver and rdma-core.",

@@ -200,8 +200,7 @@ TEST_P(Traffic, IsNeverLeftWithLessProtection) {
       for (unsigned n = 1; n <= free.changes; ++n) all.push_back({.refused = n});
       for (unsigned n = 2; n <= free.questions; ++n) all.push_back({.busy_from = n});
       for (const Setting& setting : kSettings)
-        if (has_value(setting, to.want) && traffic_part(setting.id) != TrafficPart::none)
-          all.push_back({.held = setting.id});
+        if (has_value(setting, to.want) && setting.traffic != TrafficPart::none) all.push_back({.held = setting.id});
       for (const Hindrance& hindrance : all) {
         if (random() % every != 0) continue;
         expect_protected(personality, from, to, hindrance, end);
