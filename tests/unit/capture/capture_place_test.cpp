@@ -111,10 +111,10 @@ TEST(OwnDirectory, IsSaidWithTheReason) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
   Tree tree;
   make_folder(tree.path() + "/theirs", 0755, kOther);
-  EXPECT_EQ(open_own_directory(tree.path() + "/theirs").error().text(),
-            tree.path() +
-                "/theirs: the directory belongs to user 12345, who could replace what is written there: Operation not "
-                "permitted (EPERM)");
+  EXPECT_EQ(
+      open_own_directory(tree.path() + "/theirs").error().text(),
+      tree.path() +
+          "/theirs: the directory belongs to user 12345, who could replace its files: Operation not permitted (EPERM)");
   const std::string to = tree.path() + "/theirs/capture";
   tree.file("machine/sys/class/net/lo/mtu", "65536\n");
   const auto ran = test::ran({"capture", to, "--root", tree.path() + "/machine"});
