@@ -544,21 +544,6 @@ constexpr Metric kRail{
     "fabric_rail_info",
     "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1."};
 
-// The value of the longest glob that matches the switch or a name of the port; nullptr if none does.
-const std::string* longest_match(const std::map<std::string, std::string>& globs, const Port& port,
-                                 const std::string& leaf) {
-  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
-  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
-  const std::pair<const std::string, std::string>* longest = nullptr;
-  for (const auto& each : globs) {
-    if (longest != nullptr && each.first.size() <= longest->first.size()) continue;
-    if (std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
-      longest = &each;
-  }
-  if (longest == nullptr) return nullptr;
-  return &longest->second;
-}
-
 }  // namespace
 
 void add_events(FamilySet& families, const Health& health) {
@@ -601,38 +586,12 @@ void add_acknowledged(FamilySet& families, const Report& report) {
     if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
 }
 
-std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
-  if (!has_cable(port)) return std::nullopt;
-  const auto cables = planned_cables(policy, port);
-  const Neighbor* neighbor = switch_of(node, policy, port);
-  if (neighbor == nullptr && cables.empty()) return std::nullopt;
-  if (neighbor == nullptr) return cables.front()->peer;
-  // The plan's name of the switch wins over that of LLDP, so that it does not change when LLDP falls silent.
-  CableEnd end{neighbor->system(), neighbor->port()};
-  for (const Cable* cable : cables) {
-    if (!is_device(*neighbor, cable->peer)) continue;
-    end.device = cable->peer.device;
-    break;
-  }
-  return end;
-}
-
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails) {
   for (const Port& port : node.ports) {
-    std::string leaf, rail, plane;
-    if (const auto peer = peer_of(node, policy, port)) {
-      leaf = peer->device;
+    if (const auto peer = peer_of(node, policy, port))
       families.add(kNeighbor, port_labels(port), {{"switch", peer->device}, {"switch_port", peer->port}}, 1);
-    }
-    if (const auto found = rails.find(port.pci); found != rails.end() && !is_virtual(port)) {
-      rail = std::to_string(found->second.rail);
-      if (found->second.plane) plane = std::to_string(*found->second.plane);
-    }
-    if (policy != nullptr) {
-      if (const std::string* given = longest_match(policy->cabling.rails, port, leaf)) rail = *given;
-      if (const std::string* given = longest_match(policy->cabling.planes, port, leaf)) plane = *given;
-    }
+    const auto& [rail, plane, leaf] = rail_place(node, policy, port, rails);
     if (!rail.empty() || !leaf.empty())
       families.add(kRail, port_labels(port), {{"rail", rail}, {"plane", plane}, {"leaf", leaf}}, 1);
   }
