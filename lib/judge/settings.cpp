@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/result.h"
 #include "judge/engine.h"
+#include "node/port_settings.h"
 
 namespace fabric {
 
@@ -71,6 +72,13 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return unreadable(port, planned.to, why);
   }
   const std::string outcome(to_text(change.outcome));
+  const PortPolicy* entry = policy_of(view, port);
+  if (change.outcome == Outcome::unsupported && entry != nullptr &&
+      !qos::vendor_command(port, setting_of(change.setting), entry->want).empty()) {
+    Finding finding = good(port.id(), "not visible to the kernel: see vendor-settings", change.to);
+    finding.outcome = outcome;
+    return finding;
+  }
   if (change.outcome == Outcome::unverified && change.from == change.to) {
     Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
     finding.outcome = outcome;
@@ -200,8 +208,50 @@ constexpr Rule kSysctl{
     .ask_host = ask_sysctl,
 };
 
+namespace {
+
+// The settings that the policy wants, also those derived from `traffic` and `cnp`, and that only the vendor's program
+// can read and write.
+std::optional<Finding> ask_vendor_settings(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  const PortPolicy* entry = policy_of(view, port);
+  if (entry == nullptr) return std::nullopt;
+  std::string expected, commands;
+  for (const Setting& setting : kSettings) {
+    const std::string command = qos::vendor_command(port, setting, entry->want);
+    if (command.empty()) continue;
+    append_item(expected, std::string(setting.key) + " " + value_text(setting, entry->want));
+    commands += "\n" + command;
+  }
+  if (expected.empty()) return std::nullopt;
+  return bad(Status::unknown, port.id(), "not visible to the kernel", expected,
+             "The kernel can neither show nor write these settings of this NIC (driver " + port.kernel_driver +
+                 "): they are not enforced, and nothing here shows whether the NIC has them.",
+             "Compare with nicctl show qos; nicctl show dcqcn. If they differ, also after each reboot unless the NIC's "
+             "profile has them:" +
+                 commands);
+}
+
+}  // namespace
+
+constexpr Rule kVendorSettings{
+    .id = "vendor-settings",
+    .group = group::settings,
+    .title = "Settings that only the NIC vendor's program can read and write",
+    .meaning =
+        "The kernel driver of some NICs (AMD's ionic) has no interface for PFC, the DSCP map, trust and DCQCN: only "
+        "the "
+        "vendor's program can read and set them, and the NIC loses them at a reboot unless they are in its profile. "
+        "The agent does not run that program. What the policy wants of such a port is listed with the commands that "
+        "set "
+        "it. If a boot script sets them, [rules.vendor-settings] enabled = false.",
+    .inspect = "nicctl show qos; nicctl show dcqcn",
+    .fix = "Run the listed commands of nicctl, and again after each reboot (AMD UG1813).",
+    .ask_port = ask_vendor_settings,
+};
+
 std::span<const Rule> settings_rules() {
-  static constexpr Rule kAll[]{kSysctl};
+  static constexpr Rule kAll[]{kSysctl, kVendorSettings};
   return kAll;
 }
 
