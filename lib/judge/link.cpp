@@ -9,6 +9,7 @@
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/optics.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
@@ -255,9 +256,12 @@ void add_gone_ports(const View& view, Findings& findings) {
 }
 
 void ask_port_state(const View& view, Findings& findings) {
+  const std::vector<GpuPlanes> planes = planes_of_gpus(view);
   for (const Port& port : view.now.ports) {
     if (is_judged(port)) {
-      findings.push_back(port_state_finding(view, port));
+      Finding finding = port_state_finding(view, port);
+      if (is_lost_plane(planes, port)) finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      findings.push_back(std::move(finding));
       continue;
     }
     // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.

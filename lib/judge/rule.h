@@ -179,6 +179,7 @@ std::span<const Rule> network_rules();
 std::span<const Rule> optics_rules();
 std::span<const Rule> pcie_rules();
 std::span<const Rule> pfc_rules();
+std::span<const Rule> planes_rules();
 std::span<const Rule> platform_rules();
 std::span<const Rule> topology_rules();
 
