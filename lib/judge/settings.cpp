@@ -31,9 +31,11 @@ Verdict verdict_of(const Change& change, bool enforced) {
       if (!enforced) return {setting.severity, meaning, std::string(kPlan)};
       return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
     case Outcome::pending:
-      if (!change.detail.empty())
-        return {Status::warning, meaning + " It is not written now: " + change.detail + ".",
-                "When the cause is over, the agent writes it; by hand: fabric-agentctl apply"};
+      if (!change.detail.empty()) {
+        const char* next = "When the cause is over: fabric-agentctl apply";
+        if (enforced) next = "When the cause is over, the agent writes it. State of the port: fabric-agentctl status";
+        return {Status::warning, meaning + " It is not written now: " + change.detail + ".", next};
+      }
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now"};
     case Outcome::unsupported:
@@ -95,7 +97,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (view.policy != nullptr && !view.no_policy.empty())
     verdict.remedy = "Correct the configuration first: fabric-agentctl config check";
   else if (agent && agent->running && !agent->held.empty()) verdict.remedy = "End the suspension: " + agent->held;
-  if (!change.detail.empty()) verdict.meaning += " Reported: " + change.detail + ".";
+  if (!change.detail.empty() && change.outcome != Outcome::pending) verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
   finding.outcome = outcome;
   return is_audit(view) ? audited(std::move(finding)) : finding;
