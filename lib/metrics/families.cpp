@@ -55,6 +55,8 @@ constexpr Metric kDiagnosis{
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
+constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
+                              "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
     "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};
@@ -129,6 +131,7 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
+  if (port.qos.pfc_watchdog) families.add(kPfcWatchdog, labels, *port.qos.pfc_watchdog / 1e3);
   if (keys_of(port.qos) == Keys{}) return;
   std::string settings;
   for (const Setting& setting : kSettings)
