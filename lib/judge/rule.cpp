@@ -94,6 +94,13 @@ std::span<const Rule> rules() {
   return all;
 }
 
+Keys judged_settings() {
+  Keys out;
+  for (const Rule& rule : rules())
+    for (const SettingId setting : rule.settings) out.set(index(setting));
+  return out;
+}
+
 const Rule* find_rule(std::string_view id) {
   return find_where(rules(), [&](const Rule& rule) { return rule.id == id; });
 }

@@ -9,6 +9,7 @@
 #include "judge/engine.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
+#include "node/signals.h"
 #include "setting/change.h"
 #include "setting/setting_table.h"
 
@@ -55,6 +56,8 @@ constexpr Metric kDiagnosis{
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
+constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
+                              "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
     "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};
@@ -129,6 +132,7 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
+  if (port.qos.pfc_watchdog) families.add(kPfcWatchdog, labels, *port.qos.pfc_watchdog / 1e3);
   if (keys_of(port.qos) == Keys{}) return;
   std::string settings;
   for (const Setting& setting : kSettings)
@@ -358,9 +362,11 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
 void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published) {
   const Labels labels{{"device", device.rdma}};
   constexpr std::string_view kKinds[] = {"qp", "cq", "mr", "ctx"};  // PDs, SRQs and CM identifiers follow these
-  for (const ResourceCount& count : device.resources)
-    if (count.owner.empty() && contains(kKinds, count.kind))
-      families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+  for (const ResourceCount& count : device.resources) {
+    if (!count.owner.empty() || !contains(kKinds, count.kind)) continue;
+    families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+    if (count.most) families.add(kResourcesMost, labels, {{"kind", count.kind}}, static_cast<double>(*count.most));
+  }
   for (const ResourceCount& count : device.resources)
     if (!count.owner.empty() && published.has(SeriesGroup::owners))
       families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
@@ -405,6 +411,10 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
     add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
     add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
+    if (const auto words = fec_words(fec)) families.add(kFecNearLimit, labels, static_cast<double>(words->near_limit));
+    for (const FecBin& bin : fec.histogram)
+      if (lanes)
+        families.add(kFecWords, labels, {{"symbols", std::to_string(bin.high)}}, static_cast<double>(bin.words));
   }
   std::set<std::string> seen;
   for (const Port& port : node.ports)

@@ -72,6 +72,6 @@ std::span<const Feature* const> features();
 const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
 
 extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kBnge, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
-extern const Feature kEthtoolFeature, kRdmaCm, kOptionalCounters, kMrrs;
+extern const Feature kEthtoolFeature, kPfcWatchdog, kRdmaCm, kOptionalCounters, kMrrs;
 
 }  // namespace fabric

@@ -32,6 +32,9 @@ Faults settings_faults() {
          m.port().qos.pause = Pause{true, false};
        })),
        "pfc-and-pause", C, "global pause rx"},
+      {"watchdog-off", "a script switched the NIC's PFC watchdog off: a host that hangs pauses the network for ever",
+       "Qos::pfc_watchdog 0 beside Qos::pfc", on_roce(at_port([](Machine& m) { m.port().qos.pfc_watchdog = 0; })),
+       "pfc-watchdog", W, "watchdog off"},
       {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
        "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W,
        "RoCE 1024"},
