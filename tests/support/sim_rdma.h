@@ -31,6 +31,7 @@ struct SimRdmaDevice {
   std::map<std::string, uint64_t> resources{};    // kind -> number of objects in use, for the summary
   int resources_errno = EOPNOTSUPP;               // result of the summary; 0: success
   std::map<std::string, nldev::Owners> owners{};  // by kind; other kinds have no dump
+  std::string parent{};                           // not empty: an SMI sub-device of this device
 };
 
 // Kinds of objects for which a dump lists the owners.

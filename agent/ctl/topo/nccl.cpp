@@ -10,31 +10,32 @@
 #include "base/parse.h"
 #include "judge/finding.h"
 #include "judge/network.h"
+#include "node/endpoints.h"
 #include "node/port.h"
 #include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {
 
-// The ports of the NICs, in order. Only those of the function's own device: subfunctions and representors belong to
-// containers and guests.
+// The ports by which jobs use the NICs, in order.
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics) {
   std::vector<const Port*> out;
-  for (const size_t index : nics) {
-    std::vector<const Port*> own, all;
-    for (const Port& port : view.node.ports) {
-      if (!contains(view.topology.nics[index].rdma, port.rdma)) continue;
-      all.push_back(&port);
-      if (!is_virtual(port)) own.push_back(&port);
-    }
-    if (own.empty()) own = all;
-    for (const Port* port : own)
+  for (const size_t index : nics)
+    for (const Port* port : endpoints_of(view.node, view.topology.nics[index]))
       if (!contains(out, port)) out.push_back(port);
-  }
   return out;
 }
 
 std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
+
+// Why NCCL must not use the port; empty: it may.
+std::string why_left_out(const Port& port) {
+  if (!is_active(port)) return "not active";
+  if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
+  const bool may_be_routable = std::ranges::any_of(
+      port.gids, [](const Gid& gid) { return is_routable_v2(gid) || gid.type.empty(); });  // empty: could not be read
+  return may_be_routable ? "" : "no routable RoCE v2 GID";
+}
 
 // NCCL_IB_GID_INDEX: the index that all ports have. `pin`: [expect] gid_index, used if all ports have it.
 std::string gid_index_lines(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
@@ -146,7 +147,7 @@ std::string topo_nccl(const TopoView& view) {
   if (nics.empty()) nics = view.compute;
   std::vector<const Port*> active, roce;
   for (const Port* port : ports_of(view, nics)) {
-    if (!is_active(*port)) continue;
+    if (!why_left_out(*port).empty()) continue;
     active.push_back(port);
     if (is_roce(*port)) roce.push_back(port);
   }
@@ -161,9 +162,17 @@ std::string topo_nccl(const TopoView& view) {
       for (const std::string& rdma : view.topology.nics[nic].rdma) append_item(names, rdma, ",");
   if (!names.empty())
     out += "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n";
+  for (const Port& port : view.node.ports) {
+    const bool is_of_uplink = std::ranges::any_of(
+        view.compute, [&](size_t nic) { return contains(view.topology.nics[nic].rdma, port.rdma); });
+    if (is_of_uplink && port.switchdev && is_judged(port) && !is_endpoint(port))
+      out += "# " + hca_name(port) + " is left out: its E-Switch is in switchdev mode, its functions have the GIDs.\n";
+  }
   for (const Port* port : ports_of(view, view.compute))
-    if (!is_active(*port)) out += "# " + hca_name(*port) + " is left out: not active.\n";
-  if (names.empty()) out += "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
+    if (const std::string why = why_left_out(*port); !why.empty())
+      out += "# " + hca_name(*port) + " is left out: " + why + ".\n";
+  if (names.empty())
+    out += "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active and, with RoCE, has a routable GID.\n";
   else out += "NCCL_IB_HCA==" + names + "\n";
 
   std::optional<unsigned> pin;

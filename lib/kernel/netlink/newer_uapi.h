@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that the kernel's headers of Linux 5.15 (Ubuntu 22.04) lack: from include/uapi of Linux 6.2, or of 7.0 where
-// noted.
+// Numbers that the kernel's headers of Linux 5.15 (Ubuntu 22.04) lack: from include/uapi of Linux 6.2, or of the
+// release that is noted.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@ namespace fabric::uapi {
 inline constexpr uint16_t kRdmaStatGetStatus = 24;         // RDMA_NLDEV_CMD_STAT_GET_STATUS
 inline constexpr uint16_t kRdmaStatHwcounterIndex = 94;    // RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, u32
 inline constexpr uint16_t kRdmaStatHwcounterDynamic = 95;  // RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC, u8
+// rdma/rdma_netlink.h, Linux 6.11
+inline constexpr uint16_t kRdmaDevType = 99;      // RDMA_NLDEV_ATTR_DEV_TYPE, u8; absent: an ordinary device
+inline constexpr uint16_t kRdmaParentName = 100;  // RDMA_NLDEV_ATTR_PARENT_NAME, string
+inline constexpr uint8_t kRdmaDeviceSmi = 1;      // RDMA_DEVICE_TYPE_SMI
 // linux/ethtool.h, Linux 5.16
 inline constexpr uint8_t kLinkExtStateModule = 10;          // ETHTOOL_LINK_EXT_STATE_MODULE
 inline constexpr uint8_t kLinkExtSubstateCmisNotReady = 1;  // ETHTOOL_LINK_EXT_SUBSTATE_MODULE_CMIS_NOT_READY
