@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "judge/cause.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "nic/capabilities.h"
 #include "topology/pairing.h"
@@ -445,6 +446,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
                                       [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
       each = audited(std::move(each));
   }
+  mark_maintenance(view, report);
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
