@@ -444,11 +444,11 @@ class Pass {
 }  // namespace
 
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save) {
-  return Pass(kernel, port, want, terms, false, &save).run();
+  return Pass(kernel, port, want, terms, is_audit_only(port), &save).run();
 }
 
 Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms) {
-  return Pass(kernel, port, saved, terms, false, nullptr).run();
+  return Pass(kernel, port, saved, terms, is_audit_only(port), nullptr).run();
 }
 
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {

@@ -95,7 +95,7 @@ RailPlace rail_place(const Node& node, const Policy* policy, const Port& port,
                      const std::map<std::string, Rail>& rails) {
   RailPlace out;
   if (const auto peer = peer_of(node, policy, port)) out.leaf = peer->device;
-  if (const Rail* found = find_in(rails, port.pci); found != nullptr && !is_virtual(port)) {
+  if (const Rail* found = find_in(rails, port.pci); found != nullptr && (!is_virtual(port) || is_own_device(port))) {
     out.rail = std::to_string(found->rail);
     if (found->plane) out.plane = std::to_string(*found->plane);
   }

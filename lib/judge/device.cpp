@@ -7,6 +7,7 @@
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/rule.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -48,7 +49,8 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
   constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
-  if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
+  if (signals == nullptr || before == nullptr || !is_own_device(port) || shares_its_wire(view, port))
+    return std::nullopt;
   // RDMA needs a registered memory region. Without one, the bytes belong to other traffic, such as NVMe over TCP with
   // PFC.
   for (const ResourceCount& each : port.resources)
@@ -77,7 +79,8 @@ void read_stale_readings(const View& view, const RuleWindow& /*rule*/, MeasuredL
 // A GID that was replaced or removed. Both readings must have a table.
 std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
-  if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) return {};
+  if (before == nullptr || !serves_jobs(view.now, port) || !is_roce(port)) return {};
+  if (port.gids.empty() || before->gids.empty()) return {};
   if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
   Measured reading{port.id(), 0, window_of(view)};
   for (const Gid& old : before->gids) {
@@ -100,7 +103,7 @@ std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, co
 
 std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
-  if (before == nullptr || !is_judged(port) || port.reporters.empty()) return std::nullopt;
+  if (before == nullptr || !is_own_device(port) || port.reporters.empty()) return std::nullopt;
   Measured reading{port.id(), 0, window_of(view)};
   for (const HealthReporter& now : port.reporters)
     for (const HealthReporter& old : before->reporters)
@@ -151,7 +154,7 @@ std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, c
 // The state of a reporter without a recovery means that there was an error, not that there still is one:
 // devlink_health_report() sets it, and only a recovery or the driver itself resets it (net/devlink/health.c).
 std::optional<Measured> read_device_state(const View&, const RuleWindow&, const Port& port) {
-  if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
+  if (!is_own_device(port) || port.reporters.empty()) return std::nullopt;
   Measured reading{port.id()};
   for (const HealthReporter& reporter : port.reporters) {
     if (reporter.healthy) continue;
@@ -207,6 +210,7 @@ void ask_rdma_resources(const View& view, Findings& findings) {
 constexpr Measurement kCountersFrozenWindows[]{
     {.window = {"frozen_counters", level, WindowLimits{1, kNever, 0, 30, 30},
                 "1: RDMA traffic, and no RDMA counter moves", "ours", "RDMA counters move with the traffic"},
+     .transport = true,
      .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
      .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
                "pci/{pci}",
@@ -223,6 +227,7 @@ constexpr Measurement kGidChangedWindows[]{
     {.window = {"gid_changed", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
                 "ours: existing connections use the old GID", "GIDs unchanged"},
      .quiet = 1,
+     .transport = true,
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
      .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
                "affected jobs.",
@@ -232,6 +237,7 @@ constexpr Measurement kGidChangedWindows[]{
 constexpr Measurement kDeviceHealthWindows[]{
     {.window = {"device_errors", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
                 "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
+     .transport = true,
      .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
      .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
                "reporter NAME. Update the firmware when no job runs.",
@@ -247,6 +253,7 @@ constexpr Measurement kDeviceHealthWindows[]{
     {.window = {"device_state", level, WindowLimits{1, 2, 0, 0, 0},
                 "1: a devlink health reporter without a recovery is in state \"error\"; 2: a reporter with a recovery",
                 "devlink-health(7)", "all reporters healthy"},
+     .transport = true,
      .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
                "job runs: devlink health recover pci/{pci} reporter NAME. A reporter without a recovery refuses it "

@@ -104,7 +104,8 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
     } else {
       const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
       std::string_view remedy = answer.rule->remedy;
-      if (port != nullptr && !is_roce(*port) && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
+      const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
+      if (!has_roce_wire && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
       findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
                              fill_names(remedy, port, subject)));
     }

@@ -575,7 +575,11 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (!is_notification_point && is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent &&
       *seen.cnp_sent == 0)
     out.add(unanswered);
-  return out;
+  if (!is_virtual(ctx.port)) return out;
+  Symptoms of_transport;  // the others are of the wire, which another port has
+  for (const Symptom each : {loss, receiver})
+    if (out.has(each)) of_transport.add(each);
+  return of_transport;
 }
 
 }  // namespace fabric

@@ -72,7 +72,7 @@ std::optional<Measured> read_counters(const View& view, const RuleWindow& window
 
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
   for (const Port& port : view.now.ports) {
-    if (is_virtual(port)) continue;
+    if (is_virtual(port) && !(window.transport && is_endpoint(port))) continue;
     if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
   }
 }

@@ -100,6 +100,11 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (!change.detail.empty() && change.outcome != Outcome::pending) verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
   finding.outcome = outcome;
+  if (is_audit_only(port)) {
+    finding = audited(std::move(finding));
+    finding.remedy = "The Arm cores of the DPU own this port: change the setting there, or its value in the policy.";
+    return finding;
+  }
   return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 

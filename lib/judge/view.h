@@ -2,6 +2,9 @@
 // The input of the rules.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "judge/health.h"
 #include "node/signals.h"
 #include "policy/policy.h"
@@ -26,6 +29,8 @@ struct View {
   const Pairing* pairing = nullptr;
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
   std::string no_policy;
+  // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
+  std::set<std::string> named{};
 };
 
 // [rules] of the configuration, or the defaults.

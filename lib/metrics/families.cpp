@@ -187,7 +187,7 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
                    const Report& report) {
   for (const Port& port : node.ports) {
     const std::string id = port.id();
-    if (!watched.contains(id) || is_virtual(port)) continue;
+    if (!watched.contains(id) || (is_virtual(port) && !is_endpoint(port))) continue;
     const Labels labels = port_labels(port);
     bool is_healthy = true;
     for (const Finding& each : report.findings) {
@@ -230,7 +230,8 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
 }
 
 void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published) {
-  for (const Port& port : node.ports) add_link(families, port);
+  for (const Port& port : node.ports)
+    if (port.role != PortRole::smi) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report, published);
   // Virtual functions last: their counters must not displace those of a physical port.
@@ -240,9 +241,9 @@ void add_node(FamilySet& families, const Node& node, const Report& report, const
   for (const Port& port : node.ports)
     if (!is_virtual(port)) add_raw_counters(families, port, published.raw);
   for (const Port& port : node.ports)
-    if (is_virtual(port)) add_counters(families, port, published);
+    if (is_virtual(port) && port.role != PortRole::smi) add_counters(families, port, published);
   for (const Port& port : node.ports)
-    if (is_virtual(port)) add_raw_counters(families, port, published.raw);
+    if (is_virtual(port) && port.role != PortRole::smi) add_raw_counters(families, port, published.raw);
 }
 
 // ---- telemetry other than counters

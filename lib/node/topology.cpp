@@ -8,6 +8,7 @@
 #include "kernel/pci/pci.h"
 #include "node/gpu.h"
 #include "node/machine.h"
+#include "node/port_role.h"
 #include "node/topology_xml.h"
 
 namespace fabric {
@@ -200,6 +201,7 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   if (is_gpu(nic)) return nic;
 
   nic.virtual_function = root.exists(folder + "/physfn");
+  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
   // The bond above a netdev (net/core/dev.c, netdev_adjacent_sysfs_add); the bond's own folder has `bonding`.
   for (const std::string& name : nic.netdevs)
     if (const std::string link = "sys/class/net/" + name + "/master"; root.exists(link + "/bonding")) {

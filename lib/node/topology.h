@@ -34,7 +34,8 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
-  std::string bond{};  // the bond that its netdev is a member of
+  bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
+  std::string bond{};              // the bond that its netdev is a member of
   bool rdma_elsewhere =
       false;                  // it has an RDMA device that is not listed here: a container's, or see Node::rdma_unread
   bool subfunctions = false;  // it has subfunctions, in whatever namespace their netdevs and RDMA devices are

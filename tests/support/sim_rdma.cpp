@@ -20,6 +20,8 @@ Bytes device_message(uint32_t index, const SimRdmaDevice& device) {
   AttrWriter out = device_attributes(index, device);
   out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, static_cast<uint32_t>(device.ports.size()));
   if (!device.firmware.empty()) out.text(RDMA_NLDEV_ATTR_FW_VERSION, device.firmware);
+  if (!device.parent.empty())
+    out.u8(uapi::kRdmaDevType, uapi::kRdmaDeviceSmi).text(uapi::kRdmaParentName, device.parent);
   out.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL, device.protocol);
   return out.data();
 }

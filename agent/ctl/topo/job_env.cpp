@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/network.h"
+#include "node/endpoints.h"
 #include "node/port.h"
 #include "node/topology.h"
 
@@ -93,22 +94,22 @@ struct JobPorts {
 
 std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
 
-// The ports of the NICs, in order. Only those of the function's own device: subfunctions and representors belong to
-// containers and guests.
+// The ports by which jobs use the NICs, in order.
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics) {
   std::vector<const Port*> out;
-  for (const size_t index : nics) {
-    std::vector<const Port*> own, all;
-    for (const Port& port : view.node.ports) {
-      if (!contains(view.topology.nics[index].rdma, port.rdma)) continue;
-      all.push_back(&port);
-      if (!is_virtual(port)) own.push_back(&port);
-    }
-    if (own.empty()) own = all;
-    for (const Port* port : own)
+  for (const size_t index : nics)
+    for (const Port* port : endpoints_of(view.node, view.topology.nics[index]))
       if (!contains(out, port)) out.push_back(port);
-  }
   return out;
+}
+
+// Why jobs must not use the port; empty: they may.
+std::string why_left_out(const Port& port) {
+  if (!is_active(port)) return "not active";
+  if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
+  const bool may_be_routable = std::ranges::any_of(
+      port.gids, [](const Gid& gid) { return is_routable_v2(gid) || gid.type.empty(); });  // empty: could not be read
+  return may_be_routable ? "" : "no routable RoCE v2 GID";
 }
 
 JobPorts job_ports(const TopoView& view) {
@@ -118,12 +119,16 @@ JobPorts job_ports(const TopoView& view) {
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;
   for (const Port* port : ports_of(view, out.nics)) {
-    if (!is_active(*port)) continue;
+    if (!why_left_out(*port).empty()) continue;
     out.active.push_back(port);
     if (is_roce(*port)) out.roce.push_back(port);
   }
   for (const Port* port : ports_of(view, view.compute))
-    if (!is_active(*port)) out.left_out["not active"].push_back(hca_name(*port));
+    if (const std::string why = why_left_out(*port); !why.empty()) out.left_out[why].push_back(hca_name(*port));
+  for (const size_t nic : view.compute)
+    for (const Port& port : view.node.ports)
+      if (contains(view.topology.nics[nic].rdma, port.rdma) && port.switchdev && is_judged(port) && !is_endpoint(port))
+        out.left_out["E-Switch in switchdev mode, whose functions have the GIDs"].push_back(hca_name(port));
   return out;
 }
 
@@ -149,7 +154,8 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
     out.remark("Data Direct: " + direct + " reach their GPUs by a second function. " +
                std::string(library.data_direct) + ".");
   if (names.empty())
-    return out.remark(std::string(library.ports) + " is not set: no RDMA port for the GPUs is active.");
+    return out.remark(std::string(library.ports) +
+                      " is not set: no RDMA port for the GPUs is active and, with RoCE, has a routable GID.");
   out.set(
       library.ports, std::string(library.exact) + names,
       "The NICs paired with the GPUs. " + std::string(library.list_note) + " (" + std::string(library.manual) + ").");

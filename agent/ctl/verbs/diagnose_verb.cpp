@@ -56,8 +56,10 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
 
 int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output) {
   std::vector<const Port*> chosen;
-  for (const Port& port : samples.now.ports)
-    if (is_chosen(options, port)) chosen.push_back(&port);
+  for (const Port& port : samples.now.ports) {
+    const bool has_symptoms = is_judged(port) || port.is_member() || is_endpoint(port);
+    if (is_chosen(options, port) && (has_symptoms || !options.ports.empty())) chosen.push_back(&port);
+  }
   const auto names_chosen_port = [&](const Finding& finding) {
     // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
     return std::ranges::any_of(chosen, [&](const Port* port) {

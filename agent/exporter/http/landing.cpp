@@ -267,7 +267,7 @@ class Landing {
     std::string rows;
     size_t shown = 0, hidden = 0;
     for (const Port& port : node_.ports) {
-      if (is_virtual(port) || shown == kMaxPorts) {
+      if ((is_virtual(port) && !is_own_device(port)) || shown == kMaxPorts) {
         ++hidden;
         continue;
       }

@@ -24,6 +24,11 @@ std::string serial_in(View8 payload) {
   return serial;
 }
 
+bool switchdev_in(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  return value_of<uint16_t>(attributes, DEVLINK_ATTR_ESWITCH_MODE) == DEVLINK_ESWITCH_MODE_SWITCHDEV;
+}
+
 }  // namespace
 
 std::vector<Handle> handles_of(const Root& root, const std::string& pci) {
@@ -107,6 +112,11 @@ Result<std::map<std::string, uint64_t>> diagnose(Netlink& generic, uint16_t fami
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {
   return ask(generic, family, family, request(DEVLINK_CMD_INFO_GET, of), "devlink info of " + of.bus + "/" + of.device,
              serial_in);
+}
+
+Result<bool> is_switchdev(Netlink& generic, uint16_t family, const Handle& of) {
+  return ask(generic, family, family, request(DEVLINK_CMD_ESWITCH_GET, of),
+             "devlink E-Switch of " + of.bus + "/" + of.device, switchdev_in);
 }
 
 }  // namespace fabric::devlink

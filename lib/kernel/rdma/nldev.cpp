@@ -68,6 +68,8 @@ Result<Device> parse_device(View8 payload) {
   device.index = *index;
   device.firmware = text_of(attributes, RDMA_NLDEV_ATTR_FW_VERSION);
   device.protocol = text_of(attributes, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+  device.smi = value_of<uint8_t>(attributes, uapi::kRdmaDevType) == uapi::kRdmaDeviceSmi;
+  device.parent = text_of(attributes, uapi::kRdmaParentName);
   return device;
 }
 

@@ -13,6 +13,8 @@ struct Device {
   std::string name;
   std::string firmware;  // empty: the driver reports none
   std::string protocol;  // "ib", "roce", "iw", "opa"; empty: the kernel does not report it
+  bool smi = false;      // an SMI sub-device of `parent`: management packets only (Linux 6.11)
+  std::string parent{};
 };
 struct PortLink {
   uint32_t port = 0;

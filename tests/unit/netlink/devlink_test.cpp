@@ -54,6 +54,28 @@ class Dump final : public Netlink {
   }
 };
 
+// As devlink_nl_eswitch_fill() of Linux 6.12 writes it.
+TEST(Eswitch, ItsModeIsRead) {
+  for (const uint16_t mode : {DEVLINK_ESWITCH_MODE_LEGACY, DEVLINK_ESWITCH_MODE_SWITCHDEV}) {
+    genlmsghdr header{};
+    header.cmd = DEVLINK_CMD_ESWITCH_GET;
+    Dump dump;
+    dump.replies = {{kDevlink, AttrWriter()
+                                   .header(header)
+                                   .text(DEVLINK_ATTR_BUS_NAME, kPci.bus)
+                                   .text(DEVLINK_ATTR_DEV_NAME, kPci.device)
+                                   .u16(DEVLINK_ATTR_ESWITCH_MODE, mode)
+                                   .data()}};
+    const auto answer = is_switchdev(dump, kDevlink, kPci);
+    ASSERT_TRUE(answer) << answer.error().text();
+    EXPECT_EQ(*answer, mode == DEVLINK_ESWITCH_MODE_SWITCHDEV);
+    EXPECT_EQ(std::to_integer<int>(dump.asked.at(0)), DEVLINK_CMD_ESWITCH_GET);
+  }
+  Dump refused;
+  refused.failure = EPERM;
+  EXPECT_EQ(is_switchdev(refused, kDevlink, kPci).error().code, EPERM);
+}
+
 TEST(ParseReporter, ReadsOneMessage) {
   const auto reported = parse_reporter(message(kPci, {"fw_fatal", false, 7, 5}));
   ASSERT_TRUE(reported);
