@@ -41,15 +41,17 @@ Faults agent() {
   };
 }
 
+// The objects are the device's: its first port is the subject.
 Faults objects() {
   return {{"queue-pairs-used-up", "killed jobs left processes that hold their queue pairs",
            "ResourceCount::most 70 of 66 queue pairs",
            [](Machine& m) {
-             for (ResourceCount& each : m.port().resources)
-               if (each.kind == "qp" && each.owner.empty() && !m.port().is_member()) {
-                 each.most = 70;
-                 return m.port().id();
-               }
+             for (Port& port : m.now.ports)
+               for (ResourceCount& each : port.resources)
+                 if (port.rdma == m.port().rdma && !port.is_member() && each.kind == "qp" && each.owner.empty()) {
+                   each.most = 70;
+                   return port.id();
+                 }
              return std::string();
            },
            "rdma-resources", W, "queue pairs 94 % used (66 of 70)"}};
