@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topology and platform: the slots of the cards, and PCI Express.
 #include "faults/fault.h"
-#include "nic/metrics.h"
 #include "topology/inventory.h"
 
 namespace fabric::faults {
@@ -27,8 +26,10 @@ void slow_ports(Machine& m) {
     for (Port& port : node->ports) port.rate = 12.5e9;
 }
 
-// Gives the second rail's NIC four ports, which are the planes of its GPU.
-void add_planes(Machine& m) {
+// Gives the second rail's NIC three more ports, which with the first are the planes of its GPU. InfiniBand, where ports
+// have neither netdevs nor addresses of their own. False, and nothing is planted, on other machines.
+bool add_planes(Machine& m) {
+  if (m.is_roce() || m.now.topology.gpus.size() < 2) return false;
   for (unsigned number = 2; number <= 4; ++number) {
     for (Node* node : {&m.before, &m.now}) {
       node->ports.push_back(node->ports.at(1));
@@ -38,31 +39,32 @@ void add_planes(Machine& m) {
     Changes& changes = m.plan[id] = m.plan[m.port().id()];
     for (Change& change : changes) change.port = id;
   }
+  return true;
 }
 
 Faults planes() {
   return {
-      {"plane-down", "the leaf of one of four planes of a GPU's NIC was switched off",
-       "a device of four ports, one of them DOWN, Polling",
+      {"plane-down", "the leaf of one of the four planes of a GPU's NIC is off",
+       "a NIC of four ports, one of them DOWN",
        [](Machine& m) {
-         if (m.now.topology.gpus.size() < 2) return std::string();
-         add_planes(m);
-         Port& port = m.now.ports.back();
+         if (!add_planes(m)) return std::string();
+         Port& port = m.port();
          port.state = 1;
          port.phys_state = 2;
          port.carrier = false;
+         port.link_status->up = false;
+         port.link_status->reason = "Autoneg";
+         port.link_status->detail = "No partner detected";
          return m.gpu().name;
        },
-       "planes", W, "3 of 4 planes, 75 % of its bandwidth"},
+       "planes", W, "3 of 4 planes, 75 % of its bandwidth", "no-partner"},
       {"job-did-not-return", "a plane came back, and the job stayed on the other planes",
-       "a device of four ports; one was DOWN in the first reading and has no traffic",
+       "a NIC of four ports; one was DOWN in the first reading, and its counters do not move",
        [](Machine& m) {
-         if (m.now.topology.gpus.size() < 2 || !m.raise(metrics::kRdmaBytes, 1e9, "rx")) return std::string();
-         add_planes(m);
-         Port& before = m.before.ports.back();
-         before.state = 1;
-         m.now.ports.back().counters = before.counters;
-         return m.now.ports.back().id();
+         if (!add_planes(m)) return std::string();
+         m.before.ports.at(1).state = 1;
+         m.port().counters = m.before.ports.at(1).counters;
+         return m.port().id();
        },
        "failback", W, "no traffic while"},
   };
