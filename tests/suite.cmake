@@ -108,7 +108,7 @@ suite_test(week COMMAND tests/parts/week LABELS all COST 800 LOCK compiler)
 
 # ---- Tests with other programs: the files that operators load, and fleets.
 file(GLOB _tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/integration/*)
-list(FILTER _tests EXCLUDE REGEX "\\.(sh|py)$")
+list(FILTER _tests EXCLUDE REGEX "\\.(sh|py|go)$")
 foreach(_test ${_tests})
   get_filename_component(_name ${_test} NAME)
   labels_of(${_test} _labels)
