@@ -65,17 +65,6 @@ std::string gid_index_lines(const std::vector<const Port*>& ports, std::optional
          "\n";
 }
 
-// The DSCP of RoCE data as a traffic class byte, with ECT(0), so that switches can mark.
-std::optional<unsigned> traffic_class(const PortPolicy& entry) {
-  if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
-  if (entry.want.roce_tos) return *entry.want.roce_tos;
-  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
-  if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
-  for (const auto& [dscp, priority] : *entry.want.dscp_map)
-    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
-  return std::nullopt;
-}
-
 // NCCL_IB_TC and NCCL_IB_SL, from the policy.
 std::string class_lines(const TopoView& view, const std::vector<const Port*>& ports) {
   if (view.policy == nullptr) return "# NCCL_IB_TC is not set: the DSCP of RoCE data is not configured.\n";
@@ -87,7 +76,7 @@ std::string class_lines(const TopoView& view, const std::vector<const Port*>& po
       classes.insert(std::nullopt);
       continue;
     }
-    classes.insert(traffic_class(*entry));
+    classes.insert(roce_traffic_class(*entry));
     if (entry->want.trust != Trust::pcp || !entry->want.pfc) continue;
     for (int priority = 0; priority < kPriorities; ++priority)
       if (entry->want.pfc->has(priority)) priorities.insert(priority);
