@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
 #include <cmath>
+#include <set>
 
+#include "base/find.h"
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/rule.h"
@@ -113,6 +115,39 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
   return reading;
 }
 
+// mlx5's reporter "vnic": what the firmware counts of faults of its queues (Documentation/networking/devlink/mlx5.rst).
+// Discarded packets are left out: a netdev without a rule for a packet discards it.
+constexpr std::pair<std::string_view, std::string_view> kQueueFaults[]{
+    {"total_error_queues", "queues in error"},
+    {"cq_overrun", "completion queues overrun"},
+    {"comp_eq_overrun", "completion event queues overrun"},
+    {"async_eq_overrun", "asynchronous event queues overrun"},
+    {"quota_exceeded_command", "commands beyond the quota"}};
+
+std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port)) return std::nullopt;
+  Measured reading{port.id(), 0, window_of(view)};
+  std::string so_far;
+  bool any = false;
+  for (const HealthReporter& now : port.reporters)
+    for (const HealthReporter& old : before->reporters)
+      for (const auto& [name, text] : kQueueFaults) {
+        const auto* count = find_in(now.diagnosis, std::string(name));
+        const auto* was = find_in(old.diagnosis, std::string(name));
+        if (now.name != old.name || count == nullptr || was == nullptr) continue;
+        any = true;
+        if (*count > 0) append_item(so_far, std::to_string(*count) + " " + std::string(text));
+        if (*count <= *was) continue;
+        reading.amount += static_cast<double>(*count - *was);
+        append_item(reading.evidence, std::to_string(*count - *was) + " " + std::string(text));
+      }
+  if (!any) return std::nullopt;
+  if (reading.evidence.empty())
+    reading.evidence = so_far.empty() ? "none" : "none now; since the driver loaded: " + so_far;
+  return reading;
+}
+
 // The state of a reporter without a recovery means that there was an error, not that there still is one:
 // devlink_health_report() sets it, and only a recovery or the driver itself resets it (net/devlink/health.c).
 std::optional<Measured> read_device_state(const View&, const RuleWindow&, const Port& port) {
@@ -131,6 +166,42 @@ std::optional<Measured> read_device_state(const View&, const RuleWindow&, const 
   if (reading.evidence.empty()) reading.evidence = std::to_string(port.reporters.size()) + " reporters healthy";
   else reading.evidence = "in error: " + reading.evidence;
   return reading;
+}
+
+constexpr Limit kFullest{"rdma-resources", "fullest", 0.9, "share of the objects that the device can have",
+                         "ours",           0.1,       1};
+
+// The words of rdma-resource(8), as a reader of an application's error knows them.
+constexpr std::pair<std::string_view, std::string_view> kObjects[]{{"qp", "queue pairs"},
+                                                                   {"cq", "completion queues"},
+                                                                   {"mr", "memory regions"},
+                                                                   {"pd", "protection domains"},
+                                                                   {"srq", "shared receive queues"}};
+
+// The device's limits, at its first port.
+void ask_rdma_resources(const View& view, Findings& findings) {
+  std::set<std::string_view> seen;
+  for (const Port& port : view.now.ports) {
+    if (port.is_member() || !seen.insert(port.rdma).second) continue;
+    std::string text, full;
+    for (const ResourceCount& each : port.resources) {
+      if (!each.owner.empty() || !each.most || *each.most == 0) continue;
+      const double share = static_cast<double>(each.count) / static_cast<double>(*each.most);
+      const auto* known = find_where(kObjects, [&](const auto& object) { return object.first == each.kind; });
+      const std::string line = (known != nullptr ? std::string(known->second) : each.kind) + " " +
+                               number_text(std::floor(share * 100)) + " % used (" + std::to_string(each.count) +
+                               " of " + std::to_string(*each.most) + ")";
+      if (share >= limit_of(view, kFullest)) append_item(full, line);
+      else if (text.empty() && each.kind == "qp") text = line;
+    }
+    const std::string expected = "less than " + number_text(limit_of(view, kFullest) * 100) + " %";
+    if (!full.empty())
+      findings.push_back(bad(Status::warning, port.id(), full, expected,
+                             "When the device has no more of them, the next job fails with \"Cannot allocate memory\".",
+                             "Find the processes that hold them: rdma resource show qp dev " + port.rdma +
+                                 "; rdma resource show mr dev " + port.rdma + ". End those of jobs that are over."));
+    else if (!text.empty()) findings.push_back(good(port.id(), text, expected));
+  }
 }
 
 constexpr Measurement kCountersFrozenWindows[]{
@@ -165,6 +236,14 @@ constexpr Measurement kDeviceHealthWindows[]{
      .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
                "reporter NAME. Update the firmware when no job runs.",
      .read_port = read_device_errors},
+    {.window = {"queue_faults", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
+                "queues in error or overrun, as the devlink health reporter vnic counts them",
+                "Documentation/networking/devlink/mlx5.rst of Linux 6.12", "none"},
+     .meaning = "The NIC's firmware put queues into an error state: the queue pairs of a process stop.",
+     .remedy =
+         "Find the process: journalctl -k -g mlx5, and the log of the job. Completion queues overrun if a program "
+         "creates them too small. Read the counts: devlink health diagnose pci/{pci} reporter vnic",
+     .read_port = read_queue_faults},
     {.window = {"device_state", level, WindowLimits{1, 2, 0, 0, 0},
                 "1: a devlink health reporter without a recovery is in state \"error\"; 2: a reporter with a recovery",
                 "devlink-health(7)", "all reporters healthy"},
@@ -210,7 +289,8 @@ constexpr Rule kDeviceHealth{
     .meaning =
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
         "device did not recover (critical). For a reporter without a recovery, such as mlx5's fw, it means that there "
-        "was an error since the driver was loaded (warning).",
+        "was an error since the driver was loaded (warning). As root, the faults of queues that mlx5's firmware counts "
+        "(reporter vnic) are compared too.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
@@ -218,8 +298,22 @@ constexpr Rule kDeviceHealth{
     .windows = kDeviceHealthWindows,
 };
 
+constexpr Rule kRdmaResources{
+    .id = "rdma-resources",
+    .group = group::device,
+    .title = "The NIC runs out of queue pairs or memory regions",
+    .meaning =
+        "The RDMA objects in use (queue pairs, completion queues, memory regions, protection domains, shared receive "
+        "queues) compared with the number that the device can have. Beyond it, ibv_create_qp() and ibv_reg_mr() fail. "
+        "Processes of jobs that are over still hold theirs. Linux before 7.3 does not report the limits.",
+    .inspect = "rdma resource show; rdma resource show qp dev RDMADEV",
+    .fix = "End the processes of jobs that are over; else spread the job's connections over more NICs or fewer ranks.",
+    .limits = {&kFullest},
+    .ask = ask_rdma_resources,
+};
+
 std::span<const Rule> device_rules() {
-  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth};
+  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources};
   return kAll;
 }
 

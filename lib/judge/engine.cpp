@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "judge/cause.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "nic/capabilities.h"
@@ -449,6 +450,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
                                       [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
       each = audited(std::move(each));
   }
+  mark_maintenance(view, report);
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))

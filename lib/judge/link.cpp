@@ -9,6 +9,7 @@
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/optics.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
@@ -255,9 +256,12 @@ void add_gone_ports(const View& view, Findings& findings) {
 }
 
 void ask_port_state(const View& view, Findings& findings) {
+  const std::vector<GpuPlanes> planes = planes_of_gpus(view);
   for (const Port& port : view.now.ports) {
     if (is_judged(port)) {
-      findings.push_back(port_state_finding(view, port));
+      Finding finding = port_state_finding(view, port);
+      if (is_lost_plane(planes, port)) finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      findings.push_back(std::move(finding));
       continue;
     }
     // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.
@@ -579,6 +583,16 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   return reading;
 }
 
+std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  if (seen == nullptr || !seen->fec_words || !seen->fec_words_near_limit || *seen->fec_words <= 0) return std::nullopt;
+  Measured out{port.id(), *seen->fec_words_near_limit, *seen->fec_words, "no code word near the limit"};
+  if (out.amount > 0)
+    out.evidence = number_text(out.amount) + " of " + number_text(out.base) +
+                   " code words needed two thirds of the symbols that FEC corrects, or more";
+  return out;
+}
+
 constexpr Measurement kLinkFlapWindows[]{
     {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
                 "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
@@ -638,6 +652,14 @@ constexpr Measurement kPreFecBerWindows[]{
                "when no job runs.",
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
+    {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
+                "share of code words in which FEC corrected two thirds of the symbols that it can, or more",
+                "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
+                "no more than 1 code word in 1e9 near the limit of FEC", 10},
+     .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
+     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
+               "when no job runs.",
+     .read_port = read_fec_words},
 };
 
 }  // namespace
@@ -681,7 +703,10 @@ constexpr Rule kPreFecBer{
     .meaning =
         "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, RS(528,514) at "
         "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
-        "failing laser, a dirty connector or an aging cable, and gets worse when warm.",
+        "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
+        "histogram of "
+        "code words by corrected symbols (mlx5, bnxt_en; Linux 6.18), code words near the limit are counted too: they "
+        "show bursts of errors, which the ratio of bits hides.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
     .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
     .windows = kPreFecBerWindows,

@@ -48,6 +48,40 @@ constexpr Rule kPfcAndPause{
 
 namespace {
 
+// A value in the policy is judged by the setting.
+std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
+  if (!is_judged(port) || !port.qos.pfc_watchdog || !port.qos.pfc || port.qos.pfc->bits == 0) return std::nullopt;
+  const PortPolicy* entry = view.policy != nullptr ? policy_for(*view.policy, port) : nullptr;
+  if (entry != nullptr && entry->want.pfc_watchdog) return std::nullopt;
+  const std::string pfc = "PFC " + to_text(*port.qos.pfc), expected = "a time limit for continuous PFC pause";
+  if (*port.qos.pfc_watchdog != 0)
+    return good(port.id(), pfc + ", watchdog " + std::to_string(*port.qos.pfc_watchdog) + " ms", expected);
+  return bad(Status::warning, port.id(), pfc + ", watchdog off", expected,
+             "If this host hangs, the NIC sends PFC pause without end and stops every port of the network behind it.",
+             "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout 8000, or set pfc_watchdog in the policy.");
+}
+
+}  // namespace
+
+constexpr SettingId kOfPfcWatchdog[]{SettingId::pfc, SettingId::pfc_watchdog};
+
+constexpr Rule kPfcWatchdog{
+    .id = "pfc-watchdog",
+    .group = group::settings,
+    .title = "The PFC watchdog of the NIC is off",
+    .meaning =
+        "The NIC stops sending PFC pause after a time without progress (ethtool's tunable pfc-prevention-tout; "
+        "NVIDIA's "
+        "firmware: 8 s). Without this limit, one host that hangs stops the ports behind its switch. Switches have a "
+        "watchdog of their own. Not judged if the driver has no such tunable, or the policy sets pfc_watchdog.",
+    .inspect = "ethtool --get-tunable NETDEV pfc-prevention-tout",
+    .fix = "ethtool --set-tunable NETDEV pfc-prevention-tout 8000, or set pfc_watchdog in the policy.",
+    .settings = kOfPfcWatchdog,
+    .ask_port = ask_pfc_watchdog,
+};
+
+namespace {
+
 std::optional<Finding> ask_congestion(const View& view, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
   if (signals == nullptr || signals->seconds <= 0 || !is_judged(port)) return std::nullopt;
@@ -669,9 +703,9 @@ constexpr Rule kBusyNetwork{
 };
 
 std::span<const Rule> pfc_rules() {
-  static constexpr Rule kAll[]{kPfcAndPause,        kCongestion,   kPauseStorm,  kPauseHeld, kCnpIgnored,
-                               kUnprotectedTraffic, kPfcOffSwitch, kUnprotected, kHeadroom,  kEcnOff,
-                               kPausedByNetwork,    kBusyNetwork};
+  static constexpr Rule kAll[]{kPfcAndPause, kPfcWatchdog,        kCongestion,   kPauseStorm,  kPauseHeld,
+                               kCnpIgnored,  kUnprotectedTraffic, kPfcOffSwitch, kUnprotected, kHeadroom,
+                               kEcnOff,      kPausedByNetwork,    kBusyNetwork};
   return kAll;
 }
 

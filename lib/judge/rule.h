@@ -179,6 +179,7 @@ std::span<const Rule> network_rules();
 std::span<const Rule> optics_rules();
 std::span<const Rule> pcie_rules();
 std::span<const Rule> pfc_rules();
+std::span<const Rule> planes_rules();
 std::span<const Rule> platform_rules();
 std::span<const Rule> topology_rules();
 std::span<const Rule> unseen_rules();
@@ -186,6 +187,8 @@ std::span<const Rule> unseen_rules();
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.
 std::span<const Rule> rules();
+// The settings whose present values a rule judges, whatever the policy wants.
+Keys judged_settings();
 // nullptr: unknown id.
 const Rule* find_rule(std::string_view id);
 

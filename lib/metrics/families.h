@@ -21,9 +21,7 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // The subjects of a check that are ok share one series without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. nullopt: unknown.
-std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
-// Rail, plane and leaf switch: from [cabling], else from `rails` (rails_of()) and LLDP.
+// The switch port at the other end of the cable (peer_of()), and rail, plane and leaf switch (rail_place()).
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails = {});
 // The diagnoses of each port in `watched`, or the culprit none if there is no diagnosis.

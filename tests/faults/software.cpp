@@ -41,6 +41,20 @@ Faults agent() {
   };
 }
 
+Faults objects() {
+  return {{"queue-pairs-used-up", "killed jobs left processes that hold their queue pairs",
+           "ResourceCount::most 70 of 66 queue pairs",
+           [](Machine& m) {
+             for (ResourceCount& each : m.port().resources)
+               if (each.kind == "qp" && each.owner.empty() && !m.port().is_member()) {
+                 each.most = 70;
+                 return m.port().id();
+               }
+             return std::string();
+           },
+           "rdma-resources", W, "queue pairs 94 % used (66 of 70)"}};
+}
+
 // The GIDs have not changed in this window.
 void settle(Machine& m) {
   for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
@@ -179,6 +193,6 @@ std::string answer_any_arp(Machine& m) {
   return "10.1.0.0/24";
 }
 
-Faults software_faults() { return together({agent(), addresses(), versions()}); }
+Faults software_faults() { return together({agent(), objects(), addresses(), versions()}); }
 
 }  // namespace fabric::faults

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topology and platform: the slots of the cards, and PCI Express.
 #include "faults/fault.h"
+#include "nic/metrics.h"
 #include "topology/inventory.h"
 
 namespace fabric::faults {
@@ -24,6 +25,47 @@ void upstream_link(Machine& m, const PcieLink& link) { at(m, upstream(m)).link =
 void slow_ports(Machine& m) {
   for (Node* node : {&m.before, &m.now})
     for (Port& port : node->ports) port.rate = 12.5e9;
+}
+
+// Gives the second rail's NIC four ports, which are the planes of its GPU.
+void add_planes(Machine& m) {
+  for (unsigned number = 2; number <= 4; ++number) {
+    for (Node* node : {&m.before, &m.now}) {
+      node->ports.push_back(node->ports.at(1));
+      node->ports.back().number = number;
+    }
+    const std::string id = m.now.ports.back().id();
+    Changes& changes = m.plan[id] = m.plan[m.port().id()];
+    for (Change& change : changes) change.port = id;
+  }
+}
+
+Faults planes() {
+  return {
+      {"plane-down", "the leaf of one of four planes of a GPU's NIC was switched off",
+       "a device of four ports, one of them DOWN, Polling",
+       [](Machine& m) {
+         if (m.now.topology.gpus.size() < 2) return std::string();
+         add_planes(m);
+         Port& port = m.now.ports.back();
+         port.state = 1;
+         port.phys_state = 2;
+         port.carrier = false;
+         return m.gpu().name;
+       },
+       "planes", W, "3 of 4 planes, 75 % of its bandwidth"},
+      {"job-did-not-return", "a plane came back, and the job stayed on the other planes",
+       "a device of four ports; one was DOWN in the first reading and has no traffic",
+       [](Machine& m) {
+         if (m.now.topology.gpus.size() < 2 || !m.raise(metrics::kRdmaBytes, 1e9, "rx")) return std::string();
+         add_planes(m);
+         Port& before = m.before.ports.back();
+         before.state = 1;
+         m.now.ports.back().counters = before.counters;
+         return m.now.ports.back().id();
+       },
+       "failback", W, "no traffic while"},
+  };
 }
 
 Faults places() {
@@ -221,6 +263,6 @@ Faults platform() {
 
 }  // namespace
 
-Faults topology_faults() { return together({places(), links(), platform()}); }
+Faults topology_faults() { return together({planes(), places(), links(), platform()}); }
 
 }  // namespace fabric::faults

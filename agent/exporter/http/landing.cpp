@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "exporter/http/landing_picture.h"
+#include "judge/cabling.h"
 #include "judge/finding.h"
 #include "metrics/families.h"
 
