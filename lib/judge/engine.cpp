@@ -6,6 +6,7 @@
 #include "judge/cause.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"
+#include "judge/port_context.h"
 #include "nic/capabilities.h"
 #include "topology/pairing.h"
 
@@ -80,6 +81,11 @@ void add_answer(Answers& answers, const std::string& subject, Answer answer) {
     append_item(have.observed, answer.observed);
 }
 
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
 // The findings of a rule's windows, at most one per subject.
 void ask_windows(const Rule& rule, const View& view, Findings& findings) {
   Answers answers;
@@ -106,16 +112,15 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
       std::string_view remedy = answer.rule->remedy;
       const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
       if (!has_roce_wire && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
-      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(remedy, port, subject)));
+      std::string text = fill_names(remedy, port, subject);
+      std::string traffic_class;
+      if (port != nullptr) traffic_class = traffic_class_text(view, *port);
+      replace(text, "{traffic_class}", traffic_class);
+      findings.push_back(
+          bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(text)));
     }
     findings.back().since = answer.since;
   }
-}
-
-void replace(std::string& text, std::string_view mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
 }
 
 // InfiniBand has no netdev: commands that need one, and the commands that show the same there.

@@ -184,6 +184,7 @@ std::span<const Rule> pfc_rules();
 std::span<const Rule> planes_rules();
 std::span<const Rule> platform_rules();
 std::span<const Rule> topology_rules();
+std::span<const Rule> unseen_rules();
 
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.

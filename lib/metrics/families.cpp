@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
 #include "node/signals.h"
@@ -58,6 +59,17 @@ constexpr Metric kCheckStatus{"fabric_check_status",
                               "subject covers all subjects that are ok."};
 constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
                               "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
+constexpr Metric kUnjudged{
+    "fabric_check_unjudged",
+    "1 for a subject that the check cannot judge from here, in whole or in part; its status is 0. Absent otherwise."};
+constexpr Metric kElsewhere{"fabric_rdma_devices_elsewhere",
+                            "RDMA devices in other network namespaces, which are not judged here."};
+constexpr Metric kObservable{
+    "fabric_rdma_observable_ratio",
+    "Share of the RDMA bytes received since the last scrape that belongs to queue pairs which the RDMA hardware "
+    "counters count, at most. Queue pairs that a library makes for GPUs (DEVX) are not counted. Absent with little "
+    "traffic, and "
+    "for drivers that count all queue pairs alike."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
     "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};
@@ -181,6 +193,18 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
                  static_cast<double>(finding.status));
   }
   for (const std::string_view check : ok) families.add(kCheckStatus, {}, {{"check", check}}, 0);
+  for (const Finding& finding : report.findings)
+    if (finding.unjudged) families.add(kUnjudged, {}, {{"check", finding.id}, {"subject", finding.subject}}, 1);
+}
+
+void add_observable(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
+                    const RulePolicy& rules) {
+  for (const Port& port : node.ports) {
+    const Signals* signals = find_in(watched, port.id());
+    if (signals == nullptr || port.is_member()) continue;
+    if (const auto seen = observable_rdma(rules, port, *signals))
+      families.add(kObservable, port_labels(port), seen->ratio);
+  }
 }
 
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
@@ -234,6 +258,7 @@ void add_node(FamilySet& families, const Node& node, const Report& report, const
     if (port.role != PortRole::smi) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report, published);
+  if (!node.topology.nics.empty()) families.add(kElsewhere, {}, static_cast<double>(devices_elsewhere(node).size()));
   // Virtual functions last: their counters must not displace those of a physical port.
   for (const Port& port : node.ports)
     if (!is_virtual(port)) add_counters(families, port, published);

@@ -67,6 +67,7 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::rx_packets, &kPortPackets, kRx},
     {&S::tx_packets, &kRdmaPackets, kTx},
     {&S::tx_packets, &kPortPackets, kTx},
+    {&S::requests, &kRequests},
 
     {&S::out_of_sequence, &kOutOfSequence},
     {&S::duplicate_requests, &kDuplicateRequests},

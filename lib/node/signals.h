@@ -34,6 +34,7 @@ struct Signals {
 
   // RDMA traffic; the port's if the driver counts no RDMA bytes.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
+  Rise requests;  // received, of the operations that the driver counts
 
   // Transport.
   Rise out_of_sequence;     // packets that arrived out of order

@@ -186,17 +186,6 @@ void add_gid_index(EnvFile& out, const Library& library, const JobPorts& job, st
           "Index of the routable RoCE v2 GID on all of these ports, by their GID tables.");
 }
 
-// The DSCP of RoCE data as a traffic class byte, with ECT(0), so that switches can mark.
-std::optional<unsigned> traffic_class(const PortPolicy& entry) {
-  if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
-  if (entry.want.roce_tos) return *entry.want.roce_tos;
-  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
-  if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
-  for (const auto& [dscp, priority] : *entry.want.dscp_map)
-    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
-  return std::nullopt;
-}
-
 // The traffic class and the service level, from the policy.
 void add_class(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
   const std::string unset = std::string(library.traffic_class) + " is not set: ",
@@ -210,7 +199,7 @@ void add_class(EnvFile& out, const Library& library, const TopoView& view, const
       classes.insert(std::nullopt);
       continue;
     }
-    classes.insert(traffic_class(*entry));
+    classes.insert(roce_traffic_class(*entry));
     if (entry->want.trust != Trust::pcp || !entry->want.pfc) continue;
     for (int priority = 0; priority < kPriorities; ++priority)
       if (entry->want.pfc->has(priority)) priorities.insert(priority);

@@ -75,7 +75,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
   Report causes, others;
   for (Finding& each : report.findings) {
     if (each.culprit) causes.findings.push_back(std::move(each));
-    else if (each.status != Status::ok || is_audited(each)) others.findings.push_back(std::move(each));
+    else if (is_listed(each)) others.findings.push_back(std::move(each));
   }
   // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {
