@@ -7,6 +7,7 @@
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
+#include "topology/built.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {
@@ -150,7 +151,7 @@ TEST(Pairing, FewerBridgesWinWithinAClass) {
   EXPECT_EQ(pairing.pairs[1].nics, std::vector<size_t>{0});
 }
 
-TEST(Pairing, ANicThatServesNoGpuStandsInForOneThatIsDown) {
+TEST(Pairing, AnIdleNicStandsInForOneThatIsDownAndTheOthersStay) {
   Topology topology;
   std::vector<Port> ports;
   const auto below = [](const std::string& bridge, int number) {
@@ -171,7 +172,10 @@ TEST(Pairing, ANicThatServesNoGpuStandsInForOneThatIsDown) {
   };
   EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{0}, {1}}));
   ports[0].state = 1;
-  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{1}, {2}})) << "the second GPU has an equally near one";
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{1}, {1}})) << "the second GPU keeps its own";
+  ports[0].state = kPortActive;
+  ports[1].state = 1;
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{0}, {2}}));
 }
 
 TEST(Pairing, LargeMachinesAreAnswered) {
@@ -269,8 +273,8 @@ TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
     server.node.nics[i].device = 0xa2dc;
     server.ports[i].rate = 50e9;
   }
-  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
-      << "GPU0 has lost its own: NODE either way";
+  EXPECT_EQ(built_of(server.node, server.ports).present_compute(), (std::vector<size_t>{0, 1, 2}))
+      << "GPU0 has lost its own, and none of them was built in for it";
   for (size_t i = 3; i < 5; ++i) server.node.nics[i].numa = 2;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
 }
@@ -434,8 +438,22 @@ TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   EXPECT_EQ(slow(node), "rate mlx5_3/1 critical: 200 Gb/s\n");
   Node halves = eight_by_eight();
   for (size_t i = 0; i < 8; i += 2) halves.ports[i].rate = 25e9;
-  EXPECT_EQ(slow(halves), "") << "four and four";
+  EXPECT_EQ(slow(halves),
+            "rate mlx5_0/1 warning: 200 Gb/s\nrate mlx5_2/1 warning: 200 Gb/s\n"
+            "rate mlx5_4/1 warning: 200 Gb/s\nrate mlx5_6/1 warning: 200 Gb/s\n")
+      << "half of them reach 400";
+  halves.ports[1].rate = 25e9;
+  EXPECT_EQ(slow(halves), "") << "five at one rate, three at another";
 }
+
+// A card of another model replaced the NIC of one GPU.
+TEST(RateCheck, ASlowerCardInThePairingIsNamed) {
+  Node node = eight_by_eight();
+  node.topology.nics[5].device = 0x101b;
+  node.ports[5].rate = 25e9;
+  EXPECT_EQ(test::said({.now = node}, {"locality", "pairing", "rate"}), "pairing mlx5_5 warning: 200 Gb/s\n");
+}
+
 using PairingCorpus = test::OfCorpus;
 
 // Every machine of the corpus: fair, stable, and each GPU at the class that the oracle calls its nearest.
