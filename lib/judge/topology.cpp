@@ -659,12 +659,18 @@ Findings gpus_without_driver(const View& view) {
     const PlatformFunction* function = function_of(view.now, device.pci);
     return function == nullptr || is_given_away(view.now, device.pci) ? std::string() : function->kernel_driver;
   };
+  // `inventory` reports those that had a driver when it was recorded.
+  const auto built = built_of(view);
+  const auto is_recorded = [&](const Gpu& gpu) {
+    const std::string* recorded = find_in(built->recorded_at, gpu.pci);
+    return recorded != nullptr && !view.now.inventory->find(*recorded)->driver.empty();
+  };
   Findings out;
   bool any = false;
   std::string names;
   for (const Gpu& gpu : topology.gpus) {
-    any =
-        any || !driver_of(gpu).empty() || is_given_away(view.now, gpu.pci) || function_of(view.now, gpu.pci) == nullptr;
+    any = any || !driver_of(gpu).empty() || is_recorded(gpu) || is_given_away(view.now, gpu.pci) ||
+          function_of(view.now, gpu.pci) == nullptr;
     append_item(names, gpu.name);
   }
   const bool nic_has = std::ranges::any_of(topology.nics, [&](const Nic& nic) { return !driver_of(nic).empty(); });
@@ -675,7 +681,7 @@ Findings gpus_without_driver(const View& view) {
                       fix + "'" + topology.gpus.front().pci + gpu_log_word(topology.gpus.front().vendor) +
                           "'; then modprobe the driver"));
   for (const Gpu& gpu : topology.gpus) {
-    if (!any || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
+    if (!any || is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
         !driver_of(gpu).empty())
       continue;
     size_t equal = 0;

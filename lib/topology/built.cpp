@@ -176,9 +176,15 @@ std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::ve
         any = true;
         if (!contains(built.compute, *nic)) built.compute.push_back(*nic);
       }
-  if (any) return out;
-  built.compute.clear();
-  return std::nullopt;
+  if (!any) {
+    built.compute.clear();
+    return std::nullopt;
+  }
+  // An inventory of a version that did not record which NICs are for GPUs.
+  if (!contains(recorded.parts, true, &InventoryPart::compute))
+    for (const size_t nic : compute_nics(built.topology, built.ports))
+      if (!contains(built.compute, nic)) built.compute.push_back(nic);
+  return out;
 }
 
 }  // namespace
@@ -221,9 +227,7 @@ Built built_of(const Topology& now, std::span<const Port> ports, const Inventory
   return out;
 }
 
-Built built_of(const Node& node) {
-  return built_of(node.topology, node.ports, recorded_in(node));
-}
+Built built_of(const Node& node) { return built_of(node.topology, node.ports, recorded_in(node)); }
 
 Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
   return built_of(now, ports, recorded).present_pairing();
