@@ -24,32 +24,26 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
 using PartModel = std::tuple<bool, uint16_t, uint16_t>;
 PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
 
-// How alike the places of two parts of one model are.
-int likeness(const InventoryPart& was, const InventoryPart& is) {
-  return (way_to(was) == way_to(is) ? 4 : 0) + (was.numa == is.numa ? 2 : 0) + 1;
-}
-
 constexpr size_t kManyPairs = size_t{1} << 16;  // more than the GPUs and NICs of any machine make
 
-// Pairs the elements of two lists in their order: as many as there are in the shorter one, the most alike ones.
-std::vector<std::pair<size_t, size_t>> align(const std::vector<InventoryPart>& was, const std::vector<size_t>& left,
-                                             const std::vector<InventoryPart>& is, const std::vector<size_t>& found) {
+// Pairs elements of two lists in their order, so that the sum of their scores is greatest; those with a score of 0 are
+// not paired.
+template <class Score>
+std::vector<std::pair<size_t, size_t>> align(size_t left, size_t right, Score&& score) {
   std::vector<std::pair<size_t, size_t>> out;
-  if (left.size() == found.size() || left.size() * found.size() > kManyPairs) {
-    for (size_t i = 0; i < std::min(left.size(), found.size()); ++i) out.emplace_back(left[i], found[i]);
+  if (left * right > kManyPairs) {
+    for (size_t i = 0; i < std::min(left, right); ++i) out.emplace_back(i, i);
     return out;
   }
-  // best[i][j]: pairs made and their likeness, of the elements from i and from j on.
-  using Score = std::pair<size_t, int>;
-  std::vector<std::vector<Score>> best(left.size() + 1, std::vector<Score>(found.size() + 1));
-  const auto with = [&](size_t i, size_t j) {
-    const Score& rest = best[i + 1][j + 1];
-    return Score{rest.first + 1, rest.second + likeness(was[left[i]], is[found[j]])};
-  };
-  for (size_t i = left.size(); i-- > 0;)
-    for (size_t j = found.size(); j-- > 0;) best[i][j] = std::max({with(i, j), best[i + 1][j], best[i][j + 1]});
-  for (size_t i = 0, j = 0; i < left.size() && j < found.size();) {
-    if (best[i][j] == with(i, j)) out.emplace_back(left[i++], found[j++]);
+  // best[i][j]: of the elements from i and from j on.
+  std::vector<std::vector<int>> best(left + 1, std::vector<int>(right + 1)), own(left, std::vector<int>(right));
+  for (size_t i = left; i-- > 0;)
+    for (size_t j = right; j-- > 0;) {
+      own[i][j] = score(i, j);
+      best[i][j] = std::max({best[i + 1][j + 1] + own[i][j], best[i + 1][j], best[i][j + 1]});
+    }
+  for (size_t i = 0, j = 0; i < left && j < right;) {
+    if (own[i][j] > 0 && best[i][j] == best[i + 1][j + 1] + own[i][j]) out.emplace_back(i++, j++);
     else if (best[i][j] == best[i + 1][j]) ++i;
     else ++j;
   }
@@ -123,13 +117,49 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
   match_by([](const InventoryPart& part) {
     return std::pair(std::string(part.pci.substr(part.pci.rfind('.') + 1)), part.guid);
   });
+  // Root buses that were renumbered: in their order, those with the most parts of one model in one place.
+  using Place = std::pair<PartModel, std::string>;
+  struct RootBus {
+    std::map<Place, size_t> parts;
+    std::optional<int> numa;
+  };
+  std::map<std::string, RootBus> was_on, is_on;
+  for (size_t i = 0; i < inventory.parts.size(); ++i)
+    if (const InventoryPart& part = inventory.parts[i]; !out.contains(i)) {
+      was_on[part.root].parts.emplace(Place(model_of(part), way_to(part)), i);
+      was_on[part.root].numa = part.numa;
+    }
+  for (size_t i = 0; i < now.size(); ++i)
+    if (!taken.contains(i)) {
+      is_on[now[i].root].parts.emplace(Place(model_of(now[i]), way_to(now[i])), i);
+      is_on[now[i].root].numa = now[i].numa;
+    }
+  std::vector<const RootBus*> was_roots, is_roots;
+  for (const auto& [root, parts] : was_on) was_roots.push_back(&parts);
+  for (const auto& [root, parts] : is_on) is_roots.push_back(&parts);
+  const auto common = [&](size_t i, size_t j) {
+    int parts = 0;
+    for (const auto& [place, part] : was_roots[i]->parts) parts += is_roots[j]->parts.contains(place) ? 2 : 0;
+    return parts > 0 && was_roots[i]->numa == is_roots[j]->numa ? parts + 1 : parts;
+  };
+  for (const auto& [i, j] : align(was_roots.size(), is_roots.size(), common))
+    for (const auto& [place, part] : was_roots[i]->parts)
+      if (const size_t* found = find_in(is_roots[j]->parts, place)) join(part, *found);
+
+  // Parts that were moved to another slot: in PCI order.
   std::map<PartModel, std::pair<std::vector<size_t>, std::vector<size_t>>> left;
   for (size_t i = 0; i < inventory.parts.size(); ++i)
     if (!out.contains(i)) left[model_of(inventory.parts[i])].first.push_back(i);
   for (size_t i = 0; i < now.size(); ++i)
     if (!taken.contains(i)) left[model_of(now[i])].second.push_back(i);
-  for (const auto& [model, lists] : left)
-    for (const auto& [was, is] : align(inventory.parts, lists.first, now, lists.second)) join(was, is);
+  for (const auto& [model, lists] : left) {
+    const auto& [was, is] = lists;
+    const auto likeness = [&, &was = was, &is = is](size_t i, size_t j) {
+      const InventoryPart &before = inventory.parts[was[i]], &after = now[is[j]];
+      return 8 + (way_to(before) == way_to(after) ? 4 : 0) + (before.numa == after.numa ? 2 : 0);
+    };
+    for (const auto& [i, j] : align(was.size(), is.size(), likeness)) join(was[i], is[j]);
+  }
   return out;
 }
 

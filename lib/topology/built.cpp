@@ -54,10 +54,11 @@ std::optional<size_t> twin_of(const Topology& topology, const PciDevice& model) 
   return std::nullopt;
 }
 
-// The present addresses of bridges that were renumbered, by their recorded ones.
+// The present addresses of bridges and root buses that were renumbered, by their recorded ones.
 using Bridges = std::map<std::string, std::string>;
 
 void add_bridges(const InventoryPart& was, const PciDevice& is, Bridges& out) {
+  out.emplace(was.root, is.root);
   for (size_t i = 1; i <= std::min(was.bridges.size(), is.bridges.size()); ++i)
     out.emplace(was.bridges[was.bridges.size() - i], is.bridges[is.bridges.size() - i]);
 }
@@ -73,6 +74,7 @@ PciDevice place_of(const InventoryPart& was, const Bridges& bridges) {
   out.link.max_width = was.width;
   for (std::string& bridge : out.bridges)
     if (const std::string* now = find_in(bridges, bridge)) bridge = *now;
+  if (const std::string* now = find_in(bridges, was.root)) out.root = *now;
   return out;
 }
 

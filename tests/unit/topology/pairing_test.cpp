@@ -426,6 +426,41 @@ TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
   EXPECT_EQ(narrow(node), "pcie mlx5_6 warning: x8 at 32 GT/s\n");
 }
 
+// Only a load shows whether a slow link of a GPU is idle or stuck.
+TEST(PcieCheck, AGpuSlowerThanItsEqualsIsNotSaidToBeIdle) {
+  test::Healthy server;
+  const auto listed = [&](size_t gpu) {
+    const std::vector<std::string> rules{"pcie"};
+    for (const Finding& each : run_rules(server.view(), rules).findings)
+      if (each.subject == server.now.topology.gpus[gpu].name) return each.observed;
+    return std::string();
+  };
+  server.now.topology.gpus[1].link = {5, 32, 16, 16};
+  EXPECT_TRUE(has(listed(1), "slower than others of its model: idle, or stuck") && has(listed(1), "nvidia-smi"))
+      << listed(1);
+  for (Gpu& gpu : server.now.topology.gpus) gpu.link.speed = 5;
+  EXPECT_TRUE(has(listed(1), "like others of its model")) << listed(1);
+}
+
+// A GPU without a driver while equal ones have one; not one that a guest has.
+TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto driver = [&](size_t gpu) -> std::string& {
+    return node.platform.functions[node.topology.gpus[gpu].pci].kernel_driver;
+  };
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nvidia";
+  EXPECT_EQ(symmetry(), "");
+  driver(2).clear();
+  EXPECT_EQ(symmetry(), "symmetry GPU2 critical: no kernel driver: 0000:33:00.0\n");
+  driver(2) = "vfio-pci";
+  EXPECT_EQ(symmetry(), "");
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
+  for (const Nic& nic : node.topology.nics) node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
+  EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: GPU0, GPU1, GPU2, GPU3\n");
+}
+
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   const auto slow = [](const Node& node) { return test::said({.now = node}, {"rate"}); };
   Node node = eight_by_eight();
