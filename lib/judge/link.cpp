@@ -92,7 +92,9 @@ bool is_of_the_board(const View& view, const Port& port) {
 // The inventory or the earlier reading has the port as up.
 bool was_up(const View& view, const Port& port) {
   if (view.now.inventory) {
-    const InventoryPart* part = view.now.inventory->find(port.pci);
+    const auto built = built_of(view);
+    const std::string* recorded = find_in(built->recorded_at, port.pci);
+    const InventoryPart* part = recorded != nullptr ? view.now.inventory->find(*recorded) : nullptr;
     if (part != nullptr && contains(part->up, port.id())) return true;
   }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
@@ -453,9 +455,11 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
       rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
-  // At least two and at least half of them at one lower rate: two groups by design.
+  // At least two and at least half of them at one lower rate: two groups by design. Of the ports that serve GPUs more
+  // than half: if half of them reach the higher rate, it is what the board and its network can do.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
-  if (same >= 2 && same >= full && same + full == static_cast<long>(rates.size()))
+  const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
+  if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   std::string remedy = "Configure the same speed and FEC as on the switch port (" + show +
                        "). Replace a cable or transceiver that brings up fewer lanes.";

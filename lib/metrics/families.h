@@ -7,7 +7,7 @@
 #include "metrics/family.h"
 #include "node/burst.h"
 #include "policy/policy.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 

@@ -109,7 +109,6 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
     else node.inventory_unread = inventory.error().text();
-    if (node.inventory) node.topology.gone = gone_nics(*node.inventory, node.topology);
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
   const auto devices = infiniband::devices(kernel.root);

@@ -9,6 +9,7 @@
 #include "kernel/pci/pci.h"
 #include "node/gpu.h"
 #include "node/machine.h"
+#include "node/port_reader.h"
 #include "node/port_role.h"
 #include "node/topology_xml.h"
 
@@ -16,7 +17,7 @@ namespace fabric {
 
 bool can_have_data_direct(const Nic& nic) {
   constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
-  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function && !nic.rdma.empty();
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function;
 }
 
 bool carries_rdma(const Nic& nic) {
@@ -268,6 +269,77 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
 
 }  // namespace
 
+namespace {
+
+// The PCI domain, by which a system on chip numbers its root complexes.
+long domain_of(const PciDevice& device) {
+  return parse_number<long>(device.pci.substr(0, device.pci.find(':')), 16).value_or(0);
+}
+
+// Sets Nic::direct. The kernel matches a NIC with its Data Direct function by the VUID of their VPD, which only root
+// can read; both have the serial number of their board in it. Without it: if each card has one function, on the machine
+// or on a NUMA node, both are in the same order. If a node lacks cards, those left are at the same distance from the
+// node's functions as on a node that lacks none. Else it stays unknown.
+void join_data_direct(std::vector<Nic>& nics) {
+  struct Place {
+    std::vector<std::string> cards;  // addresses without the function
+    std::vector<long> domains;       // of the cards
+    std::vector<const Nic*> functions;
+  };
+  // A card without an RDMA device has lost it, or serves no GPU (management) and has no such function.
+  std::set<std::string> with_rdma, all;
+  size_t functions = 0;
+  for (const Nic& nic : nics) {
+    if (is_data_direct(nic)) ++functions;
+    if (!can_have_data_direct(nic)) continue;
+    all.insert(card_of(nic.pci));
+    if (!nic.rdma.empty()) with_rdma.insert(card_of(nic.pci));
+  }
+  const bool all_count = with_rdma.size() < functions && all.size() <= functions;
+
+  Place machine;
+  std::map<std::optional<int>, Place> nodes;
+  std::map<std::string, const PciDevice*> by_card, by_serial;
+  for (const Nic& nic : nics)
+    for (Place* place : {&machine, &nodes[nic.numa]}) {
+      if (is_data_direct(nic)) {
+        place->functions.push_back(&nic);
+        if (!nic.serial.empty()) by_serial[nic.serial] = &nic;
+      } else if (can_have_data_direct(nic) && !contains(place->cards, card_of(nic.pci)) &&
+                 (all_count || with_rdma.contains(card_of(nic.pci)))) {
+        place->cards.push_back(card_of(nic.pci));
+        place->domains.push_back(domain_of(nic));
+      }
+    }
+  const auto join_in_order = [&](const Place& place) {
+    for (size_t i = 0; i < place.cards.size(); ++i) by_card.emplace(place.cards[i], place.functions[i]);
+  };
+  if (machine.cards.size() == machine.functions.size()) join_in_order(machine);
+  for (const auto& [whole, place] : nodes) {
+    if (!whole || place.cards.size() != place.functions.size() || place.cards.empty()) continue;
+    join_in_order(place);
+    for (const auto& [node, other] : nodes) {
+      if (!node || other.functions.size() != place.functions.size()) continue;
+      for (size_t card = 0; card < other.cards.size(); ++card)
+        for (size_t like = 0; like < place.cards.size(); ++like)
+          if (other.domains[card] - domain_of(*other.functions[like]) ==
+              place.domains[like] - domain_of(*place.functions[like]))
+            by_card.emplace(other.cards[card], other.functions[like]);
+    }
+  }
+  std::vector<std::pair<Nic*, PciDevice>> found;  // the functions are among `nics`
+  for (Nic& nic : nics) {
+    if (!can_have_data_direct(nic)) continue;
+    const PciDevice* direct = nullptr;
+    if (auto* known = find_in(by_serial, nic.serial); known != nullptr && !nic.serial.empty()) direct = *known;
+    else if (auto* likely = find_in(by_card, card_of(nic.pci)); likely != nullptr) direct = *likely;
+    if (direct != nullptr) found.emplace_back(&nic, *direct);
+  }
+  for (auto& [nic, direct] : found) nic->direct = std::move(direct);
+}
+
+}  // namespace
+
 Topology sort_topology(std::vector<Nic> found, Topology machine) {
   std::ranges::sort(found, [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
   Topology topology = std::move(machine);
@@ -302,24 +374,7 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
     if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
       nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
 
-  // The kernel matches a NIC with its Data Direct function by the VUID of their VPD, which only root can read. On a
-  // NUMA node where each such card has one function, both are in the same order.
-  std::map<int, std::vector<PciDevice>> direct;
-  std::map<int, std::vector<std::string>> cards;
-  for (const Nic& nic : nics) {
-    if (!nic.numa) continue;
-    auto& slots = cards[*nic.numa];
-    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
-    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
-      slots.push_back(card_of(nic.pci));
-  }
-  for (Nic& nic : nics) {
-    if (!nic.numa || !can_have_data_direct(nic)) continue;
-    const auto& slots = cards[*nic.numa];
-    const auto& functions = direct[*nic.numa];
-    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
-    if (slots.size() == functions.size()) nic.direct = functions[at];
-  }
+  join_data_direct(nics);
   return topology;
 }
 
@@ -368,6 +423,12 @@ Result<Topology> load_topology(const Kernel& kernel) {
     if (is_gpu(nic) && root.exists(function.place.folder + "/physfn")) continue;
     found.push_back(std::move(nic));
   }
+  // Reading VPD is a command to the NIC's firmware.
+  if (std::ranges::any_of(found, [](const Nic& nic) { return is_data_direct(nic); }))
+    for (Nic& nic : found)
+      if (is_data_direct(nic) || can_have_data_direct(nic))
+        if (const auto vpd = root.read("sys/bus/pci/devices/" + nic.pci + "/vpd"))
+          nic.serial = scanning::vpd_serial(*vpd);
   view.machine.hypervisor = machine::hypervisor(root);
   auto topology = bounded(sort_topology(std::move(found), std::move(view.machine)));
   if (topology) gpu::identify(root, *topology);

@@ -42,8 +42,10 @@ struct Nic : PciDevice {
   bool rdma_elsewhere = false;    // the function's own is one of them, or see Node::rdma_unread
   bool netdev_elsewhere = false;  // its netdev is in another network namespace
   bool subfunctions = false;      // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
-  // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300).
+  // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300). Absent: it has
+  // none, or it is unknown which of the machine's it is.
   std::optional<PciDevice> direct{};
+  std::string serial{};  // of the board, by its VPD; read only if the machine has Data Direct functions, as root
 };
 
 // A CPU core: its CPUs (hardware threads) and its NUMA node.
@@ -75,7 +77,6 @@ struct Topology {
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
-  std::optional<std::vector<Nic>> gone{};  // NICs of the inventory that are not on the bus; absent: no inventory
 };
 
 // The class of the path between two PCI functions:

@@ -21,13 +21,11 @@ constexpr std::chrono::seconds kFirstReading{10};  // the longest wait for a dev
 
 PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   PageFindings out;
-  const Pairing pairing = built_pairing(snapshot.node.topology, snapshot.node.ports);
   View view{.now = snapshot.node,
             .before = context.before,
             .policy = context.policy,
             .plan = &snapshot.plan,
             .health = context.health,
-            .pairing = &pairing,
             .no_policy = context.no_policy};
   if (context.before != nullptr) {
     out.signals = signals_of(*context.before, snapshot.node);
@@ -39,7 +37,7 @@ PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   }
   out.report = run_rules(view);
   mark_acknowledged(out.report, context.acks, context.wall);
-  out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
+  out.rails = rails_of(snapshot.node.topology, snapshot.node.ports, recorded_in(snapshot.node));
   // Drops the texts of findings that are ok: half a kilobyte each, for a few hundred findings.
   for (Finding& finding : out.report.findings) {
     if (is_listed(finding) || finding.culprit) continue;

@@ -37,7 +37,7 @@ struct PciDevice {
 // The kind of a PCI function by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 
 inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
-                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3;
+                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3, kHygon = 0x1d94;
 
 // A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
 // CPUs do not count, though their class may be the same.
