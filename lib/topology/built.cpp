@@ -48,9 +48,10 @@ void give_rdma(Built& built, size_t nic, std::optional<size_t> twin, const Inven
 
 // A present NIC of the model with an RDMA device.
 std::optional<size_t> twin_of(const Topology& topology, const PciDevice& model) {
-  for (size_t i = 0; i < topology.nics.size(); ++i)
-    if (are_alike(topology.nics[i], model) && carries_rdma(topology.nics[i]) && !topology.nics[i].virtual_function)
-      return i;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (are_alike(nic, model) && carries_rdma(nic) && !nic.virtual_function && !nic.nvlink_management) return i;
+  }
   return std::nullopt;
 }
 
