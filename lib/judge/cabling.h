@@ -3,7 +3,7 @@
 #pragma once
 
 #include "judge/view.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 
