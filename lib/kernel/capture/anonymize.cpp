@@ -362,9 +362,10 @@ class Anonymizer {
     const bool is_kernels = is_of_kernel(what) && !what.ends_with("/hostname");
     if (ask == Ask::resolve || ask == Ask::list) return name(text, is_kernels);
     if (ask != Ask::read) return content(text, is_kernels);
-    // Files whose content is one unique word: of DMI, GPUs, disks, the installation.
+    // Files whose content is one unique word: of DMI, GPUs, disks, the installation, an E-Switch (its NIC's GUID).
     const std::string_view file = std::string_view(what).substr(what.rfind('/') + 1);
-    for (const std::string_view word : {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag"}) {
+    for (const std::string_view word :
+         {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag", "phys_switch_id"}) {
       if (file.find(word) == std::string_view::npos) continue;
       const std::string_view serial = trim(text);
       if (serial.empty()) return text;
