@@ -51,9 +51,10 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
   if (here.empty() && elsewhere.empty()) return std::nullopt;
   std::string observed, meaning;
   if (!elsewhere.empty()) {
-    const bool is_one = elsewhere.size() == 1;
-    observed = std::to_string(elsewhere.size()) + " of " + all + " RDMA devices " + (is_one ? "is" : "are") +
-               " in other network namespaces and " + (is_one ? "is" : "are") + " not judged here: " + joined(elsewhere);
+    observed = std::to_string(elsewhere.size()) + " of " + all + " RDMA devices ";
+    if (elsewhere.size() == 1) observed += "is in another network namespace and is not judged here: ";
+    else observed += "are in other network namespaces and are not judged here: ";
+    observed += joined(elsewhere);
     meaning = "Containers have these devices: their state, GIDs and counters are visible there alone.";
   }
   if (!without_netdev.empty()) {

@@ -516,6 +516,20 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   EXPECT_TRUE(has(brief, " checks: port-state mlx5_2/1: DOWN")) << brief;
 }
 
+TEST(CtlCheck, WhatIsNotJudgedIsSaidWithTheVerdict) {
+  Report report;
+  report.findings.push_back({"rate", "mlx5_0/1", Status::ok, "400 Gb/s", "", "", ""});
+  report.findings.push_back({"other-namespaces", "host", Status::ok, "3 of 8 RDMA devices", "none", "why", "how"});
+  report.findings.back().unjudged = true;
+  const std::string text = report_text(report, "gpu01", true, Output{});
+  EXPECT_TRUE(text.starts_with("gpu01: OK: 2 checked: 1 ok, 1 not judged\n")) << text;
+  EXPECT_TRUE(has(text, "\nNOT JUDGED  other-namespaces  host\n")) << text;
+  EXPECT_EQ(brief_text(report, worst(report)),
+            "fabric OK: 1 not judged, 2 checks; not judged: host: 3 of 8 RDMA devices\n");
+  report.findings.back().acknowledged = true;
+  EXPECT_EQ(brief_text(report, worst(report)), "fabric OK: 1 acknowledged, 2 checks\n");
+}
+
 TEST(CtlCheck, NextCommandFollowsTheFirstFinding) {
   Node node;
   node.ports.resize(1);

@@ -4,6 +4,7 @@
 #include "judge/unseen.h"
 
 #include "judge/engine.h"
+#include "judge/health_state.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 
@@ -46,6 +47,12 @@ TEST(Unseen, DevicesOfOtherNamespacesAreCountedAndNamed) {
   EXPECT_TRUE(has(finding.observed, "mlx5_5 (" + node.now.topology.nics[5].pci + ")")) << finding.observed;
   EXPECT_TRUE(finding.observed.ends_with(", " + node.now.topology.nics[7].pci)) << finding.observed;
   EXPECT_TRUE(has(finding.remedy, "--root /proc/PID/root"));
+
+  // The exporter's report, which the line for schedulers is made of.
+  const auto published = parse_report(report_text(PublishedReport{report, 1}), "report.json");
+  ASSERT_TRUE(published.ok());
+  EXPECT_TRUE(published->report.findings.at(0).unjudged);
+  EXPECT_EQ(published->report.findings.at(0).observed, finding.observed);
 
   Inventory inventory;
   inventory.parts.push_back({.pci = node.now.topology.nics[7].pci, .rdma = {"mlx5_7"}});
