@@ -24,6 +24,13 @@ Faults settings_faults() {
          m.port().qos.pause = Pause{true, false};
        })),
        "pfc-and-pause", C, "global pause rx"},
+      {"pfc-on-a-lossy-fabric", "PFC was switched on at a port of a fabric that has none",
+       "Fabric::kind lossy, and Qos::pfc 3 at the port alone", on_roce(at_port([](Machine& m) {
+         set_fabric(m, {.kind = FabricKind::lossy});
+         for (PortPolicy& entry : m.policy.ports) entry.want.pfc.reset();
+         m.port().qos.pfc = PrioSet{8};
+       })),
+       "pfc-on-lossy", W, "PFC 3|The fabric is lossy"},
       {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
        "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W,
        "RoCE 1024"},
