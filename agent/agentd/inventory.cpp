@@ -2,8 +2,7 @@
 #include "agentd/inventory.h"
 
 #include "agentd/messages.h"
-#include "judge/engine.h"
-#include "judge/report.h"
+#include "judge/topology.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
 #include "node/scan.h"
@@ -16,16 +15,21 @@ Result<std::string> record_inventory(Kernel& kernel, const std::string& director
   what.topology = what.platform = true;
   const Node node = scan(kernel, what);
   if (!node.inventory_unread.empty()) return std::string();
+  if (node.inventory)
+    for (const InventoryChange& change : changes_since(*node.inventory, node))
+      if (change.is_loss()) return std::string();  // the check `inventory` reports it
   Inventory now = inventory_of(node, node.inventory ? &*node.inventory : nullptr);
-  if (now.parts.empty() || (node.inventory && now.parts == node.inventory->parts)) return std::string();
-  static const std::vector<std::string> kChecks{"symmetry", "inventory", "pairing", "locality", "pcie"};
-  const Report report = run_rules({.now = node, .no_policy = {}}, kChecks);
-  if (count_findings(report, Status::warning) + count_findings(report, Status::critical) != 0) return std::string();
+  if (now.parts.empty()) return std::string();
+  if (!now.accepted) now.odd = odd_parts(node);
+  if (node.inventory && now.parts == node.inventory->parts && now.odd == node.inventory->odd) return std::string();
   now.taken = utc_now();
   if (auto saved = save_inventory(directory, now); !saved) return saved.error();
   const auto gpus = std::ranges::count(now.parts, true, &InventoryPart::gpu);
-  return "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
-         std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
+  std::string line = "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
+                     std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
+  if (!now.accepted && !now.odd.empty())
+    line += "; odd: " + joined(now.odd, "; ") + " (if this is intended: fabric-agentctl inventory accept)";
+  return line;
 }
 
 }  // namespace fabric::agentd

@@ -4,9 +4,12 @@
 #include <cmath>
 
 #include "judge/cause.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
+#include "judge/port_context.h"
+#include "judge/topology.h"
 #include "nic/capabilities.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 namespace {
@@ -79,6 +82,11 @@ void add_answer(Answers& answers, const std::string& subject, Answer answer) {
     append_item(have.observed, answer.observed);
 }
 
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
 // The findings of a rule's windows, at most one per subject.
 void ask_windows(const Rule& rule, const View& view, Findings& findings) {
   Answers answers;
@@ -103,17 +111,17 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
     } else {
       const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
       std::string_view remedy = answer.rule->remedy;
-      if (port != nullptr && !is_roce(*port) && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
-      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(remedy, port, subject)));
+      const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
+      if (!has_roce_wire && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
+      std::string text = fill_names(remedy, port, subject);
+      std::string traffic_class;
+      if (port != nullptr) traffic_class = traffic_class_text(view, *port);
+      replace(text, "{traffic_class}", traffic_class);
+      findings.push_back(
+          bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(text)));
     }
     findings.back().since = answer.since;
   }
-}
-
-void replace(std::string& text, std::string_view mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
 }
 
 // InfiniBand has no netdev: commands that need one, and the commands that show the same there.
@@ -412,9 +420,8 @@ std::string first_error(const View& view) {
 Report run_rules(const View& given, std::span<const std::string> only) {
   Report report;
   Findings& findings = report.findings;
-  const Pairing pairing = built_pairing(given);
   View view = given;
-  view.pairing = &pairing;
+  view.built = built_of(given);
   const RulePolicy& policy = rule_policy(view);
   const auto is_wanted = [&](const Rule& rule) {
     return policy.is_enabled(rule.id) && (only.empty() || contains(only, rule.id) || contains(only, rule.group));
@@ -444,6 +451,14 @@ Report run_rules(const View& given, std::span<const std::string> only) {
                                       [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
       each = audited(std::move(each));
   }
+  mark_maintenance(view, report);
+  const Findings accepted = accepted_findings(view);
+  for (Finding& each : findings)
+    if (is_among(accepted, each)) {
+      Finding intended = good(each.subject, each.observed + " (accepted)", each.expected);
+      intended.id = each.id;
+      each = std::move(intended);
+    }
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))

@@ -10,9 +10,8 @@
 #include "judge/topology.h"
 #include "nic/capabilities.h"
 #include "node/gpu.h"
+#include "node/inventory.h"
 #include "node/topology.h"
-#include "topology/inventory.h"
-#include "topology/pairing.h"
 
 namespace fabric {
 
@@ -88,6 +87,7 @@ std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
   if (nic.virtual_function) return {};
   std::set<std::string> out{card_of(nic.pci)};
   if (nic.direct) out.insert(card_of(nic.direct->pci));
+  else if (can_have_data_direct(nic)) out.insert(card_of(nic.pci) + ", second link");  // unknown which one it is
   for (const Nic& other : topology.nics)
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
   return out;
@@ -170,6 +170,8 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
       slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
+  // A ConnectX-8 may have a second link that is not known to be its: its slot is not known to be too small then.
+  if (!nic.direct && can_have_data_direct(nic)) slots[card_of(nic.pci) + ", second link"] = carried(nic);
   if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
   OtherSlots out;
   for (const auto& [slot, bytes] : slots) {
@@ -238,6 +240,14 @@ bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
   return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
 }
 
+// The command that shows whether a GPU is busy, and its link.
+std::string link_test_of(uint16_t vendor) {
+  if (vendor == kNvidia)
+    return "nvidia-smi --query-gpu=pci.bus_id,pstate,utilization.gpu,pcie.link.gen.current --format=csv";
+  if (vendor == kAmd) return "amd-smi metric --usage --pcie";
+  return "lspci -vv (LnkSta)";
+}
+
 // `siblings`: the best link of a device of the same model on another card.
 Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   const std::string& pci = subject.device->pci;
@@ -286,7 +296,13 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
 
   if (below_own && subject.slot_is_full) observed += " (limit of the slot)";
   else if (below_own) observed += " (like all of its model: limit of the platform)";
-  else if (link.speed < link.max_speed || link.width < link.max_width) observed += " (an idle GPU slows its link)";
+  else if (subject.gpu && siblings.speed && link.speed < siblings.speed)
+    observed += " (slower than others of its model: idle, or stuck. This decides, under load: " +
+                link_test_of(subject.device->vendor) + ")";
+  else if (link.speed < link.max_speed || link.width < link.max_width)
+    observed += subject.gpu && siblings.speed
+                    ? " (like others of its model: idle GPUs slow their links)"
+                    : " (idle, or stuck. This decides, under load: " + link_test_of(subject.device->vendor) + ")";
   return good(subject.name, observed, full);
 }
 
@@ -352,7 +368,8 @@ constexpr Rule kPcie{
         "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
         "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
-        "their speed, so only their width counts; at 64 GT/s all lanes but two may sleep. In virtual machines, devices "
+        "their speed, so only their width counts, and a GPU that is slower than its equals is listed: it is idle or "
+        "stuck; at 64 GT/s all lanes but two may sleep. In virtual machines, devices "
         "are compared with others of their model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/platform_view.h"
 
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 
@@ -32,10 +32,12 @@ bool is_given_away(const Node& node, const std::string& pci) {
          driver == "pci-stub";
 }
 
-Pairing built_pairing(const View& view) {
-  if (view.pairing != nullptr) return *view.pairing;
-  return built_pairing(view.now.topology, view.now.ports);
+std::shared_ptr<const Built> built_of(const View& view) {
+  if (view.built != nullptr) return view.built;
+  return std::make_shared<Built>(built_of(view.now));
 }
+
+Pairing built_pairing(const View& view) { return built_of(view)->present_pairing(); }
 
 std::vector<GpuNic> gpu_nic_pairs(const View& view) {
   std::vector<GpuNic> out;

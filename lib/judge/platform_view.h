@@ -3,7 +3,7 @@
 #pragma once
 
 #include "judge/view.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 
@@ -21,7 +21,9 @@ AerCounts of_link(AerCounts correctable);
 // The function belongs to a virtual machine or to a user's own driver, and is judged there.
 bool is_given_away(const Node& node, const std::string& pci);
 
-// View::pairing, or computed if it is absent.
+// View::built, or computed if it is absent.
+std::shared_ptr<const Built> built_of(const View& view);
+// Its present_pairing().
 Pairing built_pairing(const View& view);
 
 // A GPU and a NIC that the best pairing gives it.

@@ -4,12 +4,10 @@
 
 #include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "node/endpoints.h"
 #include "node/gpu.h"
+#include "node/inventory.h"
 #include "topology/compute_nics.h"
-#include "topology/few_places.h"
-#include "topology/inventory.h"
-#include "topology/odd_node.h"
-#include "topology/symmetry.h"
 
 namespace fabric {
 
@@ -21,9 +19,9 @@ std::string gpu_names(const Topology& topology, const std::vector<size_t>& gpus)
 }
 
 // " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has lost.
-std::string missing_text(const Node& node, size_t gpu) {
+std::string missing_text(const Built& built, size_t gpu) {
   std::string places;
-  for (const MissingPart& part : missing_parts(node.topology, node.ports))
+  for (const MissingPart& part : built.missing)
     if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
       append_item(places, "a NIC function " + place_text(part), "; ");
   if (places.empty()) return {};
@@ -57,6 +55,30 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
 }
 
 // The reference is the symmetry of the NICs of this machine.
+// NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one model.
+void find_slower_cards(const View& view, const Placement& placed, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  std::map<size_t, double> rates;  // NIC -> rate
+  for (const Pair& pair : placed.pairing.pairs)
+    for (const size_t nic : pair.nics)
+      if (const auto rate = likely_rate(topology, topology.nics[nic], view.now.ports)) rates[nic] = *rate;
+  std::map<double, size_t> counts;
+  for (const auto& [nic, rate] : rates) ++counts[rate];
+  const auto usual = majority(counts);
+  for (const auto& [index, rate] : rates) {
+    const Nic& nic = topology.nics[index];
+    const bool has_twin = std::ranges::any_of(
+        rates, [&](const auto& other) { return other.second == usual && are_alike(topology.nics[other.first], nic); });
+    if (!usual || rate >= *usual || has_twin) continue;
+    findings.push_back(bad(Status::warning, nic.name, rate_text(rate),
+                           rate_text(*usual) + ", like the NICs of the other GPUs",
+                           "This NIC (" + nic.pci +
+                               ", of another model) serves a GPU at a lower rate than the other NICs. The slowest pair "
+                               "sets the pace of a collective.",
+                           "Replace the NIC with one of the model of the others: lspci -nn"));
+  }
+}
+
 void ask_pairing(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
@@ -75,12 +97,16 @@ void ask_pairing(const View& view, Findings& findings) {
   const auto usual = majority(loads);
 
   // A known fault may explain why GPUs share a NIC.
-  const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
+  bool known = false;
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) known = known || placed.built->has_lost_nic(gpu);
   bool explained = too_far || known;
   if (!explained && placed.without_rdma) {
     findings.push_back(no_rdma_finding(topology.nics[*placed.without_rdma], "like the others of its model"));
     explained = true;
   }
+  Findings slower;
+  find_slower_cards(view, placed, slower);
+  findings.insert(findings.end(), slower.begin(), slower.end());
   std::set<size_t> strays;
   if (!explained)
     for (const size_t nic : placed.compute)
@@ -90,6 +116,7 @@ void ask_pairing(const View& view, Findings& findings) {
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
     const std::vector<size_t>& gpus = served[index];
+    if (contains(slower, nic.name, &Finding::subject)) continue;
     if (strays.contains(index)) {
       findings.push_back(
           bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
@@ -102,7 +129,7 @@ void ask_pairing(const View& view, Findings& findings) {
               std::to_string(*usual) + (*usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
               "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
                   " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
-                  missing_text(view.now, gpus.front()),
+                  missing_text(*placed.built, gpus.front()),
               "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver."));
     } else {
       findings.push_back(
@@ -117,8 +144,9 @@ Placement placement(const View& view) {
   const Node& node = view.now;
   const Topology& topology = node.topology;
   Placement out;
-  out.compute = compute_nics(topology, node.ports);
-  out.pairing = built_pairing(view);
+  out.built = built_of(view);
+  out.compute = out.built->present_compute();
+  out.pairing = out.built->present_pairing();
   std::set<std::string> cards;
   for (const size_t index : out.compute) {
     const Nic& nic = topology.nics[index];
@@ -144,7 +172,10 @@ std::set<std::string> devices_for_gpus(const View& view) {
   std::set<std::string> out;
   const auto& nics = view.now.topology.nics;
   for (const Pair& pair : built_pairing(view).pairs)
-    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    for (const size_t nic : pair.nics) {
+      out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+      for (const Port* port : endpoints_of(view.now, nics[nic])) out.insert(port->rdma);
+    }
   return out;
 }
 
@@ -154,6 +185,62 @@ bool has_other_purpose(const View& view, const Port& port) {
   return any && !devices_for_gpus(view).contains(port.rdma);
 }
 
+namespace {
+
+// The machine as it was accepted, without an inventory: the rules find of it what they found then.
+Node as_recorded(const View& view) {
+  const Inventory& inventory = *view.now.inventory;
+  const auto built = built_of(view);
+  Node out{.hostname = view.now.hostname, .topology = built->topology, .ports = view.now.ports};
+  out.platform = view.now.platform;
+  const auto record_of = [&](const std::string& pci) -> const InventoryPart* {
+    const std::string* recorded = find_in(built->recorded_at, pci);
+    return recorded == nullptr ? nullptr : inventory.find(*recorded);
+  };
+  const auto restore_link = [&](PciDevice& device) {
+    const InventoryPart* part = record_of(device.pci);
+    if (part == nullptr) return;
+    if (part->width) device.link.width = part->width;
+    if (part->speed) device.link.speed = part->speed;
+  };
+  for (Gpu& gpu : out.topology.gpus) {
+    restore_link(gpu);
+    const InventoryPart* part = record_of(gpu.pci);
+    if (auto* function = find_in(out.platform.functions, gpu.pci); function != nullptr && part != nullptr)
+      function->kernel_driver = part->driver;
+  }
+  for (Nic& nic : out.topology.nics) restore_link(nic);
+  for (Port& port : out.ports)
+    if (const InventoryPart* part = record_of(port.pci))
+      if (const double* rate = find_in(part->rates, std::to_string(port.number))) port.rate = *rate;
+  return out;
+}
+
+}  // namespace
+
+Findings accepted_findings(const View& view) {
+  if (!view.now.inventory || !view.now.inventory->accepted) return {};
+  const Node then = as_recorded(view);
+  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
+  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, rules).findings;
+  std::erase_if(out, [&](const Finding& each) {
+    // The inventory has no links between bridges.
+    const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject,
+                                                         [](const auto& each) { return each.first; });
+    return (each.status != Status::warning && each.status != Status::critical) || is_bridge;
+  });
+  return out;
+}
+
+std::vector<std::string> odd_parts(const Node& node) {
+  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
+  std::vector<std::string> out;
+  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, rules).findings)
+    if (each.status == Status::warning || each.status == Status::critical)
+      out.push_back(each.id + " " + each.subject + ": " + each.observed + "; expected " + each.expected);
+  return out;
+}
+
 constexpr Rule kPairing{
     .id = "pairing",
     .group = group::topology,
@@ -161,7 +248,8 @@ constexpr Rule kPairing{
     .meaning =
         "Pairs GPUs and NICs as well as the machine allows, and reports a NIC that breaks the symmetry: it serves more "
         "GPUs than the others (a NIC is missing), it is on a NUMA node without a GPU while GPUs share a NIC (wrong "
-        "slot), or it has no RDMA device. Groups of NICs that differ as a whole count as intended.",
+        "slot), it has no RDMA device, or it is of another model and slower than the NICs of the other GPUs. Groups of "
+        "NICs that differ as a whole count as intended.",
     .inspect = "fabric-agentctl topo; lspci -nn; journalctl -k -g ADDRESS",
     .fix = "Reseat the missing NIC or load its RDMA driver; move a NIC from the wrong slot.",
     .ask = ask_pairing,
@@ -209,7 +297,7 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
       "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
   const std::string expected(to_text(placed.expected_paths[index].value_or(*path)));
   if (placed.is_too_far(index)) {
-    std::string lost = missing_text(node, index);
+    std::string lost = missing_text(*placed.built, index);
     // The missing NIC may be present without RDMA or in another slot.
     if (lost.empty() && placed.without_rdma) {
       const Nic& nic = topology.nics[*placed.without_rdma];
@@ -249,7 +337,7 @@ void ask_locality(const View& view, Findings& findings) {
   for (size_t i = 0; i < topology.gpus.size(); ++i) {
     const Gpu& gpu = topology.gpus[i];
     if (misses_class(view, placed, i) || is_given_away(view.now, gpu.pci)) continue;
-    if (has_lost_nic(view.now, gpu)) continue;  // reported by `inventory`
+    if (placed.built->has_lost_nic(i)) continue;  // reported by `inventory`
     findings.push_back(locality_finding(view.now, placed, i));
   }
 }
@@ -274,7 +362,9 @@ namespace {
 // The number of compute NICs. Unused ports look like ports with a switch that is off, and the purpose of a card without
 // any link is unknown: any count that fits `wanted` is accepted.
 size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
-  const auto all = compute_nics(node.topology, node.ports, true);
+  const Built& built = *placed.built;
+  auto all = compute_nics(built.topology, built.ports, true);
+  std::erase_if(all, [&](size_t nic) { return nic >= built.nics || built.lost.contains(nic); });
   std::vector<std::optional<double>> rates;
   for (const size_t nic : all) rates.push_back(likely_rate(node.topology, node.topology.nics[nic], node.ports));
   std::optional<double> best;
@@ -407,30 +497,49 @@ struct Words {
 };
 constexpr Words kWords[]{
     {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn"},
+    {Kind::driver, "kernel driver ", "The GPU has lost its kernel driver: no job can use it.",
+     "lspci -k; modprobe the driver"},
     {Kind::rdma, "RDMA devices ",
      "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
      "rdma link show; rdma system show; then reload the RDMA driver"},
-    {Kind::numa, "NUMA node ", "The firmware reports another NUMA node: jobs are bound to the wrong CPUs and memory.",
+    {Kind::rate, "", "The link is slower than recorded. Every collective runs at the speed of its slowest link.",
+     "Configure the same speed and FEC as on the switch port; replace a cable or transceiver that brings up fewer "
+     "lanes"},
+    {Kind::numa, "NUMA node ",
+     "The firmware reports another NUMA node (-1: none) for this root bus: jobs are bound to the wrong CPUs and "
+     "memory.",
      "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes"},
     {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
 
-Finding inventory_finding(const InventoryChange& change, const Inventory& inventory) {
+// `parts`: the changed part, or all of one root bus with the same change.
+Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory) {
   const std::string& taken = inventory.taken;
-  std::string pattern = change.pci;
+  const InventoryChange& change = parts.front();
+  std::string pattern = change.present.empty() ? change.pci : change.present;
+  std::string subject = pattern;
   if (change.gpu)
     if (const InventoryPart* old = inventory.find(change.pci); old != nullptr) pattern += gpu_log_word(old->vendor);
-  const std::string journal = "journalctl -k -g '" + pattern + "'", part = part_text(change),
+  const std::string journal = "journalctl -k -g '" + pattern + "'",
                     accept = "If this is intended: fabric-agentctl inventory accept";
+  const std::string part = joined(parts, ", ", [](const InventoryChange& each) { return part_text(each); });
   if (change.kind == Kind::gone)
     return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
                std::string(change.gpu ? "The GPU " : "The NIC ") + part +
                    " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
                journal + "; then power the node off and on, check the power of the device, and reseat it. " + accept);
+  if (parts.size() > 1) subject = change.root;
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
-  return bad(Status::warning, change.pci, words.what + change.is + ": " + part,
-             words.what + change.was + ", as of " + taken, words.meaning,
+  return bad(change.kind == Kind::driver ? Status::critical : Status::warning, subject,
+             words.what + change.is + ": " + part, words.what + change.was + ", as of " + taken, words.meaning,
              std::string(words.remedy) + "; " + journal + ". " + accept);
+}
+
+// The port of a change of rate, or nullptr.
+const Port* port_of(const Node& node, const InventoryChange& change) {
+  return find_where(node.ports, [&](const Port& port) {
+    return port.pci == change.present && std::to_string(port.number) == change.port && is_judged(port);
+  });
 }
 
 void ask_inventory(const View& view, Findings& findings) {
@@ -441,21 +550,47 @@ void ask_inventory(const View& view, Findings& findings) {
             "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
             "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
-  Findings found, links;
-  find_rule("pcie")->ask(view, links);  // reports a link that is narrower than equal links
-  std::erase_if(links, [](const Finding& each) { return each.status == Status::ok; });
-  const auto changes = changes_since(*node.inventory, node.topology);
+  const Inventory& inventory = *node.inventory;
+  // What `pcie` and `rate` report by comparison with equal devices, and the record does not have.
+  const Findings accepted = accepted_findings(view);
+  Findings found, others;
+  for (const char* rule : {"pcie", "rate"}) {
+    Findings of_rule;
+    find_rule(rule)->ask(view, of_rule);
+    for (Finding& each : of_rule) {
+      each.id = rule;
+      if (each.status != Status::ok && !is_among(accepted, each)) others.push_back(std::move(each));
+    }
+  }
+  const auto changes = changes_since(inventory, node);
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
+  for (const InventoryChange& change : changes)
+    if (change.kind == Kind::numa) nodes[{change.root, change.was, change.is}].push_back(change);
   for (const InventoryChange& change : changes) {
-    const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
-    if (change.kind == Kind::rdma && is_given_away(node, change.pci)) continue;  // until the guest gives it back
-    if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
-      found.push_back(inventory_finding(change, *node.inventory));
+    std::string subject = change.name;
+    const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
+    if (port != nullptr) subject = port->id();
+    for (const Nic& nic : node.topology.nics)
+      if (change.kind == Kind::link && nic.pci == change.present) subject = nic.name;
+    for (const Gpu& gpu : node.topology.gpus)
+      if (change.kind == Kind::link && gpu.pci == change.present) subject = gpu.name;
+    if (!change.is_loss() || contains(others, subject, &Finding::subject)) continue;
+    if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
+    std::vector<InventoryChange> parts{change};
+    if (change.kind == Kind::numa) {
+      auto& all = nodes[{change.root, change.was, change.is}];
+      if (all.empty()) continue;  // reported with another part of the root
+      parts = std::exchange(all, {});
+    }
+    Finding finding = inventory_finding(parts, inventory);
+    if (port != nullptr) finding.subject = port->id();
+    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
   if (found.empty()) {
     std::string observed = "no part is missing";
     const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
     if (moved > 0) observed += "; " + std::to_string(moved) + " at other PCI addresses";
-    found.push_back(good("node", std::move(observed), "as of " + node.inventory->taken));
+    found.push_back(good("node", std::move(observed), "as of " + inventory.taken));
   }
   findings.insert(findings.end(), found.begin(), found.end());
 }
@@ -467,10 +602,12 @@ constexpr Rule kInventory{
     .group = group::topology,
     .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
-        "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
-        "records while no part is missing. Missing and degraded parts are reported with their slot. With an inventory, "
-        "the check symmetry reports nothing. Parts at other PCI addresses are not missing: an added card or a firmware "
-        "update renumbers the buses.",
+        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes and PCIe links with the "
+        "inventory that fabric-agentd records while no recorded part is missing. Missing and degraded parts are "
+        "reported with their slot. Parts at other PCI addresses are not missing: an added card or a firmware update "
+        "renumbers the buses, and a part is known by its place below the root bus, its UUID or GUID. After "
+        "fabric-agentctl inventory accept, what the checks symmetry, pairing, locality, pcie and rate found then is "
+        "intended.",
     .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
     .fix =
         "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "
@@ -507,6 +644,7 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   bool any_too_far = false;
   for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_too_far = any_too_far || placed.is_too_far(gpu);
   for (const size_t gpu : part.gpus) {
+    if (gpu >= pairs.size()) continue;  // missing itself
     if (any_too_far) {
       if (placed.is_too_far(gpu)) return true;
       continue;
@@ -517,12 +655,60 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   return false;
 }
 
+// GPUs without a driver while equal ones have one. If no GPU has one, and a NIC has, the driver is not loaded: one
+// finding for the machine.
+Findings gpus_without_driver(const View& view) {
+  const Topology& topology = view.now.topology;
+  const auto driver_of = [&](const PciDevice& device) {
+    const PlatformFunction* function = function_of(view.now, device.pci);
+    return function == nullptr || is_given_away(view.now, device.pci) ? std::string() : function->kernel_driver;
+  };
+  // `inventory` reports those that had a driver when it was recorded.
+  const auto built = built_of(view);
+  const auto is_recorded = [&](const Gpu& gpu) {
+    const std::string* recorded = find_in(built->recorded_at, gpu.pci);
+    return recorded != nullptr && !view.now.inventory->find(*recorded)->driver.empty();
+  };
+  Findings out;
+  bool any = false;
+  std::string names;
+  for (const Gpu& gpu : topology.gpus) {
+    any = any || !driver_of(gpu).empty() || is_recorded(gpu) || is_given_away(view.now, gpu.pci) ||
+          function_of(view.now, gpu.pci) == nullptr;
+    append_item(names, gpu.name);
+  }
+  const bool nic_has = std::ranges::any_of(topology.nics, [&](const Nic& nic) { return !driver_of(nic).empty(); });
+  const std::string fix = "lspci -k; journalctl -k -g ";
+  if (!any && nic_has && !topology.gpus.empty())
+    out.push_back(bad(Status::warning, "GPUs", "no kernel driver: " + names, "the driver of the GPUs' vendor",
+                      "No GPU of this machine has a kernel driver: it is not installed, or did not load.",
+                      fix + "'" + topology.gpus.front().pci + gpu_log_word(topology.gpus.front().vendor) +
+                          "'; then modprobe the driver"));
+  for (const Gpu& gpu : topology.gpus) {
+    if (!any || is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
+        !driver_of(gpu).empty())
+      continue;
+    size_t equal = 0;
+    std::string driver;
+    for (const Gpu& other : topology.gpus)
+      if (are_alike(other, gpu) && !driver_of(other).empty()) {
+        ++equal;
+        driver = driver_of(other);
+      }
+    if (equal == 0) continue;
+    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci,
+                      driver + ", like " + std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs"),
+                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + std::to_string(equal) +
+                          " equal GPUs: the driver failed on it, and no job can use it.",
+                      fix + "'" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
+                          " > /sys/bus/pci/drivers_probe; power the node off and on if it fails again"));
+  }
+  return out;
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
-  // With an inventory, `inventory` reports the parts that are missing since then; parts that were missing before are
-  // accepted.
-  if (view.now.inventory) return;
   const Placement placed = placement(view);
   Findings found, pairings;
   find_rule("pairing")->ask(view, pairings);
@@ -530,7 +716,7 @@ void ask_symmetry(const View& view, Findings& findings) {
   const auto add = [&](Finding finding) {
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
-  for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
+  for (const MissingPart& part : placed.built->missing) {
     if (is_reported(view, placed, pairings, part) ||
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;
@@ -539,20 +725,31 @@ void ask_symmetry(const View& view, Findings& findings) {
     else add(missing_part_finding(topology, part));
   }
   const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
-  if (const auto odd = odd_gpus(topology, view.now.ports); odd && !gpu)
+  if (const auto& odd = placed.built->odd_gpus; odd && !gpu)
     add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
             "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
             "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
             "on, and reseat the GPU."));
-  for (const OddNode& odd : odd_numa_nodes(topology)) {
-    const std::string expected = std::to_string(odd.expected);
-    add(bad(Status::warning, odd.name, "NUMA node " + std::to_string(*odd.device.numa),
-            "NUMA node " + expected + ", like " + odd.like,
-            "The firmware reports a NUMA node for " + odd.device.pci +
+  for (const OddNode& odd : placed.built->odd_nodes) {
+    std::string names = odd.name;
+    if (odd.whole_root) {
+      names.clear();
+      for (const OddNode& other : placed.built->odd_nodes)
+        if (other.device.root == odd.device.root) append_item(names, other.name);
+    }
+    const std::string node = odd.device.numa ? std::to_string(*odd.device.numa) : "-1",
+                      expected = odd.expected ? std::to_string(*odd.expected) : "a node";
+    const std::string pci = odd.device.pci;
+    std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then update the firmware";
+    if (odd.expected && !odd.whole_root) fix += ", or write " + expected + " to that file";
+    add(bad(Status::warning, odd.whole_root ? odd.device.root : odd.name,
+            "NUMA node " + node + (odd.whole_root ? ": " + names : ""),
+            (odd.expected ? "NUMA node " : "") + expected + ", like " + odd.like,
+            "The firmware reports a NUMA node for " + (odd.whole_root ? odd.device.root : pci) +
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
-            "cat /sys/bus/pci/devices/" + odd.device.pci + "/numa_node; then update the firmware, or write " +
-                expected + " to that file."));
+            fix + "."));
   }
+  for (Finding& each : gpus_without_driver(view)) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
 }
@@ -567,9 +764,11 @@ constexpr Rule kSymmetry{
         "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
         "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
         "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
-        "check reports the only NIC function of its model without an RDMA device, a card without function 0, 7 or 15 "
-        "GPUs, and one GPU fewer than compute NIC cards, if each socket has the same number of cards. A device is on "
-        "the NUMA node of the bridge above it, and devices of one root bus are on one.",
+        "check reports the only NIC function of its model without an RDMA device, a card without function 0, a Data "
+        "Direct function without its ConnectX-8, 7 or 15 GPUs, and fewer GPUs than compute NIC cards, if each socket "
+        "has the same number of cards and at most one GPU fewer. A device is on "
+        "the NUMA node of the bridge above it, and devices of one root bus are on one; a root bus is on the node with "
+        "which equal devices are evenly spread. A GPU has a kernel driver if equal GPUs have one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

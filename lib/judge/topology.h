@@ -3,12 +3,13 @@
 #pragma once
 
 #include "judge/finding.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 
 struct Placement {
-  std::vector<size_t> compute;                           // compute_nics(), up or down
+  std::shared_ptr<const Built> built;
+  std::vector<size_t> compute;                           // Built::present_compute(), up or down
   Pairing pairing;                                       // over them
   std::vector<std::optional<PathClass>> expected_paths;  // the expected class of each GPU
   size_t cards = 0;                                      // number of cards with compute NICs
@@ -23,6 +24,17 @@ struct Placement {
 // With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
 // half of the GPUs. A machine with one half of its GPUs near and one half far has this by design.
 Placement placement(const View& view);
+
+// The findings about parts that the machine had when its inventory was accepted: these are intended. Empty: it was not
+// accepted.
+Findings accepted_findings(const View& view);
+// What the rules about parts find of the machine, for its inventory: "locality GPU2: SYS to mlx5_0; expected PIX".
+std::vector<std::string> odd_parts(const Node& node);
+// Whether a finding of the same rule about the same subject is among them.
+inline bool is_among(const Findings& accepted, const Finding& finding) {
+  return std::ranges::any_of(
+      accepted, [&](const Finding& each) { return each.id == finding.id && each.subject == finding.subject; });
+}
 
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);

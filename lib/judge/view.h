@@ -2,6 +2,10 @@
 // The input of the rules.
 #pragma once
 
+#include <memory>
+#include <set>
+#include <string>
+
 #include "judge/health.h"
 #include "node/signals.h"
 #include "policy/policy.h"
@@ -9,7 +13,7 @@
 
 namespace fabric {
 
-struct Pairing;
+struct Built;
 
 // `before` is an earlier snapshot of the same machine, or nullptr.
 struct View {
@@ -22,10 +26,12 @@ struct View {
   const std::map<std::string, Signals>* signals = nullptr;
   // State of the window rules over time; nullptr: not observed.
   const Health* health = nullptr;
-  // built_pairing() of `now`, which run_rules() computes once for all rules; nullptr: not computed.
-  const Pairing* pairing = nullptr;
+  // built_of() `now`, which run_rules() computes once for all rules; nullptr: not computed.
+  std::shared_ptr<const Built> built{};
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
   std::string no_policy;
+  // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
+  std::set<std::string> named{};
 };
 
 // [rules] of the configuration, or the defaults.

@@ -13,6 +13,7 @@ std::string gpu_log_word(uint16_t vendor) {
     case kNvidia: return "|Xid";
     case kAmd: return "|amdgpu";
     case kHabana: return "|habanalabs";
+    case kHygon: return "|hycu|hydcu";
     case kIntel: return "|xe |i915";
     default: return "";
   }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -18,32 +21,31 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
   return out;
 }
 
-const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const InventoryPart& part) {
-  return find_where(parts, [&](const InventoryPart& each) { return each.pci == part.pci && each.gpu == part.gpu; });
-}
-
 using PartModel = std::tuple<bool, uint16_t, uint16_t>;
 PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
 
-// The addresses of `parts`, by model and in PCI order, at which `others` has no part of that model.
-std::map<PartModel, std::vector<std::string>> alone_in(const std::vector<InventoryPart>& parts,
-                                                       const std::vector<InventoryPart>& others) {
-  std::map<PartModel, std::vector<std::string>> out;
-  for (const InventoryPart& part : parts)
-    if (const InventoryPart* twin = twin_of(others, part); twin == nullptr || model_of(*twin) != model_of(part))
-      out[model_of(part)].push_back(part.pci);
-  return out;
-}
+constexpr size_t kManyPairs = size_t{1} << 16;  // more than the GPUs and NICs of any machine make
 
-// Recorded address -> present address.
-std::map<std::string, std::string> moves_between(const std::vector<InventoryPart>& was,
-                                                 const std::vector<InventoryPart>& is) {
-  std::map<std::string, std::string> out;
-  const auto now = alone_in(is, was);
-  for (const auto& [model, left] : alone_in(was, is)) {
-    const auto* found = find_in(now, model);
-    if (found == nullptr || found->size() != left.size()) continue;
-    for (size_t i = 0; i < left.size(); ++i) out.emplace(left[i], (*found)[i]);
+// Pairs elements of two lists in their order, so that the sum of their scores is greatest; those with a score of 0 are
+// not paired.
+template <class Score>
+std::vector<std::pair<size_t, size_t>> align(size_t left, size_t right, Score&& score) {
+  std::vector<std::pair<size_t, size_t>> out;
+  if (left * right > kManyPairs) {
+    for (size_t i = 0; i < std::min(left, right); ++i) out.emplace_back(i, i);
+    return out;
+  }
+  // best[i][j]: of the elements from i and from j on.
+  std::vector<std::vector<int>> best(left + 1, std::vector<int>(right + 1)), own(left, std::vector<int>(right));
+  for (size_t i = left; i-- > 0;)
+    for (size_t j = right; j-- > 0;) {
+      own[i][j] = score(i, j);
+      best[i][j] = std::max({best[i + 1][j + 1] + own[i][j], best[i + 1][j], best[i][j + 1]});
+    }
+  for (size_t i = 0, j = 0; i < left && j < right;) {
+    if (own[i][j] > 0 && best[i][j] == best[i + 1][j + 1] + own[i][j]) out.emplace_back(i++, j++);
+    else if (best[i][j] == best[i + 1][j]) ++i;
+    else ++j;
   }
   return out;
 }
@@ -51,6 +53,13 @@ std::map<std::string, std::string> moves_between(const std::vector<InventoryPart
 constexpr size_t kMostParts = 4096;  // more than any node has
 
 }  // namespace
+
+std::string way_to(const InventoryPart& part) {
+  const auto below_bus = [](std::string_view pci) { return pci.substr(pci.rfind(':') + 1); };  // "17:00.0" -> "00.0"
+  std::string out;
+  for (size_t i = part.bridges.size(); i-- > 0;) out.append(below_bus(part.bridges[i])).append("/");
+  return out.append(below_bus(part.pci));
+}
 
 std::vector<InventoryPart> inventory_parts(const Topology& topology) {
   std::vector<InventoryPart> out;
@@ -68,6 +77,7 @@ std::vector<InventoryPart> inventory_parts(const Topology& topology) {
     InventoryPart& part = add(gpu);
     part.gpu = true;
     part.name = gpu.name;
+    part.guid = gpu.uuid;
     if (lanes_sleep(gpu.link)) part.width = gpu.link.max_width;
     part.speed.reset();
   }
@@ -76,6 +86,79 @@ std::vector<InventoryPart> inventory_parts(const Topology& topology) {
     InventoryPart& part = add(nic);
     part.name = nic.name;
     part.rdma = nic.rdma;
+    if (nic.card != card_of(nic.pci)) part.guid = nic.card;
+    if (nic.direct) part.direct = nic.direct->pci;
+  }
+  return out;
+}
+
+std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vector<InventoryPart>& now) {
+  std::map<size_t, size_t> out;
+  std::set<size_t> taken;
+  const auto join = [&](size_t was, size_t is) {
+    out.emplace(was, is);
+    taken.insert(is);
+  };
+  // By the first part that is not taken yet and has the same key; parts without a key are not matched.
+  const auto match_by = [&](const auto& key_of) {
+    std::map<std::tuple<PartModel, std::string, std::string>, size_t> keys;
+    for (size_t i = now.size(); i-- > 0;)
+      if (const auto key = key_of(now[i]); !std::get<1>(key).empty() && !taken.contains(i))
+        keys[std::tuple(model_of(now[i]), std::get<0>(key), std::get<1>(key))] = i;
+    for (size_t i = 0; i < inventory.parts.size(); ++i) {
+      const auto key = key_of(inventory.parts[i]);
+      if (out.contains(i) || std::get<1>(key).empty()) continue;
+      const auto* found = find_in(keys, std::tuple(model_of(inventory.parts[i]), std::get<0>(key), std::get<1>(key)));
+      if (found != nullptr && !taken.contains(*found)) join(i, *found);
+    }
+  };
+  match_by([](const InventoryPart& part) { return std::pair(part.root, way_to(part)); });
+  // Functions of one card have one GUID.
+  match_by([](const InventoryPart& part) {
+    return std::pair(std::string(part.pci.substr(part.pci.rfind('.') + 1)), part.guid);
+  });
+  // Root buses that were renumbered: in their order, those with the most parts of one model in one place.
+  using Place = std::pair<PartModel, std::string>;
+  struct RootBus {
+    std::map<Place, size_t> parts;
+    std::optional<int> numa;
+  };
+  std::map<std::string, RootBus> was_on, is_on;
+  for (size_t i = 0; i < inventory.parts.size(); ++i)
+    if (const InventoryPart& part = inventory.parts[i]; !out.contains(i)) {
+      was_on[part.root].parts.emplace(Place(model_of(part), way_to(part)), i);
+      was_on[part.root].numa = part.numa;
+    }
+  for (size_t i = 0; i < now.size(); ++i)
+    if (!taken.contains(i)) {
+      is_on[now[i].root].parts.emplace(Place(model_of(now[i]), way_to(now[i])), i);
+      is_on[now[i].root].numa = now[i].numa;
+    }
+  std::vector<const RootBus*> was_roots, is_roots;
+  for (const auto& [root, parts] : was_on) was_roots.push_back(&parts);
+  for (const auto& [root, parts] : is_on) is_roots.push_back(&parts);
+  const auto common = [&](size_t i, size_t j) {
+    int parts = 0;
+    for (const auto& [place, part] : was_roots[i]->parts) parts += is_roots[j]->parts.contains(place) ? 2 : 0;
+    return parts > 0 && was_roots[i]->numa == is_roots[j]->numa ? parts + 1 : parts;
+  };
+  for (const auto& [i, j] : align(was_roots.size(), is_roots.size(), common))
+    for (const auto& [place, part] : was_roots[i]->parts)
+      if (const size_t* found = find_in(is_roots[j]->parts, place)) join(part, *found);
+
+  // Parts that were moved to another slot: in PCI order.
+  std::map<PartModel, std::pair<std::vector<size_t>, std::vector<size_t>>> left;
+  for (size_t i = 0; i < inventory.parts.size(); ++i)
+    if (!out.contains(i)) left[model_of(inventory.parts[i])].first.push_back(i);
+  for (size_t i = 0; i < now.size(); ++i)
+    if (!taken.contains(i)) left[model_of(now[i])].second.push_back(i);
+  for (const auto& [model, lists] : left) {
+    const auto& [was, is] = lists;
+    const auto likeness = [&, &was = was, &is = is](size_t i, size_t j) {
+      const InventoryPart &before = inventory.parts[was[i]], &after = now[is[j]];
+      return 8 + (way_to(before) == way_to(after) ? 4 : 0) + (before.numa == after.numa ? 2 : 0);
+    };
+    for (const auto& [i, j] : align(was.size(), is.size(), likeness)) join(was[i], is[j]);
   }
   return out;
 }
@@ -88,61 +171,69 @@ std::string ids_text(uint16_t vendor, uint16_t device) {
 
 bool lanes_sleep(const PcieLink& link) { return link.speed.value_or(0) >= 64 && link.width.value_or(16) <= 2; }
 
-std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now) {
+std::vector<InventoryChange> changes_since(const Inventory& inventory, const Node& now) {
   using Kind = InventoryChange::Kind;
   std::vector<InventoryChange> out;
-  const auto parts = inventory_parts(now);
-  const auto moves = moves_between(inventory.parts, parts);
-  for (const InventoryPart& was : inventory.parts) {
-    const auto add = [&](Kind kind, std::string before, std::string after) {
-      out.push_back({kind, was.pci, was.name, std::move(before), std::move(after), was.gpu});
+  const auto parts = inventory_parts(now.topology);
+  const auto matches = match_parts(inventory, parts);
+  std::map<std::string, const Nic*> nics;
+  for (const Nic& nic : now.topology.nics) nics[nic.pci] = &nic;
+  std::set<size_t> known;
+  for (const auto& [was, is] : matches) known.insert(is);
+  for (size_t i = 0; i < inventory.parts.size(); ++i) {
+    const InventoryPart& was = inventory.parts[i];
+    const size_t* match = find_in(matches, i);
+    const auto add = [&](Kind kind, std::string before, std::string after) -> InventoryChange& {
+      return out.emplace_back(InventoryChange{.kind = kind,
+                                              .pci = was.pci,
+                                              .name = was.name,
+                                              .was = std::move(before),
+                                              .is = std::move(after),
+                                              .gpu = was.gpu,
+                                              .present = match != nullptr ? parts[*match].pci : "",
+                                              .root = was.root});
     };
-    const InventoryPart* is = twin_of(parts, was);
-    if (const std::string* to = find_in(moves, was.pci)) {
-      add(Kind::moved, was.pci, *to);
+    if (match == nullptr) {
+      // Another model in this place.
+      const auto other = std::ranges::find_if(parts, [&](const InventoryPart& part) {
+        return part.gpu == was.gpu && part.root == was.root && way_to(part) == way_to(was);
+      });
+      const bool is_new = other != parts.end() && known.insert(static_cast<size_t>(other - parts.begin())).second;
+      if (is_new) add(Kind::replaced, ids_text(was.vendor, was.device), ids_text(other->vendor, other->device));
+      else add(Kind::gone, ids_text(was.vendor, was.device), "");
+      if (is_new) out.back().present = other->pci;
       continue;
     }
-    if (is == nullptr) {
-      add(Kind::gone, ids_text(was.vendor, was.device), "");
-      continue;
-    }
-    if (was.vendor != is->vendor || was.device != is->device) {
-      add(Kind::replaced, ids_text(was.vendor, was.device), ids_text(is->vendor, is->device));
-      continue;
-    }
+    const InventoryPart& is = parts[*match];
+    if (was.pci != is.pci) add(Kind::moved, was.pci, is.pci);
+    const auto* function = find_in(now.platform.functions, is.pci);
+    if (!was.driver.empty() && function != nullptr && function->kernel_driver.empty())
+      add(Kind::driver, was.driver, "none");
     // RDMA devices are renamed, so only their number counts: one of several that is gone is a loss.
-    const bool in_container =
-        std::ranges::any_of(now.nics, [&](const Nic& nic) { return nic.pci == was.pci && nic.rdma_elsewhere; });
-    if (is->rdma.size() < was.rdma.size() && !in_container)
-      add(Kind::rdma, joined(was.rdma), is->rdma.empty() ? "none" : joined(is->rdma));
-    if (was.numa && is->numa && was.numa != is->numa)
-      add(Kind::numa, std::to_string(*was.numa), std::to_string(*is->numa));
-    const bool narrow = is->width && was.width && *is->width < *was.width;
-    const bool slow = is->speed && was.speed && *is->speed < *was.speed;
-    if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is->width, is->speed));
+    const bool in_container = !was.gpu && nics.at(is.pci)->rdma_elsewhere;
+    if (is.rdma.size() < was.rdma.size() && !in_container)
+      add(Kind::rdma, joined(was.rdma), is.rdma.empty() ? "none" : joined(is.rdma));
+    for (const Port& port : now.ports)
+      if (const double* rate = find_in(was.rates, std::to_string(port.number));
+          rate != nullptr && port.pci == is.pci && is_active(port) && is_judged(port) && port.rate < *rate && port.rate)
+        add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = std::to_string(port.number);
+    // A part without a node on a machine of several is on none that the kernel knows.
+    const std::optional<int> node = is.numa ? is.numa : std::nullopt;
+    const bool is_assumed = !is.numa && now.topology.numa_cpus.size() < 2;
+    if (was.numa && was.numa != node && !is_assumed)
+      add(Kind::numa, std::to_string(*was.numa), node ? std::to_string(*node) : "-1");
+    const bool narrow = is.width && was.width && *is.width < *was.width;
+    const bool slow = is.speed && was.speed && *is.speed < *was.speed;
+    if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is.width, is.speed));
   }
-  for (const InventoryPart& is : parts)
-    if (twin_of(inventory.parts, is) == nullptr &&
-        std::ranges::none_of(moves, [&](const auto& move) { return move.second == is.pci; }))
-      out.push_back({Kind::added, is.pci, is.name, "", ids_text(is.vendor, is.device), is.gpu});
-  return out;
-}
-
-std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now) {
-  std::vector<Nic> out;
-  const auto parts = inventory_parts(now);
-  const auto moves = moves_between(inventory.parts, parts);
-  for (const InventoryPart& part : inventory.parts) {
-    if (part.gpu || twin_of(parts, part) != nullptr || moves.contains(part.pci)) continue;
-    const PciDevice place{.pci = part.pci,
-                          .vendor = part.vendor,
-                          .device = part.device,
-                          .numa = part.numa,
-                          .bridges = part.bridges,
-                          .root = part.root,
-                          .link = {}};
-    out.push_back({place, {}, part.rdma, part.name});
-  }
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (!known.contains(i))
+      out.push_back({.kind = Kind::added,
+                     .pci = parts[i].pci,
+                     .name = parts[i].name,
+                     .is = ids_text(parts[i].vendor, parts[i].device),
+                     .gpu = parts[i].gpu,
+                     .present = parts[i].pci});
   return out;
 }
 
@@ -160,11 +251,16 @@ static void to_json(Json& json, const InventoryPart& part) {
           {"numa", part.numa},
           {"root", part.root},
           {"bridges", part.bridges},
+          {"guid", part.guid},
           {"width", part.width},
           {"speed", part.speed},
+          {"driver", part.driver},
           {"nics", part.nics},
           {"rdma", part.rdma},
-          {"up", part.up}};
+          {"up", part.up},
+          {"rates", part.rates},
+          {"direct", part.direct},
+          {"compute", part.compute}};
 }
 
 static void from_json(const Json& json, InventoryPart& part) {
@@ -179,22 +275,34 @@ static void from_json(const Json& json, InventoryPart& part) {
   read_member(json, "numa", part.numa);
   read_member(json, "root", part.root);
   read_member(json, "bridges", part.bridges);
+  read_member(json, "guid", part.guid);
   read_member(json, "width", part.width);
   read_member(json, "speed", part.speed);
   read_member(json, "nics", part.nics);
   read_member(json, "rdma", part.rdma);
   read_member(json, "up", part.up);
+  read_member(json, "driver", part.driver);
+  read_member(json, "rates", part.rates);
+  read_member(json, "direct", part.direct);
+  read_member(json, "compute", part.compute);
 }
 
 static void from_json(const Json& json, Inventory& inventory) {
   read_member(json, "taken", inventory.taken);
+  inventory.accepted =
+      true;  // without this member: by a version that recorded only what had no finding, or was accepted
+  read_member(json, "accepted", inventory.accepted);
+  read_member(json, "odd", inventory.odd);
   read_required(json, "parts", inventory.parts);
   if (inventory.parts.empty() || inventory.parts.size() > kMostParts)
     throw std::range_error("parts: none, or too many");
 }
 
 std::string inventory_text(const Inventory& inventory) {
-  return state_text({{"taken", inventory.taken}, {"parts", inventory.parts}});
+  return state_text({{"taken", inventory.taken},
+                     {"accepted", inventory.accepted},
+                     {"odd", inventory.odd},
+                     {"parts", inventory.parts}});
 }
 
 Result<Inventory> parse_inventory(std::string_view text, const std::string& name) {

@@ -9,29 +9,38 @@
 
 namespace fabric {
 
-// GPUs, then physical NIC functions.
+// GPUs, then physical NIC functions; without what only ports and drivers show (topology/inventory.h adds it).
 std::vector<InventoryPart> inventory_parts(const Topology& topology);
 
+// The recorded parts that are present, as index into inventory.parts -> index into inventory_parts(now). A part is
+// known by its place (the root bus and the device and function numbers of the bridges below it, which a renumbering of
+// the buses does not change), then by UUID or GUID. Parts of one model that are left, because root buses were
+// renumbered or parts were moved, are matched in PCI order, those at the same place below another root bus first.
+std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vector<InventoryPart>& now);
+
+// The way from the root bus to the part, "01.0/00.0/02.0/00.0": device and function numbers do not change when buses
+// are renumbered.
+std::string way_to(const InventoryPart& part);
+
 struct InventoryChange {
-  enum class Kind : uint8_t { gone, replaced, rdma, numa, link, moved, added } kind = Kind::gone;
+  enum class Kind : uint8_t { gone, replaced, driver, rdma, rate, numa, link, moved, added } kind = Kind::gone;
   std::string pci, name;  // of the part as recorded; of an added part, its present ones
   std::string was, is;    // "x16 at 32 GT/s", "x8 at 32 GT/s"; for a moved part its addresses
   bool gpu = false;
+  std::string present{};  // the part's present address; empty: gone
+  std::string root{};     // its root bus as recorded
+  std::string port{};     // for Kind::rate: number of the port
 
   [[nodiscard]] bool is_loss() const { return kind != Kind::moved && kind != Kind::added; }
 };
 
-// Parts count as moved if the number of parts of their model at new addresses equals the number missing at old ones: an
-// added card or a firmware update renumbers the buses. The link of an idle GPU may be slower than recorded; it may be
-// narrower only if lanes sleep.
-std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now);
+// The link of an idle GPU may be slower than recorded; it may be narrower only if lanes sleep. A driver of guests
+// (vfio-pci) in place of the recorded one is no change.
+std::vector<InventoryChange> changes_since(const Inventory& inventory, const Node& now);
 
 // Whether lanes of an idle GPU sleep: at 64 GT/s a link can do without some of them (L0p of PCI Express 6.0), and Rubin
 // keeps two of sixteen.
 bool lanes_sleep(const PcieLink& link);
-
-// NICs of the inventory that are not on the bus at any address.
-std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now);
 
 // Vendor and device: "15b3:1021".
 std::string ids_text(uint16_t vendor, uint16_t device);

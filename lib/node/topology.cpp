@@ -2,19 +2,22 @@
 #include "node/topology.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/parse.h"
 #include "kernel/kernel.h"
 #include "kernel/pci/pci.h"
 #include "node/gpu.h"
 #include "node/machine.h"
+#include "node/port_reader.h"
+#include "node/port_role.h"
 #include "node/topology_xml.h"
 
 namespace fabric {
 
 bool can_have_data_direct(const Nic& nic) {
   constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
-  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function && !nic.rdma.empty();
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function;
 }
 
 bool carries_rdma(const Nic& nic) {
@@ -109,8 +112,8 @@ namespace {
 // A function as sysfs shows it.
 struct SysfsFunction {
   pci::Location place;
-  std::vector<std::string> netdevs, rdma;
-  bool subfunctions = false;
+  std::vector<std::string> netdevs, rdma, elsewhere;
+  bool rdma_elsewhere = false, subfunctions = false;
 };
 using Functions = std::map<std::string, SysfsFunction>;  // by address
 
@@ -133,6 +136,54 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
     else below[place->pci].push_back(name);
   }
   for (auto& [function, more] : below) std::ranges::move(more, std::back_inserter(functions[function].*names));
+}
+
+// The folder of a class below a device. The kernel removes it with the last device in it, while it does not show
+// devices of another network namespace (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(),
+// Linux 6.12).
+bool is_class_elsewhere(const Root& root, const std::string& device, const char* kind) {
+  const std::string folder = device + "/" + kind;
+  const auto names = root.list(folder);
+  return names && names->empty();
+}
+
+// Adds the RDMA devices in other network namespaces (rdma system set netns exclusive) to their functions. The class
+// infiniband_verbs has no namespace: its devices show the names of all (drivers/infiniband/core/uverbs_main.c, ibdev of
+// Linux 6.12; a device without verbs for processes is not in it). The folders of the functions show the others.
+void add_elsewhere(const Root& root, Functions& functions) {
+  const std::string verbs = "sys/class/infiniband_verbs", here = "sys/class/infiniband";
+  if (!root.exists(here)) return;
+  std::set<std::string> named;  // folders of devices whose RDMA device is known by name
+  for (const std::string& name : root.names_in(verbs)) {
+    const std::string device = root.line_of(verbs + "/" + name + "/ibdev");
+    if (device.empty() || root.exists(here + "/" + device)) continue;
+    const auto resolved = root.resolve(verbs + "/" + name + "/device");
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    SysfsFunction* function = place ? find_in(functions, place->pci) : nullptr;
+    if (function == nullptr || place->below > 1) continue;
+    function->elsewhere.push_back(device);
+    function->rdma_elsewhere = function->rdma_elsewhere || place->below == 0;
+    named.insert(*resolved);
+  }
+  for (auto& [address, function] : functions)
+    if (!named.contains(function.place.folder) && is_class_elsewhere(root, function.place.folder, "infiniband")) {
+      function.elsewhere.push_back(address);
+      function.rdma_elsewhere = true;
+    }
+
+  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
+  // netdevs and RDMA devices.
+  const std::string auxiliary = "sys/bus/auxiliary/devices";
+  for (const std::string& name : root.names_in(auxiliary)) {
+    if (name.find(".sf.") == std::string::npos) continue;
+    const auto resolved = root.resolve(auxiliary + "/" + name);
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    SysfsFunction* owner = place ? find_in(functions, place->pci) : nullptr;
+    if (owner == nullptr) continue;
+    owner->subfunctions = true;
+    if (!named.contains(*resolved) && is_class_elsewhere(root, *resolved, "infiniband"))
+      owner->elsewhere.push_back(name);
+  }
 }
 
 // hwloc's XML: of a captured tree its file, else by discovery.
@@ -200,6 +251,7 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   if (is_gpu(nic)) return nic;
 
   nic.virtual_function = root.exists(folder + "/physfn");
+  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
   // The bond above a netdev (net/core/dev.c, netdev_adjacent_sysfs_add); the bond's own folder has `bonding`.
   for (const std::string& name : nic.netdevs)
     if (const std::string link = "sys/class/net/" + name + "/master"; root.exists(link + "/bonding")) {
@@ -209,10 +261,81 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards as well. The
   // kernel holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without a GUID show zeros.
   if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
-  // The kernel removes the class's folder below a function with the last device in it, while the folder does not show
-  // devices of another namespace (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
-  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
+  nic.elsewhere = found.elsewhere;
+  nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
+  nic.netdev_elsewhere = nic.netdevs.empty() && is_class_elsewhere(root, folder, "net");
   return nic;
+}
+
+}  // namespace
+
+namespace {
+
+// The PCI domain, by which a system on chip numbers its root complexes.
+long domain_of(const PciDevice& device) {
+  return parse_number<long>(device.pci.substr(0, device.pci.find(':')), 16).value_or(0);
+}
+
+// Sets Nic::direct. The kernel matches a NIC with its Data Direct function by the VUID of their VPD, which only root
+// can read; both have the serial number of their board in it. Without it: if each card has one function, on the machine
+// or on a NUMA node, both are in the same order. If a node lacks cards, those left are at the same distance from the
+// node's functions as on a node that lacks none. Else it stays unknown.
+void join_data_direct(std::vector<Nic>& nics) {
+  struct Place {
+    std::vector<std::string> cards;  // addresses without the function
+    std::vector<long> domains;       // of the cards
+    std::vector<const Nic*> functions;
+  };
+  // A card without an RDMA device has lost it, or serves no GPU (management) and has no such function.
+  std::set<std::string> with_rdma, all;
+  size_t functions = 0;
+  for (const Nic& nic : nics) {
+    if (is_data_direct(nic)) ++functions;
+    if (!can_have_data_direct(nic)) continue;
+    all.insert(card_of(nic.pci));
+    if (!nic.rdma.empty()) with_rdma.insert(card_of(nic.pci));
+  }
+  const bool all_count = with_rdma.size() < functions && all.size() <= functions;
+
+  Place machine;
+  std::map<std::optional<int>, Place> nodes;
+  std::map<std::string, const PciDevice*> by_card, by_serial;
+  for (const Nic& nic : nics)
+    for (Place* place : {&machine, &nodes[nic.numa]}) {
+      if (is_data_direct(nic)) {
+        place->functions.push_back(&nic);
+        if (!nic.serial.empty()) by_serial[nic.serial] = &nic;
+      } else if (can_have_data_direct(nic) && !contains(place->cards, card_of(nic.pci)) &&
+                 (all_count || with_rdma.contains(card_of(nic.pci)))) {
+        place->cards.push_back(card_of(nic.pci));
+        place->domains.push_back(domain_of(nic));
+      }
+    }
+  const auto join_in_order = [&](const Place& place) {
+    for (size_t i = 0; i < place.cards.size(); ++i) by_card.emplace(place.cards[i], place.functions[i]);
+  };
+  if (machine.cards.size() == machine.functions.size()) join_in_order(machine);
+  for (const auto& [whole, place] : nodes) {
+    if (!whole || place.cards.size() != place.functions.size() || place.cards.empty()) continue;
+    join_in_order(place);
+    for (const auto& [node, other] : nodes) {
+      if (!node || other.functions.size() != place.functions.size()) continue;
+      for (size_t card = 0; card < other.cards.size(); ++card)
+        for (size_t like = 0; like < place.cards.size(); ++like)
+          if (other.domains[card] - domain_of(*other.functions[like]) ==
+              place.domains[like] - domain_of(*place.functions[like]))
+            by_card.emplace(other.cards[card], other.functions[like]);
+    }
+  }
+  std::vector<std::pair<Nic*, PciDevice>> found;  // the functions are among `nics`
+  for (Nic& nic : nics) {
+    if (!can_have_data_direct(nic)) continue;
+    const PciDevice* direct = nullptr;
+    if (auto* known = find_in(by_serial, nic.serial); known != nullptr && !nic.serial.empty()) direct = *known;
+    else if (auto* likely = find_in(by_card, card_of(nic.pci)); likely != nullptr) direct = *likely;
+    if (direct != nullptr) found.emplace_back(&nic, *direct);
+  }
+  for (auto& [nic, direct] : found) nic->direct = std::move(direct);
 }
 
 }  // namespace
@@ -251,24 +374,7 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
     if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
       nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
 
-  // The kernel matches a NIC with its Data Direct function by the VUID of their VPD, which only root can read. On a
-  // NUMA node where each such card has one function, both are in the same order.
-  std::map<int, std::vector<PciDevice>> direct;
-  std::map<int, std::vector<std::string>> cards;
-  for (const Nic& nic : nics) {
-    if (!nic.numa) continue;
-    auto& slots = cards[*nic.numa];
-    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
-    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
-      slots.push_back(card_of(nic.pci));
-  }
-  for (Nic& nic : nics) {
-    if (!nic.numa || !can_have_data_direct(nic)) continue;
-    const auto& slots = cards[*nic.numa];
-    const auto& functions = direct[*nic.numa];
-    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
-    if (slots.size() == functions.size()) nic.direct = functions[at];
-  }
+  join_data_direct(nics);
   return topology;
 }
 
@@ -308,17 +414,7 @@ Result<Topology> load_topology(const Kernel& kernel) {
       if (!resolved) continue;
       if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
     }
-  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
-  // netdevs and RDMA devices.
-  const std::string auxiliary = "sys/bus/auxiliary/devices";
-  for (const std::string& name : root.names_in(auxiliary)) {
-    if (name.find(".sf.") == std::string::npos) continue;
-    const auto resolved = root.resolve(auxiliary + "/" + name);
-    if (!resolved) continue;
-    const auto place = pci::parse_location(*resolved);
-    if (!place) continue;
-    if (SysfsFunction* owner = find_in(functions, place->pci)) owner->subfunctions = true;
-  }
+  add_elsewhere(root, functions);
 
   std::vector<Nic> found;
   for (const auto& [address, function] : functions) {
@@ -327,6 +423,12 @@ Result<Topology> load_topology(const Kernel& kernel) {
     if (is_gpu(nic) && root.exists(function.place.folder + "/physfn")) continue;
     found.push_back(std::move(nic));
   }
+  // Reading VPD is a command to the NIC's firmware.
+  if (std::ranges::any_of(found, [](const Nic& nic) { return is_data_direct(nic); }))
+    for (Nic& nic : found)
+      if (is_data_direct(nic) || can_have_data_direct(nic))
+        if (const auto vpd = root.read("sys/bus/pci/devices/" + nic.pci + "/vpd"))
+          nic.serial = scanning::vpd_serial(*vpd);
   view.machine.hypervisor = machine::hypervisor(root);
   auto topology = bounded(sort_topology(std::move(found), std::move(view.machine)));
   if (topology) gpu::identify(root, *topology);

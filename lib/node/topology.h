@@ -34,12 +34,18 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
+  bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
   std::string bond{};  // the bond that its netdev is a member of
-  bool rdma_elsewhere =
-      false;                  // it has an RDMA device that is not listed here: a container's, or see Node::rdma_unread
-  bool subfunctions = false;  // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
-  // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300).
+  // Its RDMA devices, and those of its subfunctions, in other network namespaces: each by its name, else by the address
+  // of the function or the name of the subfunction.
+  std::vector<std::string> elsewhere{};
+  bool rdma_elsewhere = false;    // the function's own is one of them, or see Node::rdma_unread
+  bool netdev_elsewhere = false;  // its netdev is in another network namespace
+  bool subfunctions = false;      // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
+  // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300). Absent: it has
+  // none, or it is unknown which of the machine's it is.
   std::optional<PciDevice> direct{};
+  std::string serial{};  // of the board, by its VPD; read only if the machine has Data Direct functions, as root
 };
 
 // A CPU core: its CPUs (hardware threads) and its NUMA node.
@@ -71,7 +77,6 @@ struct Topology {
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
-  std::optional<std::vector<Nic>> gone{};  // NICs of the inventory that are not on the bus; absent: no inventory
 };
 
 // The class of the path between two PCI functions:

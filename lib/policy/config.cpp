@@ -198,7 +198,8 @@ class Profiles {
     std::string bare = name;
     if (bare.ends_with(".toml")) bare.resize(bare.size() - std::string_view(".toml").size());
     bare.erase(0, bare.rfind('/') + 1);
-    if (const Values near = known_words(bare, names); bare.size() < 100 && near.size() == 1)
+    constexpr size_t kMost = 100;  // letters of a name that was typed
+    if (const Values near = known_words(bare.substr(0, kMost), names); bare.size() <= kMost && near.size() == 1)
       return "write profile = " + json_toml(near.front());
     return fix_;
   }

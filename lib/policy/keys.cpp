@@ -280,6 +280,7 @@ const std::array kKeys{
         {.what = "a table of switches or ports and their rails"}, &Policy::cabling, &Cabling::rails),
     key("cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
         {.what = "a table of switches or ports and their planes"}, &Policy::cabling, &Cabling::planes),
+    key("cabling", "maintenance", "maintenance = [\"B\"]", {.what = "planes"}, &Policy::cabling, &Cabling::maintenance),
     key("fabric", "kind", "kind = \"lossy\"", {}, &Policy::fabric, &Fabric::kind),
     key("fabric", "adaptive_routing", "adaptive_routing = true", {}, &Policy::fabric, &Fabric::adaptive_routing),
     key("fabric", "spraying", "spraying = true", {}, &Policy::fabric, &Fabric::spraying),

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/find.h"
-#include "topology/symmetry.h"
 
 namespace fabric {
 namespace {
@@ -16,23 +15,27 @@ bool is_of(const Port& port, const Nic& nic) { return contains(nic.rdma, port.rd
 
 struct NicKind {
   uint16_t vendor = 0, device = 0;
+  unsigned lanes = 0;  // the most that the device can have: chips of the same model manage NVLink switches by two lanes
   LinkLayer layer = LinkLayer::unknown;
   auto operator<=>(const NicKind&) const = default;
 };
 
-// A NIC without ports has the link layer of the other NICs of its model.
+// A NIC without ports has the link layer of the other NICs of its model; one without a readable link has their lanes.
 std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
                                    std::span<const Port> ports) {
   std::map<size_t, NicKind> out;
   for (const size_t nic : nics) {
-    out[nic] = {topology.nics[nic].vendor, topology.nics[nic].device};
+    const Nic& each = topology.nics[nic];
+    out[nic] = {.vendor = each.vendor, .device = each.device, .lanes = each.link.max_width.value_or(0)};
     for (const Port& port : ports)
       if (is_of(port, topology.nics[nic]) && port.link_layer != LinkLayer::unknown) out[nic].layer = port.link_layer;
   }
   for (auto& [nic, kind] : out)
-    for (const auto& [other, known] : out)
-      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device)
-        kind.layer = known.layer;
+    for (const auto& [other, known] : out) {
+      if (kind.vendor != known.vendor || kind.device != known.device) continue;
+      if (kind.layer == LinkLayer::unknown) kind.layer = known.layer;
+      if (kind.lanes == 0) kind.lanes = known.lanes;
+    }
   return out;
 }
 
@@ -77,7 +80,7 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   bool own_physical = false;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!carries_rdma(nic)) continue;
+    if (!carries_rdma(nic) || nic.nvlink_management) continue;
     own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
     if (!nic.virtual_function) physical.push_back(i);
     else if (!nic.rdma_elsewhere) own_virtual.push_back(i);
@@ -108,16 +111,10 @@ bool is_as_fast(const Suits& other, const Suits& chosen) {
   return other.slot > 0 && other.slot >= chosen.slot;
 }
 
-// Whether `some` are enough NICs for all GPUs, including missing ones, and each GPU is as near to one of them as to one
-// of `nics`.
-bool suffices(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& some,
-              const std::vector<size_t>& nics) {
+// Whether `some` are enough NICs for all GPUs, and each GPU is as near to one of them as to one of `nics`.
+bool suffices(const Topology& topology, const std::vector<size_t>& some, const std::vector<size_t>& nics) {
   if (topology.gpus.empty() || some.size() + 2 > nics.size()) return false;
-  size_t built = some.size();
-  if (built < topology.gpus.size())
-    for (const Nic& gone : missing_nics(topology, ports))
-      built += std::ranges::any_of(some, [&](size_t nic) { return are_alike(topology.nics[nic], gone); }) ? 1 : 0;
-  return built >= topology.gpus.size() && std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
+  return some.size() >= topology.gpus.size() && std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
            return nearest_class(topology, gpu, some) == nearest_class(topology, gpu, nics);
          });
 }
@@ -140,8 +137,8 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     const bool used = topology.nics[nic].rdma_elsewhere || is_in_use(topology, topology.nics[nic], ports);
     if ((rate ? rate == best : board) && (unused || used)) fast.push_back(nic);
   }
-  if (suffices(topology, ports, fast, nics)) return fast;
-  if (suffices(topology, ports, on_fast_boards, nics)) return on_fast_boards;
+  if (suffices(topology, fast, nics)) return fast;
+  if (suffices(topology, on_fast_boards, nics)) return on_fast_boards;
   return nics;
 }
 
@@ -170,22 +167,42 @@ bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
   return near.size() < 2;
 }
 
-// `own` if they are one for each GPU. Else adds `others`, which are other kinds that are as fast, and then `dark`,
-// which have no link, if that makes one NIC for each GPU. If there still are too few, does not add `dark`, and adds
-// `others` only if one NIC is missing then, if `own` is uneven, or if the result is even: else they may be built in for
-// something else.
-std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own,
+// `own` if they are one for each GPU. Else adds NICs of other makes that are as fast, if that makes one for each GPU
+// (those without a link last), or if it is more even than `own` alone: else they were built in for something else.
+std::vector<size_t> with_other_makes(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return own;
-  const auto lit = with_as_near(topology, own, others);
-  if (lit.size() >= topology.gpus.size()) return lit;
   std::vector<size_t> more = others;
   more.insert(more.end(), dark.begin(), dark.end());
-  const auto all = with_as_near(topology, own, more);
+  const auto lit = with_as_near(topology, own, others), all = with_as_near(topology, own, more);
+  if (lit.size() >= topology.gpus.size()) return lit;
   if (all.size() >= topology.gpus.size()) return all;
-  const bool is_one_short = lit.size() + 1 == topology.gpus.size();
-  if (is_one_short || !are_even(topology, own) || are_even(topology, lit)) return lit;
-  return own;
+  if (are_even(topology, own) && !are_even(topology, lit)) return own;
+  return lit;
+}
+
+// The slower NIC that is in the place of one of `own`: all GPUs but one have one of these on a switch, and that one has
+// the slower NIC there. A card of another make replaced the one that was built in.
+std::optional<size_t> slower_replacement(const Topology& topology, const std::vector<size_t>& own,
+                                         const std::vector<size_t>& slower) {
+  if (own.size() < 3 || own.size() + 1 != topology.gpus.size()) return std::nullopt;
+  const auto on_switch = [&](const Gpu& gpu, const std::vector<size_t>& nics) {
+    const auto path = nearest_class(topology, gpu, nics);
+    return path && *path <= PathClass::PXB;
+  };
+  const Gpu* without = nullptr;
+  for (const Gpu& gpu : topology.gpus) {
+    if (on_switch(gpu, own)) continue;
+    if (without != nullptr) return std::nullopt;
+    without = &gpu;
+  }
+  std::optional<size_t> out;
+  for (const size_t nic : slower) {
+    if (without == nullptr || !on_switch(*without, {nic})) continue;
+    if (out) return std::nullopt;
+    out = nic;
+  }
+  return out;
 }
 
 }  // namespace
@@ -234,14 +251,21 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     }
   }
   const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) { return each.second.key(); });
-  std::vector<size_t> own, others, dark;
+  std::vector<size_t> own, others, dark, slower;
   for (const size_t nic : all) {
     const auto& [other, suits] = *kinds.find(kind.at(nic));
     const bool as_fast = is_as_fast(suits, chosen->second) && other.layer == chosen->first.layer;
     if (other == chosen->first) own.push_back(nic);
     else if (as_fast) (suits.rate > 0 ? others : dark).push_back(nic);
+    else if (other.layer == chosen->first.layer) slower.push_back(nic);
   }
-  return without_slower(topology, ports, with_other_kinds(topology, own, others, dark), unused);
+  std::vector<size_t> out = with_other_makes(topology, own, others, dark);
+  if (const auto replacement = slower_replacement(topology, out, slower)) {
+    out.push_back(*replacement);
+    std::ranges::sort(out);
+    return out;
+  }
+  return without_slower(topology, ports, out, unused);
 }
 
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports,

@@ -3,51 +3,60 @@
 
 #include "base/parse.h"
 #include "node/port.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
-namespace {
-
-bool is_elsewhere(const Topology& topology, const std::string& pci) {
-  return std::ranges::any_of(topology.nics, [&](const Nic& nic) { return nic.pci == pci && nic.rdma_elsewhere; });
-}
-
-// Keeps the ports that were up before: their cable may be unplugged, or they may be in a container now.
-void add_ports(const Node& node, const InventoryPart* before, InventoryPart& part) {
-  for (const Port& port : node.ports)
-    if (port.pci == part.pci && is_active(port) && !port.is_member()) part.up.push_back(port.id());
-  if (before != nullptr) {
-    if (is_elsewhere(node.topology, part.pci)) part.rdma = before->rdma;
-    for (const std::string& port : before->up)
-      if (!contains(part.up, port)) part.up.push_back(port);
-  }
-  std::ranges::sort(part.up);
-}
-
-const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const InventoryPart& part) {
-  return find_where(parts, [&](const InventoryPart& each) { return each.pci == part.pci && each.gpu == part.gpu; });
-}
-
-}  // namespace
 
 Inventory inventory_of(const Node& node, const Inventory* before) {
   Inventory out{.parts = inventory_parts(node.topology)};
-  const Pairing pairing = built_pairing(node.topology, node.ports);
-  for (size_t i = 0; i < out.parts.size(); ++i)
-    if (out.parts[i].gpu)
-      for (const size_t nic : pairing.pairs[i].nics) out.parts[i].nics.push_back(node.topology.nics[nic].pci);
-    else add_ports(node, before == nullptr ? nullptr : twin_of(before->parts, out.parts[i]), out.parts[i]);
-  return out;
-}
+  if (before != nullptr) {
+    out.accepted = before->accepted;
+    out.odd = before->odd;
+  }
+  std::map<size_t, const InventoryPart*> old;  // index in out.parts -> the part in `before`
+  if (before != nullptr)
+    for (const auto& [was, is] : match_parts(*before, out.parts)) old.emplace(is, &before->parts[was]);
 
-bool has_lost_nic(const Node& node, const Gpu& gpu) {
-  const InventoryPart* part = node.inventory ? node.inventory->find(gpu.pci) : nullptr;
-  if (part == nullptr) return false;
-  const auto changes = changes_since(*node.inventory, node.topology);
-  return std::ranges::any_of(changes, [&](const InventoryChange& change) {
-    const bool lost = change.kind == InventoryChange::Kind::gone || change.kind == InventoryChange::Kind::rdma;
-    return lost && contains(part->nics, change.pci);
-  });
+  bool all_up = true;  // every port that was up is up
+  for (size_t i = 0; i < out.parts.size(); ++i) {
+    InventoryPart& part = out.parts[i];
+    const InventoryPart* was = old.contains(i) ? old.at(i) : nullptr;
+    if (part.gpu) {
+      const auto* function = find_in(node.platform.functions, part.pci);
+      const bool is_guests = function != nullptr && (function->kernel_driver.find("vfio") != std::string::npos ||
+                                                     function->kernel_driver == "pci-stub");
+      if (function != nullptr && !is_guests) part.driver = function->kernel_driver;
+      if (was != nullptr && part.driver.empty()) part.driver = was->driver;
+      continue;
+    }
+    for (const Port& port : node.ports) {
+      if (port.pci != part.pci || !is_active(port) || port.is_member()) continue;
+      part.up.push_back(port.id());
+      if (is_judged(port) && port.rate) part.rates[std::to_string(port.number)] = *port.rate;
+    }
+    if (was != nullptr) {
+      const bool is_elsewhere = std::ranges::any_of(
+          node.topology.nics, [&](const Nic& nic) { return nic.pci == part.pci && nic.rdma_elsewhere; });
+      if (is_elsewhere) part.rdma = was->rdma;
+      for (const std::string& port : was->up)
+        if (!contains(part.up, port)) {
+          part.up.push_back(port);
+          all_up = all_up && is_elsewhere;
+        }
+      for (const auto& [port, rate] : was->rates) part.rates[port] = std::max(part.rates[port], rate);
+      if (!was->direct.empty() && part.direct.empty()) part.direct = was->direct;
+    }
+    std::ranges::sort(part.up);
+  }
+
+  const Built built = built_of(node.topology, node.ports, all_up ? nullptr : before);
+  const Pairing pairing = built.present_pairing();
+  for (size_t gpu = 0; gpu < node.topology.gpus.size(); ++gpu)  // GPUs are the first parts, in their order
+    for (const size_t nic : pairing.pairs[gpu].nics) out.parts[gpu].nics.push_back(node.topology.nics[nic].pci);
+  std::set<std::string> compute;
+  for (const size_t nic : built.present_compute()) compute.insert(node.topology.nics[nic].pci);
+  for (InventoryPart& part : out.parts) part.compute = !part.gpu && compute.contains(part.pci);
+  return out;
 }
 
 }  // namespace fabric

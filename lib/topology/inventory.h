@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The present parts of the node, and their comparison with the inventory.
+// The present parts of the node as an inventory.
 #pragma once
 
 #include "node/inventory.h"
 
 namespace fabric {
 
-// All GPUs and physical NIC functions. A port that was up in `before` stays up: an unplugged cable does not change the
-// parts.
+// All GPUs and physical NIC functions, and the pairing. A port that was up in `before` stays up, and keeps the higher
+// rate: an unplugged or bad cable does not change the parts. While such a port is down the pairing stays as well.
 Inventory inventory_of(const Node& node, const Inventory* before = nullptr);
-
-// Whether the inventory pairs this GPU with a NIC that is gone or has lost its RDMA device.
-bool has_lost_nic(const Node& node, const Gpu& gpu);
 
 }  // namespace fabric

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -10,10 +11,29 @@
 #include "base/parse.h"
 #include "node/port.h"
 #include "node/topology.h"
-#include "topology/few_places.h"
 
 namespace fabric {
 namespace {
+
+// The model of a GPU or NIC, by which devices are counted and compared: the PCI ids, and for NICs also the board and
+// the lanes, because the same chip is sold with one port and with two, and manages NVLink switches by two lanes.
+struct Model {
+  bool gpu = false;
+  uint16_t vendor = 0, device = 0;
+  unsigned lanes = 0;        // the most that the device can have; 0: unknown
+  std::string_view board{};  // board id of a port
+  auto operator<=>(const Model&) const = default;
+};
+
+struct Unit {
+  PciDevice device;
+  std::string name;
+  Model model;
+  size_t index = 0;   // into topology.gpus or topology.nics
+  bool rdma = false;  // carries RDMA; true for a GPU, which takes part in every comparison
+  bool there = true;  // false: a missing device that was found already
+};
+using Units = std::vector<Unit>;
 
 std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
   for (const Port& port : ports)
@@ -21,15 +41,46 @@ std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
   return {};
 }
 
-// Gives a card without ports the board of its model, if the model has only one.
-void complete_boards(Units& units) {
-  std::map<Model, std::set<std::string_view>> boards;
-  for (const Unit& unit : units)
-    if (const Model& model = unit.model; !model.board.empty())
-      boards[{model.gpu, model.vendor, model.device}].insert(model.board);
-  for (Unit& unit : units)
-    if (unit.model.board.empty() && boards[unit.model].size() == 1) unit.model.board = *boards[unit.model].begin();
+// Gives a card without ports the board of its model, and one without a readable link its lanes, if the model has only
+// one.
+void complete_models(Units& units) {
+  std::map<std::tuple<bool, uint16_t, uint16_t>, std::pair<std::set<std::string_view>, std::set<unsigned>>> known;
+  const auto ids = [](const Model& model) { return std::tuple(model.gpu, model.vendor, model.device); };
+  for (const Unit& unit : units) {
+    if (!unit.model.board.empty()) known[ids(unit.model)].first.insert(unit.model.board);
+    if (unit.model.lanes > 0) known[ids(unit.model)].second.insert(unit.model.lanes);
+  }
+  for (Unit& unit : units) {
+    const auto& [boards, lanes] = known[ids(unit.model)];
+    if (unit.model.board.empty() && boards.size() == 1) unit.model.board = *boards.begin();
+    if (unit.model.lanes == 0 && lanes.size() == 1) unit.model.lanes = *lanes.begin();
+  }
 }
+
+// GPUs, and physical NICs of models that carry RDMA. `ports` distinguish boards, and must outlive the result.
+Units units_of(const Topology& topology, std::span<const Port> ports) {
+  Units out;
+  std::set<std::pair<uint16_t, uint16_t>> rdma;
+  for (const Nic& nic : topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
+  for (size_t i = 0; i < topology.gpus.size(); ++i) {
+    const Gpu& gpu = topology.gpus[i];
+    out.push_back({gpu, gpu.name, {.gpu = true, .vendor = gpu.vendor, .device = gpu.device}, i, true});
+  }
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
+    const Model model{.vendor = nic.vendor,
+                      .device = nic.device,
+                      .lanes = nic.link.max_width.value_or(0),
+                      .board = board_id_of(nic, ports)};
+    out.push_back({nic, nic.name, model, i, carries_rdma(nic)});
+  }
+  complete_models(out);
+  return out;
+}
+
+// -- Groups of devices
 
 using Composition = std::map<Model, size_t>;
 using Groups = std::map<std::string, std::vector<const Unit*>>;
@@ -106,8 +157,9 @@ bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>
          std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
 }
 
-// The groups that lack a part of what most groups of their kind have.
-std::vector<Lack> lacks_of(const Groups& all) {
+// The groups that lack a part of what most groups of their kind have. `movable`: the parts can be in each other's
+// slots.
+std::vector<Lack> lacks_of(const Groups& all, bool movable) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
     for (const Unit* unit : group) ++groups[key][unit->model];
@@ -120,7 +172,8 @@ std::vector<Lack> lacks_of(const Groups& all) {
     std::vector<Lack> out;
     for (const auto& [key, composition] : groups)
       if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
-    if (!out.empty() && out.size() * 3 <= count && !complete_each_other(out, groups, whole)) return out;
+    const bool misplaced = movable && complete_each_other(out, groups, whole);
+    if (!out.empty() && out.size() * 3 <= count && !misplaced) return out;
   }
   return {};
 }
@@ -189,14 +242,14 @@ MissingPart part_at(const Groups& groups, const std::string& key, const Model& m
 
 // Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot.
 std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Units& units, const Level& level,
-                                                      const Groups& groups) {
+                                                      const Groups& groups, bool movable) {
   std::vector<std::pair<MissingPart, Model>> out;
   const auto is_outside = [&](const Model& model) {
     return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const Unit& unit) {
              return unit.model == model && key_of(unit, level).empty();
            });
   };
-  for (const Lack& lack : lacks_of(groups))
+  for (const Lack& lack : lacks_of(groups, movable))
     for (const auto& [model, count] : lack.models) {
       if (is_outside(model)) continue;
       const auto addresses = addresses_of(groups, lack.key, model, count);
@@ -225,10 +278,111 @@ bool may_be_of_another_board(const Groups& cards, const MissingPart& part, const
 void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
     const Groups groups = groups_of(units, level, false);
-    auto found = missing_at(topology, units, level, groups);
+    auto found = missing_at(topology, units, level, groups, level.kind != Level::Kind::card);
     for (auto& [part, model] : found) {
       if (level.kind == Level::Kind::card && may_be_of_another_board(groups, part, model)) continue;
+      const auto twin =
+          std::ranges::find_if(units, [&, &of = model](const Unit& unit) { return unit.there && unit.model == of; });
+      if (twin != units.end()) part.twin = twin->index;
       units.push_back({part.place, {}, model, 0, true, false});
+      out.push_back(std::move(part));
+    }
+  }
+}
+
+// -- Cards
+
+bool is_in_bond(const Topology& topology, const Nic& nic) {
+  return std::ranges::any_of(topology.nics, [&](const Nic& other) {
+    return (card_of(other.pci) == card_of(nic.pci) || (!nic.card.empty() && other.card == nic.card)) &&
+           (!other.bond.empty() || std::ranges::any_of(other.rdma, [](const std::string& name) {
+             return name.find("bond") != std::string::npos;  // mlx5_bond_0
+           }));
+  });
+}
+
+using Card = std::map<std::string, const Unit*>;  // by function: "0"
+using Cards = std::map<std::string, Card>;        // by address: "0000:17:00"
+
+std::map<Model, Cards> cards_of(const Units& units) {
+  std::map<Model, Cards> out;
+  for (const Unit& unit : units)
+    if (const size_t dot = unit.device.pci.rfind('.'); !unit.model.gpu && dot != std::string::npos)
+      out[unit.model][unit.device.pci.substr(0, dot)].emplace(unit.device.pci.substr(dot + 1), &unit);
+  return out;
+}
+
+bool has_all(const Card& card, const Card& whole) {
+  return std::ranges::all_of(whole, [&](const auto& function) { return card.contains(function.first); });
+}
+
+// Adds the functions of `whole`, which the other cards have and `card` lacks.
+void add_lacking(const Model& model, const std::string& address, const Card& card, const Card& whole,
+                 std::vector<MissingPart>& out) {
+  if (!has_all(whole, card) || (model.board.empty() && card.contains("0"))) return;
+  for (const auto& [function, twin] : whole) {
+    if (card.contains(function)) continue;
+    MissingPart part;
+    part.place = card.begin()->second->device;
+    part.twin = twin->index;
+    part.place.pci = address + "." + function;
+    part.below = part.place.bridges.empty() ? part.place.root : part.place.bridges.front();
+    for (const auto& [number, unit] : card) part.beside.push_back(unit->name);
+    out.push_back(std::move(part));
+  }
+}
+
+// The functions that one card lacks and the others of its model have.
+std::vector<MissingPart> missing_functions(const Units& units) {
+  std::vector<MissingPart> out;
+  for (const auto& [model, cards] : cards_of(units)) {
+    const auto whole = std::ranges::max_element(cards, {}, [](const auto& card) { return card.second.size(); })->second;
+    const auto lacking = std::ranges::find_if(cards, [&](const auto& card) { return !has_all(card.second, whole); });
+    const auto others = std::ranges::count_if(cards, [&](const auto& card) { return has_all(card.second, whole); });
+    if (static_cast<size_t>(others) + 1 == cards.size())
+      add_lacking(model, lacking->first, lacking->second, whole, out);
+  }
+  return out;
+}
+
+// The NICs of which only the Data Direct function is left: each function proves a card. If some cards may have any of
+// the functions left, only the number of missing cards is known.
+void find_by_direct(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
+  std::vector<const Nic*> without;                    // cards whose function is unknown
+  std::map<std::string, const PciDevice*> functions;  // of no known card
+  std::optional<size_t> twin;
+  for (const Nic& nic : topology.nics)
+    if (is_data_direct(nic)) functions.emplace(nic.pci, &nic);
+  if (functions.empty()) return;
+  std::map<std::string, size_t> cards;  // number of functions of a card
+  for (const Unit& unit : units) {
+    if (unit.model.gpu || !unit.there || !can_have_data_direct(topology.nics[unit.index])) continue;
+    const Nic& nic = topology.nics[unit.index];
+    if (++cards[card_of(nic.pci)] == 1 && !nic.direct) without.push_back(&nic);
+    if (nic.direct) functions.erase(nic.direct->pci);
+    if (!twin) twin = unit.index;
+  }
+  // A card that was found missing already may be the one.
+  const auto known = static_cast<size_t>(std::ranges::count_if(out, [&](const MissingPart& part) {
+    return twin && part.kind == MissingPart::Kind::nic && are_alike(part.place, topology.nics[*twin]) &&
+           !cards.contains(card_of(part.place.pci));
+  }));
+  if (!twin || functions.size() <= without.size() + known) return;
+  size_t missing = functions.size() - without.size() - known;
+  const size_t each = std::ranges::max_element(cards, {}, [](const auto& card) { return card.second; })->second;
+  for (const auto& [pci, function] : functions) {
+    if (missing-- == 0) break;
+    for (size_t i = 0; i < each; ++i) {
+      MissingPart part;
+      part.twin = twin;
+      part.place = *function;
+      part.place.pci.clear();
+      part.place.vendor = topology.nics[*twin].vendor;
+      part.place.device = topology.nics[*twin].device;
+      part.place.bridges.clear();
+      part.place.root.clear();
+      if (without.empty() && known == 0) part.direct = *function;
+      part.below = pci;
       out.push_back(std::move(part));
     }
   }
@@ -240,7 +394,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
   std::set<size_t> found;
   for (const Level& level : levels_of(units)) {
     const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);
-    for (auto& [part, model] : missing_at(topology, units, level, with)) {
+    for (auto& [part, model] : missing_at(topology, units, level, with, false)) {
       const auto& group = all.at(part.below);
       const auto nic = std::ranges::find_if(
           group, [&, &of = model](const Unit* unit) { return unit->there && !unit->rdma && unit->model == of; });
@@ -252,32 +406,166 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
       out.push_back(std::move(part));
     }
   }
-  for (const Unit& unit : units)
-    if (unit.there && !unit.rdma && only_without_rdma(topology, unit.device) == unit.index &&
-        found.insert(unit.index).second)
+  const auto add = [&](const Unit& unit) {
+    if (found.insert(unit.index).second)
       out.push_back(
           {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
+  };
+  for (const Unit& unit : units)
+    if (unit.there && !unit.rdma && only_without_rdma(topology, unit.device) == unit.index) add(unit);
+  // A model of which every GPU has equally many cards only with those without an RDMA device.
+  std::map<Model, std::pair<std::set<std::string>, std::vector<const Unit*>>> models;  // cards with; functions without
+  for (const Unit& unit : units) {
+    if (unit.model.gpu || !unit.there) continue;
+    auto& [with, without] = models[unit.model];
+    if (unit.rdma) with.insert(card_of(unit.device.pci));
+    else if (!is_in_bond(topology, topology.nics[unit.index])) without.push_back(&unit);
+  }
+  const size_t gpus = topology.gpus.size();
+  for (const auto& [model, each] : models) {
+    std::set<std::string> lost;
+    for (const Unit* unit : each.second)
+      if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
+    const size_t with = each.first.size();
+    if (gpus < 2 || lost.empty() || lost.size() * 3 > with || with % gpus == 0 || (with + lost.size()) % gpus != 0)
+      continue;
+    for (const Unit* unit : each.second)
+      if (lost.contains(card_of(unit->device.pci))) add(*unit);
+  }
+}
+
+// -- GPUs
+
+using Sockets = std::map<std::string, std::vector<const Gpu*>>;
+
+// "socket 1"; the NUMA node if sockets are unknown.
+std::string socket_text(const Topology& topology, const PciDevice& device) {
+  const auto socket = socket_of(topology, device);
+  if (socket) return "socket " + std::to_string(*socket);
+  return "NUMA node " + std::to_string(*device.numa);
+}
+
+// Empty if the NUMA node of a GPU is unknown.
+Sockets gpus_by_socket(const Topology& topology) {
+  Sockets out;
+  for (const Gpu& gpu : topology.gpus) {
+    if (!gpu.numa) return {};
+    out[socket_text(topology, gpu)].push_back(&gpu);
+  }
+  return out;
+}
+
+// The number of cards of compute NICs, if every socket has the same number of them, and at most one GPU fewer. Requires
+// two GPUs: of two cards, one may be a spare. Several cards for each GPU are a design.
+std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std::vector<size_t>& compute,
+                                            const Sockets& sockets) {
+  std::map<std::string, std::set<std::string>> cards;
+  for (const size_t index : compute) {
+    const Nic& nic = topology.nics[index];
+    if (!nic.numa) return std::nullopt;
+    cards[socket_text(topology, nic)].insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+  }
+  if (cards.size() < 2 || sockets.empty()) return std::nullopt;
+  const size_t gpus = topology.gpus.size(), each = cards.begin()->second.size(), all = each * cards.size();
+  if (gpus < 2 || gpus >= all || all % gpus == 0) return std::nullopt;
+  for (const auto& [socket, own] : cards) {
+    const auto* there = find_in(sockets, socket);
+    const size_t count = there == nullptr ? 0 : there->size();
+    if (own.size() != each || count > each || count + 1 < each) return std::nullopt;
+  }
+  return all;
+}
+
+// "on socket 1, beside GPU4, GPU5, GPU6", if this socket has one GPU fewer than the other.
+std::string lesser_half(const Sockets& sockets) {
+  if (sockets.size() != 2) return "in this machine";
+  const auto [less, more] =
+      std::ranges::minmax_element(sockets, {}, [](const auto& each) { return each.second.size(); });
+  if (less->second.size() + 1 != more->second.size()) return "in this machine";
+  return "on " + less->first + ", beside " + joined(less->second, ", ", [](const Gpu* gpu) { return gpu->name; });
+}
+
+// -- NUMA nodes
+
+using Buses = std::map<std::string, std::vector<const Unit*>>;
+using Spread = std::map<int, size_t>;  // devices of one model by NUMA node
+
+// The NUMA node of the bridge above the device if known, else the device's own.
+int node_of(const Unit& unit) { return unit.device.numa_above.value_or(*unit.device.numa); }
+
+bool is_even(Spread spread) {
+  std::erase_if(spread, [](const auto& each) { return each.second == 0; });
+  return std::ranges::all_of(spread, [&](const auto& each) { return each.second == spread.begin()->second; });
+}
+
+// Whether the models of these units are evenly spread over the nodes only if the units are moved to `node`.
+bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int node) {
+  for (const Unit* unit : moved) {
+    Spread before, after;
+    for (const Unit& other : units) {
+      if (other.model != unit->model) continue;
+      ++before[node_of(other)];
+      ++after[contains(moved, &other) ? node : node_of(other)];
+    }
+    if (is_even(before) || !is_even(after)) return false;
+  }
+  return true;
+}
+
+// The node of most devices of a bus. If two nodes have equally many: the one to which a device must be moved to spread
+// its model evenly, else that of the first device.
+std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& bus) {
+  Spread nodes;
+  for (const Unit* unit : bus) ++nodes[node_of(*unit)];
+  if (nodes.size() == 1) return nodes.begin()->first;
+  if (nodes.size() != 2) return std::nullopt;
+  const auto [a, of_a] = *nodes.begin();
+  const auto [b, of_b] = *nodes.rbegin();
+  if (of_a > of_b) return a;
+  if (of_a < of_b) return b;
+  for (const Unit* unit : bus) {
+    int other = a;
+    if (node_of(*unit) == a) other = b;
+    if (evens_out(units, {unit}, other)) return other;
+  }
+  return node_of(*bus.front());
+}
+
+// The node that the firmware should report for a bus that it puts on another: the only one with which the models of its
+// devices are evenly spread and the buses of a node follow each other. A single device of which the buses before and
+// after are on another node.
+std::optional<int> node_for(const Units& units, const Buses& buses, Buses::const_iterator bus) {
+  const auto own = node_of(units, bus->second);
+  std::set<int> nodes;
+  for (const auto& [root, devices] : buses)
+    if (const auto node = node_of(units, devices)) nodes.insert(*node);
+  const auto runs_with = [&](int node) {
+    size_t runs = 0;
+    std::optional<int> last;
+    for (auto each = buses.begin(); each != buses.end(); ++each) {
+      const auto here = each == bus ? node : node_of(units, each->second);
+      if (here != last) ++runs;
+      last = here;
+    }
+    return runs;
+  };
+  std::optional<int> out;
+  for (const int node : nodes) {
+    if (!own || node == *own || !evens_out(units, bus->second, node)) continue;
+    bool fits = false;
+    if (bus->second.size() > 1) {
+      // Of few buses, three on one node and one on the other can be a design.
+      fits = runs_with(node) == nodes.size() && (buses.size() >= 6 || runs_with(*own) > nodes.size());
+    } else if (bus != buses.begin() && std::next(bus) != buses.end()) {
+      fits = node_of(units, std::prev(bus)->second) == node && node_of(units, std::next(bus)->second) == node;
+    }
+    if (fits && out) return std::nullopt;
+    if (fits) out = node;
+  }
+  return out;
 }
 
 }  // namespace
-
-Units units_of(const Topology& topology, std::span<const Port> ports) {
-  Units out;
-  std::set<std::pair<uint16_t, uint16_t>> rdma;
-  for (const Nic& nic : topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
-  for (size_t i = 0; i < topology.gpus.size(); ++i) {
-    const Gpu& gpu = topology.gpus[i];
-    out.push_back({gpu, gpu.name, {true, gpu.vendor, gpu.device}, i, true});
-  }
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const Nic& nic = topology.nics[i];
-    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
-    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_id_of(nic, ports)}, i, carries_rdma(nic)});
-  }
-  complete_boards(out);
-  return out;
-}
 
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports) {
   std::vector<MissingPart> out;
@@ -285,21 +573,28 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   find_functions(topology, units, out);
   // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
-  for (MissingPart& part : missing_functions(topology, ports))
+  for (MissingPart& part : missing_functions(units_of(topology, ports)))
     if (!contains(out, part.place.pci, pci_of)) out.push_back(std::move(part));
+  find_by_direct(topology, units, out);
   find_rdma(topology, units, out);
   return out;
 }
 
-std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports) {
-  if (topology.gone) return *topology.gone;
-  std::vector<Nic> out;
-  for (const MissingPart& part : missing_parts(topology, ports)) {
-    if (part.kind != MissingPart::Kind::nic) continue;
-    static_cast<PciDevice&>(out.emplace_back()) = part.place;
-    if (part.place.pci.empty()) out.back().pci = part.below + "~";  // for the order
+std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {
+  std::optional<size_t> found;
+  std::vector<std::string_view> others;  // cards of the functions with an RDMA device
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (!are_alike(nic, model) || nic.virtual_function) continue;
+    if (carries_rdma(nic)) others.emplace_back(nic.card);
+    else if (is_in_bond(topology, nic)) continue;
+    else if (found) return std::nullopt;
+    else found = i;
   }
-  return out;
+  if (!found || others.empty()) return std::nullopt;
+  const Nic& nic = topology.nics[*found];
+  if (nic.netdevs.empty() && (others.size() < 2 || contains(others, nic.card))) return std::nullopt;
+  return found;
 }
 
 std::string place_text(const MissingPart& part) {
@@ -311,6 +606,59 @@ std::string place_text(const MissingPart& part) {
     else out += ", ";
     out += part.beside[i];
   }
+  return out;
+}
+
+std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size_t>& compute) {
+  const auto& gpus = topology.gpus;
+  if (gpus.empty() || !std::ranges::all_of(gpus, [&](const Gpu& gpu) { return are_alike(gpu, gpus.front()); }))
+    return std::nullopt;
+  const Sockets sockets = gpus_by_socket(topology);
+  std::optional<size_t> whole = cards_with_fewer_gpus(topology, compute, sockets);
+  if (gpus.size() == 7 || gpus.size() == 15) whole = gpus.size() + 1;
+  if (!whole) return std::nullopt;
+  std::string counts;
+  for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
+  if (!counts.empty()) counts.insert(0, ": ");
+  std::string where = "in this machine";
+  if (*whole == gpus.size() + 1) where = lesser_half(sockets);
+  return OddGpus{*whole, std::to_string(gpus.size()) + " GPUs" + counts, std::move(where)};
+}
+
+std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
+  Units units = units_of(topology, {});
+  std::erase_if(units,
+                [](const Unit& unit) { return !unit.rdma || unit.device.numa_assumed || unit.device.root.empty(); });
+  Units on_no_node;
+  for (const Unit& unit : units)
+    if (!unit.device.numa) on_no_node.push_back(unit);
+  std::erase_if(units, [](const Unit& unit) { return !unit.device.numa; });
+  Buses buses;
+  for (const Unit& unit : units) buses[unit.device.root].push_back(&unit);
+  std::vector<OddNode> out;
+  for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
+    const auto usual = node_of(units, bus->second), other = node_for(units, buses, bus);
+    for (const Unit* unit : bus->second) {
+      const int node = node_of(*unit);
+      if (node != unit->device.numa)
+        out.push_back({unit->device, unit->name, node, "the bridge above it, " + unit->device.bridges.front()});
+      else if (usual && node != *usual)
+        out.push_back({unit->device, unit->name, *usual, "the other devices of " + bus->first});
+      else if (other)
+        out.push_back(
+            {unit->device, unit->name, *other, "the buses before and after " + bus->first, bus->second.size() > 1});
+    }
+  }
+  // A bus on no node: at least two devices, each of a model of which most others are on one.
+  std::map<std::string, std::vector<const Unit*>> lost;
+  for (const Unit& unit : on_no_node) lost[unit.device.root].push_back(&unit);
+  for (const auto& [root, bus] : lost)
+    for (const Unit* unit : bus) {
+      const auto is_like = [&](const Unit& other) { return other.model == unit->model; };
+      const auto with = std::ranges::count_if(units, is_like), without = std::ranges::count_if(on_no_node, is_like);
+      if (bus.size() > 1 && !buses.contains(root) && with >= 3 * without)
+        out.push_back({unit->device, unit->name, std::nullopt, "devices of its model on other root buses", true});
+    }
   return out;
 }
 

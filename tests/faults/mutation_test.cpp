@@ -39,7 +39,6 @@ std::vector<Captured> machines() {
 void give_inventory(Node& node, const Node& healthy) {
   node.inventory = inventory_of(healthy);
   node.inventory->taken = "2026-01-01T00:00:00Z";
-  node.topology.gone = gone_nics(*node.inventory, node.topology);
 }
 
 // Findings and diagnoses, as text.

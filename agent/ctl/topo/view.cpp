@@ -13,7 +13,7 @@
 #include "nic/capabilities.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
-#include "topology/compute_nics.h"
+#include "topology/built.h"
 
 namespace fabric::ctl {
 namespace {
@@ -138,8 +138,8 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
   return {node,
           node.topology,
           policy,
-          compute_nics(node.topology, node.ports),
-          best_pairing(node.topology, node.ports),
+          built_of(node).present_compute(),
+          best_pairing(node.topology, node.ports, recorded_in(node)),
           std::move(report.findings),
           std::move(bootstrap)};
 }

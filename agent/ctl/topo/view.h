@@ -16,7 +16,7 @@ struct TopoView {
   const Node& node;
   const Topology& topology;        // the node's
   const Policy* policy = nullptr;  // null: no configuration
-  std::vector<size_t> compute;     // compute_nics()
+  std::vector<size_t> compute;     // Built::present_compute()
   Pairing pairing;                 // of the compute NICs that are up
   std::vector<Finding> problems;   // of locality, pairing, pcie and port-state
   std::string bootstrap;           // netdev of the default route; empty: unknown

@@ -11,6 +11,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/write_verbs.h"
+#include "judge/topology.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
 #include "topology/inventory.h"
@@ -25,7 +26,9 @@ std::string change_text(const InventoryChange& change) {
     case Kind::gone: return "gone";
     case Kind::added: return "not recorded";
     case Kind::replaced: return "model " + change.is;
+    case Kind::driver: return "driver " + change.is;
     case Kind::rdma: return "RDMA " + change.is;
+    case Kind::rate: return "rate " + change.is;
     case Kind::numa: return "NUMA node " + change.is;
     case Kind::link: return "link " + change.is;
     case Kind::moved: return "now " + change.is;
@@ -62,12 +65,20 @@ Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& 
   }
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
-  return {{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}};
+  return {{"taken", inventory.taken},
+          {"accepted", inventory.accepted},
+          {"odd", inventory.odd},
+          {"parts", std::move(parts)},
+          {"added", std::move(added)}};
 }
 
 int accept(const Node& node, const Machine& machine, const Options& options, Output& output) {
   if (auto host = must_be_host(options); !host) return fail(output, kFailure, "inventory: " + host.error().text());
-  Inventory now = inventory_of(node);
+  Node present = node;
+  present.inventory.reset();
+  Inventory now = inventory_of(present);
+  now.accepted = true;
+  now.odd = odd_parts(present);
   if (now.parts.empty()) return fail(output, kFailure, "inventory: no GPU and no NIC was found; nothing is recorded");
   now.taken = time_text(wall_now(machine.kernel));
   if (auto saved = save_inventory(options.root, now); !saved) {
@@ -80,8 +91,9 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
     return kDone;
   }
   output.text += std::to_string(now.parts.size()) + " parts recorded.\n";
+  for (const std::string& each : now.odd) output.text += each + ", accepted\n";
   if (!node.inventory) return kDone;
-  for (const InventoryChange& change : changes_since(*node.inventory, node.topology))
+  for (const InventoryChange& change : changes_since(*node.inventory, node))
     output.text += part_text(change) + ": " + change_text(change) + ", accepted\n";
   return kDone;
 }
@@ -91,7 +103,7 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
 std::string inventory_line(const Node& node) {
   if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
   if (!node.inventory) return {};
-  const size_t lost = losses(changes_since(*node.inventory, node.topology));
+  const size_t lost = losses(changes_since(*node.inventory, node));
   std::string state = "none is missing";
   if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
   return "Inventory: " + std::to_string(node.inventory->parts.size()) + " parts as of " + node.inventory->taken + "; " +
@@ -102,7 +114,7 @@ Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
   return {{"taken", node.inventory->taken},
           {"parts", node.inventory->parts.size()},
-          {"missing", losses(changes_since(*node.inventory, node.topology))}};
+          {"missing", losses(changes_since(*node.inventory, node))}};
 }
 
 int run_inventory(const Options& options, Output& output) {
@@ -118,10 +130,10 @@ int run_inventory(const Options& options, Output& output) {
   if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
   if (!node.inventory)
     return fail(output, kFailure,
-                "inventory: no inventory is recorded: fabric-agentd records one while no part is missing, or record "
-                "the present state: fabric-agentctl inventory accept");
+                "inventory: no inventory is recorded: fabric-agentd records one half a minute after its start, or "
+                "accept the present state: fabric-agentctl inventory accept");
   const Inventory& inventory = *node.inventory;
-  const auto changes = changes_since(inventory, node.topology);
+  const auto changes = changes_since(inventory, node);
   if (options.json) {
     output.text += json_text(parts_json(inventory, changes));
   } else {
@@ -137,7 +149,12 @@ int run_inventory(const Options& options, Output& output) {
     for (const InventoryChange& change : changes)
       if (change.kind == Kind::added)
         table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
-    output.text += "Recorded " + inventory.taken + "\n\n" + table.text(output);
+    output.text +=
+        std::string(inventory.accepted ? "Accepted " : "Recorded ") + inventory.taken + "\n\n" + table.text(output);
+    if (!inventory.odd.empty()) {
+      output.text += std::string("\nOdd when it was ") + (inventory.accepted ? "accepted:\n" : "recorded:\n");
+      for (const std::string& each : inventory.odd) output.text += "  " + each + "\n";
+    }
   }
   if (losses(changes) > 0) return kChanges;
   return kDone;

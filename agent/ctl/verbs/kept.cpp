@@ -314,7 +314,7 @@ constexpr std::string_view kTexts[] = {
     // neighbors
     "source", "netdev", "chassis_id", "port_id", "port_description", "system_name", "management", "dcbx",
     // inventory
-    "taken", "kind", "pci", "name", "root", "bridges", "nics", "rdma", "up", "unread",
+    "taken", "kind", "pci", "name", "root", "bridges", "nics", "rdma", "up", "direct", "unread",
     // modules
     "identifier", "form_factor", "standard", "vendor", "oui", "part_number", "revision", "serial_number", "date",
     "connector", "technology", "fault_cause", "medium", "state", "path", "flags", "bad_checksums"};

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "node/port.h"
 #include "topology/boxes.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric::exporter {
 namespace {
@@ -41,7 +41,7 @@ class LandingPicture {
     for (const TopologyBox& box : topology_boxes(topology_, nics).boxes) place(box, 0);
 
     std::string lines, pairs;  // the pairs are the text for screen readers
-    const Pairing pairing = best_pairing(topology_, node_.ports);
+    const Pairing pairing = best_pairing(topology_, node_.ports, recorded_in(node_));
     for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu) {
       const Pair& pair = pairing.pairs[gpu];
       if (gpus_.count(gpu) == 0 || !pair.path) continue;

@@ -7,7 +7,7 @@
 #include "judge/health.h"
 #include "judge/report.h"
 #include "metrics/text.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric::exporter {
 

@@ -19,14 +19,17 @@ bool is_gpu(const PciDevice& function) {
     case k3d: return function.vendor != kIntel || function.pci != kIntelIntegrated;
     case kVga:
     case kDisplay:
-      if (function.vendor == kNvidia) return true;
+      // Hygon's DCUs (1d94:55b7) have the class of a display controller; its CPUs have no graphics.
+      if (function.vendor == kNvidia || function.vendor == kHygon) return true;
       if (function.vendor == kIntel) return function.pci != kIntelIntegrated;
       // Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have
       // ids from 6600 on; its APUs have ids below that, or from 9800 on (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c,
       // pciidlist, Linux 6.12).
       return function.vendor == kAmd && function.device >= 0x6600 && function.device < 0x8000;
     // FPGAs and NPUs have this class as well.
-    case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
+    case kAccelerator:
+      return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana ||
+             function.vendor == kHygon;
     default: return false;
   }
 }
@@ -46,6 +49,11 @@ bool is_guests_function(std::string_view pci_id) {
                                        "15b3:101c", "15b3:101e", "15b3:a2d3", "14e4:1806", "14e4:1807",
                                        "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b", "1dd8:1003",
                                        "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f"};
+  return contains(kIds, pci_id);
+}
+
+bool is_dpu_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:a2d2", "15b3:a2d6", "15b3:a2dc", "15b3:a2df"};
   return contains(kIds, pci_id);
 }
 

@@ -37,7 +37,7 @@ struct PciDevice {
 // The kind of a PCI function by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 
 inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
-                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3;
+                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3, kHygon = 0x1d94;
 
 // A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
 // CPUs do not count, though their class may be the same.
@@ -55,6 +55,10 @@ bool is_network(const PciDevice& function);
 // Whether the ids ("15b3:101e") are of a virtual function, which in a guest has no physical one. For mlx5, bnxt, ionic,
 // iavf, idpf and hns3, by their tables (mlx5/core/main.c, bnxt.c, hnae3.h; of Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
+
+// Whether the ids are of a host's physical function of a BlueField (mlx5_core_pci_table in mlx5/core/main.c, Linux
+// 6.12), whose E-Switch its Arm cores may own.
+bool is_dpu_function(std::string_view pci_id);
 
 // The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
 // drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12).

@@ -6,7 +6,7 @@
 
 #include "support/corpus.h"
 #include "support/test.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 namespace {

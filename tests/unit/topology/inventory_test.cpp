@@ -4,6 +4,7 @@
 
 #include "agentd/inventory.h"
 #include "base/json.h"
+#include "judge/topology.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
 #include "node/scan.h"
@@ -12,6 +13,7 @@
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "topology/built.h"
 
 namespace fabric {
 namespace {
@@ -29,7 +31,6 @@ Inventory recorded(const Node& node) {
 // What the check says of a node with the inventory of a healthy one.
 std::string changes_said(Healthy& node) {
   node.now.inventory = recorded(Healthy().now);
-  node.now.topology.gone = gone_nics(*node.now.inventory, node.now.topology);
   return test::said(node.view(), {"topology"});
 }
 
@@ -108,13 +109,12 @@ TEST(Inventory, PartsAtOtherAddressesAreNotMissing) {
   Healthy node;
   renumber(node.now);
   EXPECT_EQ(changes_said(node), "");
-  EXPECT_TRUE(node.now.topology.gone->empty());
-  const auto changes = changes_since(*node.now.inventory, node.now.topology);
+  const auto changes = changes_since(*node.now.inventory, node.now);
   ASSERT_EQ(changes.size(), 8u);
   EXPECT_EQ(changes[1].was + " " + changes[1].is, "0000:23:00.0 0000:26:00.0");
   EXPECT_TRUE(std::ranges::none_of(changes, &InventoryChange::is_loss));
-  node.now.topology.gpus.pop_back();
-  EXPECT_TRUE(has(changes_said(node), "critical: gone: GPU0 (0000:13:00.0)")) << "one of them is";
+  node.now.topology.gpus.erase(node.now.topology.gpus.begin() + 1);
+  EXPECT_EQ(changes_said(node), "inventory 0000:23:00.0 critical: gone: GPU1 (0000:23:00.0)\n") << "one of them is";
 }
 
 TEST(Inventory, AnRdmaDeviceInAContainerIsNotLost) {
@@ -144,9 +144,9 @@ TEST(Inventory, LanesThatSleepAreNotLost) {
   link = {64, 64, 16, 16};
   const Inventory before = recorded(node.now);
   link.width = 2;
-  EXPECT_TRUE(changes_since(before, node.now.topology).empty());
+  EXPECT_TRUE(changes_since(before, node.now).empty());
   link.width = 8;
-  EXPECT_EQ(changes_since(before, node.now.topology).size(), 1u);
+  EXPECT_EQ(changes_since(before, node.now).size(), 1u);
 }
 
 TEST(Inventory, ThePortsThatWereUpStayInIt) {
@@ -155,6 +155,79 @@ TEST(Inventory, ThePortsThatWereUpStayInIt) {
   test::down(node, 1, 2);
   EXPECT_EQ(inventory_of(node.now, &before).parts, before.parts);
   EXPECT_NE(inventory_of(node.now).parts, before.parts);
+}
+
+// Every root bus has another number, as after an update of the firmware, and one part is lost.
+TEST(Inventory, RootBusesMayBeRenumberedAsWell) {
+  for (size_t lost = 0; lost < 4; ++lost) {
+    Healthy node;
+    const std::string pci = node.now.topology.gpus[lost].pci, name = node.now.topology.gpus[lost].name;
+    node.now.topology.gpus.erase(node.now.topology.gpus.begin() + static_cast<long>(lost));
+    const auto move = [](PciDevice& device) {
+      device.root = "pci0000:" + device.pci.substr(5, 1) + "8";
+      for (std::string& bridge : device.bridges) bridge.replace(0, 7, device.pci.substr(0, 6) + "9");
+    };
+    for (Gpu& gpu : node.now.topology.gpus) move(gpu);
+    for (Nic& nic : node.now.topology.nics) move(nic);
+    for (size_t i = 0; i < node.now.ports.size(); ++i) node.now.ports[i].pci = node.now.topology.nics[i].pci;
+    const std::string said = changes_said(node);
+    EXPECT_TRUE(has(said, "gone: GPU")) << said;
+    EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  }
+}
+
+TEST(Inventory, ADriverARateAndARootsNodeAreCompared) {
+  const auto said_of = [](auto&& change) {
+    Healthy whole, node;
+    for (Gpu& gpu : whole.now.topology.gpus) whole.now.platform.functions[gpu.pci].kernel_driver = "nvidia";
+    node.now = whole.now;
+    change(node.now);
+    node.now.inventory = recorded(whole.now);
+    return test::said(node.view(), {"inventory", "symmetry", "rate"});
+  };
+  EXPECT_EQ(said_of([](Node&) {}), "");
+  EXPECT_TRUE(has(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver.clear(); }),
+                  "kernel driver none: GPU2"));
+  EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "vfio-pci"; }),
+            "")
+      << "a guest has it";
+  const std::string slow = said_of([](Node& node) {
+    for (Port& port : node.ports) port.rate = 25e9;
+  });
+  for (const char* port : {"mlx5_0/1", "mlx5_3/1"})
+    EXPECT_TRUE(has(slow, std::string("inventory ") + port + " warning: 200 Gb/s")) << slow;
+  for (const std::optional<int> numa : {std::optional<int>(1), std::optional<int>()}) {
+    const std::string odd =
+        said_of([&](Node& node) { node.topology.gpus[0].numa = node.topology.nics[0].numa = numa; });
+    EXPECT_EQ(odd, "inventory pci0000:10 warning: NUMA node " + std::string(numa ? "1" : "-1") +
+                       ": GPU0 (0000:13:00.0), mlx5_0 (0000:14:00.0)\n");
+  }
+}
+
+// Three NICs for four GPUs: warned of until it is accepted, and then only a change is.
+TEST(Inventory, AnAcceptedMachineIsSilent) {
+  Healthy node;
+  node.now.topology.nics.erase(node.now.topology.nics.begin() + 2);
+  node.now.ports.erase(node.now.ports.begin() + 2);
+  const Node built = node.now;
+  const auto said = [&] { return test::said(node.view(), {"topology", "rate"}); };
+  EXPECT_TRUE(has(said(), "locality GPU2")) << said();
+  EXPECT_FALSE(odd_parts(node.now).empty());
+  node.now.inventory = recorded(built);
+  EXPECT_TRUE(has(said(), "locality GPU2")) << "recorded by the agent, and still odd: " << said();
+  node.now.inventory->accepted = true;
+  EXPECT_EQ(said(), "");
+  node.now.topology.nics.erase(node.now.topology.nics.begin());
+  node.now.ports.erase(node.now.ports.begin());
+  EXPECT_EQ(said(), "inventory 0000:14:00.0 critical: gone: mlx5_0 (0000:14:00.0)\n");
+  node.now = built;
+  node.now.topology.nics[1].link.width = 8;
+  node.now.inventory = recorded(node.now);
+  EXPECT_TRUE(has(said(), "pcie")) << said();
+  node.now.inventory->accepted = true;
+  EXPECT_EQ(said(), "");
+  node.now.topology.nics[1].link.width = 4;
+  EXPECT_TRUE(has(said(), "x4")) << said();
 }
 
 using RecordedInventory = test::OfCorpus;
@@ -183,8 +256,7 @@ TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   const Node node = scan(*kernel);
   ASSERT_TRUE(node.inventory);
   EXPECT_EQ(node.inventory->parts.size(), 24u);
-  ASSERT_TRUE(node.topology.gone);
-  EXPECT_EQ(node.topology.gone->size(), 1u);
+  EXPECT_EQ(built_of(node).lost_since.size(), 1u);
   ctl::Options accept;
   accept.verb = "inventory";
   accept.arguments = {"accept"};

@@ -93,6 +93,7 @@ TEST(PciKind, Gpus) {
   EXPECT_TRUE(is_gpu(chip(0x1002, 0x6860, 0x030000))) << "MI25";
   EXPECT_TRUE(is_gpu(chip(0x8086, 0x0bd5, 0x038000))) << "Data Center GPU Max";
   EXPECT_TRUE(is_gpu(chip(0x1da3, 0x1020, 0x120000))) << "Gaudi 2";
+  EXPECT_TRUE(is_gpu(chip(0x1d94, 0x55b7, 0x038000))) << "Hygon DCU";
 }
 
 TEST(PciKind, DisplaysAndCompanionsAreNoGpus) {

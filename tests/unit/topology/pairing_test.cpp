@@ -7,6 +7,7 @@
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
+#include "topology/built.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {
@@ -150,7 +151,7 @@ TEST(Pairing, FewerBridgesWinWithinAClass) {
   EXPECT_EQ(pairing.pairs[1].nics, std::vector<size_t>{0});
 }
 
-TEST(Pairing, ANicThatServesNoGpuStandsInForOneThatIsDown) {
+TEST(Pairing, AnIdleNicStandsInForOneThatIsDownAndTheOthersStay) {
   Topology topology;
   std::vector<Port> ports;
   const auto below = [](const std::string& bridge, int number) {
@@ -171,7 +172,10 @@ TEST(Pairing, ANicThatServesNoGpuStandsInForOneThatIsDown) {
   };
   EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{0}, {1}}));
   ports[0].state = 1;
-  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{1}, {2}})) << "the second GPU has an equally near one";
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{1}, {1}})) << "the second GPU keeps its own";
+  ports[0].state = kPortActive;
+  ports[1].state = 1;
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{0}, {2}}));
 }
 
 TEST(Pairing, LargeMachinesAreAnswered) {
@@ -269,8 +273,8 @@ TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
     server.node.nics[i].device = 0xa2dc;
     server.ports[i].rate = 50e9;
   }
-  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
-      << "GPU0 has lost its own: NODE either way";
+  EXPECT_EQ(built_of(server.node, server.ports).present_compute(), (std::vector<size_t>{0, 1, 2}))
+      << "GPU0 has lost its own, and none of them was built in for it";
   for (size_t i = 3; i < 5; ++i) server.node.nics[i].numa = 2;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
 }
@@ -422,6 +426,41 @@ TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
   EXPECT_EQ(narrow(node), "pcie mlx5_6 warning: x8 at 32 GT/s\n");
 }
 
+// Only a load shows whether a slow link of a GPU is idle or stuck.
+TEST(PcieCheck, AGpuSlowerThanItsEqualsIsNotSaidToBeIdle) {
+  test::Healthy server;
+  const auto listed = [&](size_t gpu) {
+    const std::vector<std::string> rules{"pcie"};
+    for (const Finding& each : run_rules(server.view(), rules).findings)
+      if (each.subject == server.now.topology.gpus[gpu].name) return each.observed;
+    return std::string();
+  };
+  server.now.topology.gpus[1].link = {5, 32, 16, 16};
+  EXPECT_TRUE(has(listed(1), "slower than others of its model: idle, or stuck") && has(listed(1), "nvidia-smi"))
+      << listed(1);
+  for (Gpu& gpu : server.now.topology.gpus) gpu.link.speed = 5;
+  EXPECT_TRUE(has(listed(1), "like others of its model")) << listed(1);
+}
+
+// A GPU without a driver while equal ones have one; not one that a guest has.
+TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto driver = [&](size_t gpu) -> std::string& {
+    return node.platform.functions[node.topology.gpus[gpu].pci].kernel_driver;
+  };
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nvidia";
+  EXPECT_EQ(symmetry(), "");
+  driver(2).clear();
+  EXPECT_EQ(symmetry(), "symmetry GPU2 critical: no kernel driver: 0000:33:00.0\n");
+  driver(2) = "vfio-pci";
+  EXPECT_EQ(symmetry(), "");
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
+  for (const Nic& nic : node.topology.nics) node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
+  EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: GPU0, GPU1, GPU2, GPU3\n");
+}
+
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   const auto slow = [](const Node& node) { return test::said({.now = node}, {"rate"}); };
   Node node = eight_by_eight();
@@ -434,8 +473,22 @@ TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   EXPECT_EQ(slow(node), "rate mlx5_3/1 critical: 200 Gb/s\n");
   Node halves = eight_by_eight();
   for (size_t i = 0; i < 8; i += 2) halves.ports[i].rate = 25e9;
-  EXPECT_EQ(slow(halves), "") << "four and four";
+  EXPECT_EQ(slow(halves),
+            "rate mlx5_0/1 warning: 200 Gb/s\nrate mlx5_2/1 warning: 200 Gb/s\n"
+            "rate mlx5_4/1 warning: 200 Gb/s\nrate mlx5_6/1 warning: 200 Gb/s\n")
+      << "half of them reach 400";
+  halves.ports[1].rate = 25e9;
+  EXPECT_EQ(slow(halves), "") << "five at one rate, three at another";
 }
+
+// A card of another model replaced the NIC of one GPU.
+TEST(RateCheck, ASlowerCardInThePairingIsNamed) {
+  Node node = eight_by_eight();
+  node.topology.nics[5].device = 0x101b;
+  node.ports[5].rate = 25e9;
+  EXPECT_EQ(test::said({.now = node}, {"locality", "pairing", "rate"}), "pairing mlx5_5 warning: 200 Gb/s\n");
+}
+
 using PairingCorpus = test::OfCorpus;
 
 // Every machine of the corpus: fair, stable, and each GPU at the class that the oracle calls its nearest.

@@ -5,9 +5,8 @@
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
-#include "topology/few_places.h"
-#include "topology/odd_node.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {
@@ -99,6 +98,59 @@ TEST(Symmetry, AnRdmaDeviceIsMissed) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, MissingPart::Kind::rdma);
   EXPECT_EQ(found[0].nic, 5u);
+}
+
+TEST(Symmetry, EvenLossesAreMissed) {
+  Topology topology = dual();
+  for (const size_t nic : {3u, 13u}) topology.nics[nic].rdma.clear();  // one on each socket
+  EXPECT_EQ(missing_parts(topology, {}).size(), 2u);
+  Topology alone = Healthy(8).now.topology;
+  for (Nic& nic : alone.nics) nic.bridges.resize(1), nic.bridges[0] = nic.root + "n", nic.root += "n";
+  for (const size_t nic : {1u, 5u}) alone.nics[nic].rdma.clear();
+  EXPECT_EQ(missing_parts(alone, {}).size(), 2u) << "six of eight, for eight GPUs";
+  alone.nics.push_back(alone.nics[1]);
+  alone.nics.push_back(alone.nics[5]);
+  alone.nics[8].pci = "0000:e4:00.0", alone.nics[9].pci = "0000:f4:00.0";
+  for (const size_t nic : {1u, 5u}) alone.nics[nic].rdma = {"mlx5_" + std::to_string(nic)};
+  EXPECT_TRUE(missing_parts(alone, {}).empty()) << "eight of ten: two are for storage";
+}
+
+TEST(Symmetry, ADataDirectFunctionProvesACard) {
+  Topology topology = test::grace_server().topology;
+  const auto add = [&](size_t i) {
+    Nic direct = topology.nics[i];
+    direct.device = 0x2100;
+    direct.rdma.clear();
+    direct.name = direct.pci = topology.gpus[i].pci.substr(0, 5) + "02:00.0";
+    direct.bridges = topology.gpus[i].bridges;
+    direct.root = topology.gpus[i].root;
+    topology.nics[i].device = 0x1023;
+    topology.nics[i].direct = direct;
+    topology.nics.push_back(direct);
+  };
+  for (size_t i = 0; i < 4; ++i) add(i);
+  EXPECT_EQ(places(topology), Texts{});
+  topology.nics.erase(topology.nics.begin() + 1);
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].below, topology.gpus[1].pci.substr(0, 5) + "02:00.0");
+  const Pairing pairing = built_pairing(topology, {});
+  EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
+}
+
+TEST(Symmetry, AWholeRootOnAnotherNodeIsNamed) {
+  for (const size_t root : {0u, 3u, 4u, 7u})
+    for (const std::optional<int> numa : {std::optional<int>(root < 4 ? 1 : 0), std::optional<int>()}) {
+      Topology topology = Healthy(8).now.topology;
+      topology.gpus[root].numa = topology.nics[root].numa = numa;
+      const auto odd = odd_numa_nodes(topology);
+      ASSERT_EQ(odd.size(), 2u) << root;
+      for (const OddNode& each : odd) {
+        EXPECT_TRUE(each.whole_root);
+        EXPECT_EQ(each.device.root, topology.gpus[root].root);
+        if (numa) EXPECT_EQ(each.expected, 1 - *numa);
+      }
+    }
 }
 
 void add_storage_nic(Topology& topology) {
@@ -201,34 +253,42 @@ TEST(FewPlaces, ACardHasFunctionZero) {
 
 TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
   Topology topology = Healthy(8).now.topology;
-  EXPECT_FALSE(odd_gpus(topology, {}));
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {})));
   topology.gpus.pop_back();
-  const auto odd = odd_gpus(topology, {});
+  const auto odd = odd_gpus(topology, compute_nics(topology, {}));
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->whole, 8u);
   EXPECT_TRUE(has(odd->where, "beside GPU4, GPU5, GPU6")) << odd->where;
   topology.gpus[4].numa = topology.gpus[0].numa;
-  EXPECT_EQ(odd_gpus(topology, {})->where, "in this machine") << "five and two: either may lack one";
+  EXPECT_EQ(odd_gpus(topology, compute_nics(topology, {}))->where, "in this machine")
+      << "five and two: either may lack one";
   topology.gpus.resize(3);
-  EXPECT_FALSE(odd_gpus(topology, {})) << "servers with three are sold";
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {}))) << "servers with three are sold";
 }
 
 TEST(FewPlaces, ThreeGpusBesideFourCardsAreOneOfFourShort) {
   Topology topology = Healthy(4).now.topology;
-  EXPECT_FALSE(odd_gpus(topology, {}));
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {})));
   topology.gpus.pop_back();
-  const auto odd = odd_gpus(topology, {});
+  const auto odd = odd_gpus(topology, compute_nics(topology, {}));
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->whole, 4u);
   EXPECT_EQ(odd->observed + " " + odd->where, "3 GPUs: 2 on socket 0, 1 on socket 1 on socket 1, beside GPU2");
   Topology four_sockets = test::grace_server().topology;
   four_sockets.gpus.pop_back();
-  EXPECT_TRUE(odd_gpus(four_sockets, {}));
+  EXPECT_TRUE(odd_gpus(four_sockets, compute_nics(four_sockets, {})));
   for (Nic& nic : topology.nics) nic.numa = 1;
-  EXPECT_FALSE(odd_gpus(topology, {})) << "all slots for NICs are on one socket";
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {}))) << "all slots for NICs are on one socket";
+  Topology eight = Healthy(8).now.topology;
+  eight.gpus.erase(eight.gpus.begin() + 6);
+  eight.gpus.erase(eight.gpus.begin() + 1);
+  ASSERT_TRUE(odd_gpus(eight, compute_nics(eight, {}))) << "one on each socket";
+  EXPECT_EQ(odd_gpus(eight, compute_nics(eight, {}))->whole, 8u);
+  for (const size_t gpu : {4u, 0u}) eight.gpus.erase(eight.gpus.begin() + static_cast<long>(gpu));
+  EXPECT_FALSE(odd_gpus(eight, compute_nics(eight, {}))) << "four with two cards each";
   Topology two = Healthy(2).now.topology;
   two.gpus.pop_back();
-  EXPECT_FALSE(odd_gpus(two, {})) << "one GPU and a NIC on each socket";
+  EXPECT_FALSE(odd_gpus(two, compute_nics(two, {}))) << "one GPU and a NIC on each socket";
 }
 
 // "0000:17:00.0" -> "rail/plane", in PCI order.

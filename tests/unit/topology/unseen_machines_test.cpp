@@ -13,8 +13,8 @@
 #include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "topology/built.h"
 #include "topology/compute_nics.h"
-#include "topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -106,7 +106,7 @@ TEST(UnseenMachines, AMissingCardIsMissedAlthoughStorageNicsOfItsModelStandIn) {
   node.topology.nics.erase(node.topology.nics.begin() + 6);
   node.ports.erase(node.ports.begin() + 6);
   EXPECT_TRUE(has(said_of(node, 8), "expect node critical: 7 compute NICs")) << said_of(node, 8);
-  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 7u) << "jobs do not reach the other GPUs by those";
+  EXPECT_EQ(built_of(node).present_compute().size(), 7u) << "jobs do not reach the other GPUs by those";
   const auto found = found_of(node);
   ASSERT_EQ(found.size(), 1u) << said_of(node);
   EXPECT_TRUE(found[0].meaning.ends_with("Missing: a NIC function at 0000:a4:00.0, beside GPU6.")) << found[0].meaning;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/built.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/find.h"
+#include "node/inventory.h"
+#include "node/port.h"
+#include "topology/compute_nics.h"
+
+namespace fabric {
+namespace {
+
+const std::string& address_of(const PciDevice& device) { return device.pci; }
+
+// A port without its counters, settings and addresses.
+Port outline_of(const Port& port) {
+  Port out;
+  out.rdma = port.rdma;
+  out.number = port.number;
+  out.pci = port.pci;
+  out.board_id = port.board_id;
+  out.link_layer = port.link_layer;
+  out.state = port.state;
+  out.rate = port.rate;
+  return out;
+}
+
+// Gives the NIC an RDMA device and a port, like those of `twin`. No name of a present device: those are renamed when
+// one is gone.
+void give_rdma(Built& built, size_t nic, std::optional<size_t> twin, const InventoryPart* was = nullptr) {
+  Nic& own = built.topology.nics[nic];
+  Port port;
+  if (twin)
+    for (const Port& other : built.ports)
+      if (contains(built.topology.nics[*twin].rdma, other.rdma)) port = other;
+  own.rdma = {"lost:" + own.pci + "#" + std::to_string(nic)};
+  port.rdma = own.rdma.front();
+  port.pci = own.pci;
+  if (was != nullptr && !was->rates.empty()) {
+    port.rate = was->rates.begin()->second;
+    port.state = kPortActive;
+  }
+  built.ports.push_back(std::move(port));
+  built.lost.insert(nic);
+}
+
+// A present NIC of the model with an RDMA device.
+std::optional<size_t> twin_of(const Topology& topology, const PciDevice& model) {
+  for (size_t i = 0; i < topology.nics.size(); ++i)
+    if (are_alike(topology.nics[i], model) && carries_rdma(topology.nics[i]) && !topology.nics[i].virtual_function)
+      return i;
+  return std::nullopt;
+}
+
+// The present addresses of bridges and root buses that were renumbered, by their recorded ones.
+using Bridges = std::map<std::string, std::string>;
+
+void add_bridges(const InventoryPart& was, const PciDevice& is, Bridges& out) {
+  out.emplace(was.root, is.root);
+  for (size_t i = 1; i <= std::min(was.bridges.size(), is.bridges.size()); ++i)
+    out.emplace(was.bridges[was.bridges.size() - i], is.bridges[is.bridges.size() - i]);
+}
+
+PciDevice place_of(const InventoryPart& was, const Bridges& bridges) {
+  PciDevice out{.pci = was.pci,
+                .vendor = was.vendor,
+                .device = was.device,
+                .numa = was.numa,
+                .bridges = was.bridges,
+                .root = was.root,
+                .link = {}};
+  out.link.max_width = was.width;
+  for (std::string& bridge : out.bridges)
+    if (const std::string* now = find_in(bridges, bridge)) bridge = *now;
+  if (const std::string* now = find_in(bridges, was.root)) out.root = *now;
+  return out;
+}
+
+// Adds what the inventory has and the machine has no more. Returns where each recorded part is in the topology, by its
+// index in the inventory.
+std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
+  Topology& whole = built.topology;
+  const auto parts = inventory_parts(whole);
+  const auto matches = match_parts(recorded, parts);
+  std::map<std::pair<bool, std::string>, size_t> at;
+  for (size_t i = 0; i < whole.gpus.size(); ++i) at[{true, whole.gpus[i].pci}] = i;
+  for (size_t i = 0; i < whole.nics.size(); ++i) at[{false, whole.nics[i].pci}] = i;
+  std::vector<size_t> out(recorded.parts.size());
+  Bridges bridges;
+  for (const auto& [i, match] : matches) {
+    const InventoryPart& was = recorded.parts[i];
+    out[i] = at.at({was.gpu, parts[match].pci});
+    PciDevice& device = was.gpu ? static_cast<PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
+    add_bridges(was, device, bridges);
+    built.recorded_at[device.pci] = was.pci;
+    if (was.numa && !device.numa_assumed) device.numa = device.numa_above = was.numa;
+    if (was.gpu) continue;
+    Nic& nic = whole.nics[out[i]];
+    if (!nic.direct && !was.direct.empty())
+      if (const size_t* direct = find_in(at, std::pair(false, was.direct))) nic.direct = whole.nics[*direct];
+    if (nic.rdma.empty() && !was.rdma.empty() && !carries_rdma(nic)) {
+      give_rdma(built, out[i], twin_of(whole, nic), &was);
+      built.lost_since.insert(out[i]);
+    }
+  }
+  for (size_t i = 0; i < recorded.parts.size(); ++i) {
+    if (matches.contains(i)) continue;
+    const InventoryPart& was = recorded.parts[i];
+    if (was.gpu) {
+      out[i] = whole.gpus.size();
+      whole.gpus.push_back(Gpu{place_of(was, bridges), was.name, {}});
+      continue;
+    }
+    out[i] = whole.nics.size();
+    const auto twin = twin_of(whole, {.vendor = was.vendor, .device = was.device, .link = {}});
+    Nic& nic = whole.nics.emplace_back(Nic{place_of(was, bridges), {}, {}, was.name});
+    if (twin) nic.link.max_width = whole.nics[*twin].link.max_width;
+    if (const size_t* direct = find_in(at, std::pair(false, was.direct))) nic.direct = whole.nics[*direct];
+    built.lost.insert(out[i]);
+    built.lost_since.insert(out[i]);
+    if (!was.rdma.empty()) give_rdma(built, out[i], twin, &was);
+  }
+  return out;
+}
+
+// Adds what symmetry proves to be missing.
+void add_missing(Built& built) {
+  Topology& whole = built.topology;
+  built.odd_nodes = odd_numa_nodes(whole);
+  for (const OddNode& odd : built.odd_nodes) {
+    for (Gpu& gpu : whole.gpus)
+      if (gpu.pci == odd.device.pci && odd.expected) gpu.numa = odd.expected;
+    for (Nic& nic : whole.nics)
+      if (nic.pci == odd.device.pci && odd.expected) nic.numa = odd.expected;
+  }
+  built.missing = missing_parts(whole, built.ports);
+  for (const MissingPart& part : built.missing) {
+    PciDevice place = part.place;
+    if (place.pci.empty()) place.pci = part.below + "~";  // for the order
+    switch (part.kind) {
+      case MissingPart::Kind::gpu: whole.gpus.push_back(Gpu{std::move(place), {}, {}}); break;
+      case MissingPart::Kind::rdma: give_rdma(built, *part.nic, twin_of(whole, place)); break;
+      case MissingPart::Kind::nic: {
+        Nic& nic = whole.nics.emplace_back(Nic{std::move(place), {}, {}, {}});
+        nic.direct = part.direct;
+        if (part.twin) nic.link.max_width = whole.nics[*part.twin].link.max_width;
+        give_rdma(built, whole.nics.size() - 1, part.twin);
+      }
+    }
+  }
+}
+
+// The recorded pairing, and the recorded NICs for GPUs. nullopt: none was recorded, or a part is in another slot or a
+// GPU was added, so that another pairing may be the best now.
+std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::vector<size_t>& at, Built& built) {
+  const auto now = inventory_parts(built.topology);
+  const auto matches = match_parts(recorded, now);
+  for (const auto& [was, is] : matches)
+    if (way_to(recorded.parts[was]) != way_to(now[is])) return std::nullopt;
+  const auto known = std::ranges::count_if(matches, [&](const auto& match) { return now[match.second].gpu; });
+  if (static_cast<size_t>(known) < built.topology.gpus.size()) return std::nullopt;
+  std::map<std::string, size_t> nics;
+  for (size_t i = 0; i < at.size(); ++i) {
+    const InventoryPart& part = recorded.parts[i];
+    if (part.gpu) continue;
+    nics.emplace(part.pci, at[i]);
+    if (part.compute) built.compute.push_back(at[i]);
+  }
+  Pairing out;
+  out.pairs.resize(built.topology.gpus.size());
+  bool any = false;
+  for (size_t i = 0; i < at.size(); ++i)
+    for (const std::string& pci : recorded.parts[i].nics)
+      if (const size_t* nic = find_in(nics, pci)) {
+        out.pairs[at[i]].nics.push_back(*nic);
+        any = true;
+        if (!contains(built.compute, *nic)) built.compute.push_back(*nic);
+      }
+  if (!any) {
+    built.compute.clear();
+    return std::nullopt;
+  }
+  // An inventory of a version that did not record which NICs are for GPUs.
+  if (!contains(recorded.parts, true, &InventoryPart::compute))
+    for (const size_t nic : compute_nics(built.topology, built.ports))
+      if (!contains(built.compute, nic)) built.compute.push_back(nic);
+  return out;
+}
+
+}  // namespace
+
+std::vector<size_t> Built::present_compute() const {
+  std::vector<size_t> out;
+  for (const size_t nic : compute)
+    if (nic < nics && !lost.contains(nic)) out.push_back(nic);
+  return out;
+}
+
+Pairing Built::present_pairing() const {
+  Pairing kept = pairing;
+  kept.pairs.resize(gpus);
+  Pairing out = without_lost(topology, kept, present_compute());
+  out.pairs.resize(gpus);
+  return out;
+}
+
+bool Built::has_lost_nic(size_t gpu) const {
+  return std::ranges::any_of(pairing.pairs[gpu].nics, [&](size_t nic) { return lost_since.contains(nic); });
+}
+
+Built built_of(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
+  Built out{.topology = now, .gpus = now.gpus.size(), .nics = now.nics.size()};
+  for (const Port& port : ports)
+    if (!port.rdma.empty()) out.ports.push_back(outline_of(port));
+  std::vector<size_t> at;
+  if (recorded != nullptr) at = add_recorded(*recorded, out);
+  if (recorded == nullptr || !recorded->accepted) add_missing(out);
+
+  std::optional<Pairing> pairing;
+  if (recorded != nullptr) pairing = recorded_pairing(*recorded, at, out);
+  if (out.compute.empty()) out.compute = compute_nics(out.topology, out.ports);
+  const auto pci_of = [&](size_t nic) -> const std::string& { return address_of(out.topology.nics[nic]); };
+  std::ranges::sort(out.compute, {}, pci_of);
+  if (pairing) out.pairing = without_lost(out.topology, *pairing, out.compute);
+  else out.pairing = best_pairing(out.topology, out.compute);
+  if (recorded == nullptr || !recorded->accepted) out.odd_gpus = odd_gpus(out.topology, out.compute);
+  return out;
+}
+
+Built built_of(const Node& node) { return built_of(node.topology, node.ports, recorded_in(node)); }
+
+Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
+  return built_of(now, ports, recorded).present_pairing();
+}
+
+Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
+  const Built built = built_of(now, ports, recorded);
+  Pairing out = without_lost(built.topology, built.present_pairing(), usable_nics(now, ports, built.present_compute()));
+  out.pairs.resize(now.gpus.size());
+  return out;
+}
+
+std::map<std::string, Rail> rails_of(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
+  const Built built = built_of(now, ports, recorded);
+  std::vector<size_t> gpus;  // in PCI order, missing ones too
+  for (size_t gpu = 0; gpu < built.topology.gpus.size(); ++gpu) gpus.push_back(gpu);
+  std::ranges::sort(gpus, {}, [&](size_t gpu) -> const std::string& { return address_of(built.topology.gpus[gpu]); });
+  std::vector<std::vector<size_t>> rails;  // the NICs of each rail
+  const auto& pairs = built.pairing.pairs;
+  const bool shared = std::ranges::any_of(pairs, [](const Pair& pair) { return pair.shared_by > 1; });
+  std::set<size_t> known;
+  for (const size_t gpu : gpus) {
+    std::vector<size_t> own;
+    std::ranges::copy_if(pairs[gpu].nics, std::back_inserter(own),
+                         [&](size_t nic) { return known.insert(nic).second; });
+    if (!own.empty() || !shared) rails.push_back(std::move(own));
+  }
+  if (gpus.empty()) {
+    std::map<std::string, size_t> cards;
+    for (const size_t nic : built.compute) {
+      const Nic& each = built.topology.nics[nic];
+      const auto [card, is_new] = cards.emplace(each.card.empty() ? each.pci : each.card, rails.size());
+      if (is_new) rails.emplace_back();
+      rails[card->second].push_back(nic);
+    }
+  }
+  std::map<std::string, Rail> out;
+  for (size_t rail = 0; rail < rails.size(); ++rail)
+    for (size_t plane = 0; plane < rails[rail].size(); ++plane)
+      if (const size_t nic = rails[rail][plane]; nic < built.nics)
+        out[built.topology.nics[nic].pci] = {rail, rails[rail].size() > 1 ? std::optional(plane) : std::nullopt};
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine was built as: the recorded inventory if there is one, and what symmetry proves. Everything that
+// depends on the machine's design (pairing, NCCL's list, rails, distances) is decided with all parts that were built;
+// then what is gone is taken away. So a fault never changes the NICs of GPUs that it does not concern.
+#pragma once
+
+#include <set>
+#include <span>
+
+#include "node/node.h"
+#include "node/topology.h"
+#include "topology/pairing.h"
+#include "topology/symmetry.h"
+
+namespace fabric {
+
+struct Built {
+  // The present parts in their order, then the missing ones. A NUMA node or RDMA device that was lost is in it.
+  Topology topology{};
+  size_t gpus = 0, nics = 0;      // number of present ones
+  std::vector<Port> ports{};      // what decides about NICs for GPUs: link layer, rate, state and board of each port
+  std::vector<size_t> compute{};  // the NICs for GPUs, missing ones too, in PCI order
+  Pairing pairing{};              // of all GPUs, with these
+  std::set<size_t> lost{};        // NICs that are missing, or have no RDMA device any more
+  std::set<size_t> lost_since{};  // those of them that the inventory has
+  std::vector<MissingPart> missing{};  // by symmetry, beside the inventory; nothing if the inventory was accepted
+  std::vector<OddNode> odd_nodes{};    // likewise
+  std::optional<OddGpus> odd_gpus{};
+  std::map<std::string, std::string> recorded_at{};  // present address of a part -> its address in the inventory
+
+  // The compute NICs that are present and carry RDMA.
+  [[nodiscard]] std::vector<size_t> present_compute() const;
+  // The pairing with these: built, minus what is gone.
+  [[nodiscard]] Pairing present_pairing() const;
+  // Whether a NIC of the GPU's is gone since the inventory was recorded, or has lost its RDMA device.
+  [[nodiscard]] bool has_lost_nic(size_t gpu) const;
+};
+
+// `recorded`: the inventory; null: there is none.
+Built built_of(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
+Built built_of(const Node& node);
+// The node's inventory; null: there is none.
+inline const Inventory* recorded_in(const Node& node) { return node.inventory ? &*node.inventory : nullptr; }
+
+// Built::present_pairing() with usable_nics() only: a NIC whose port is down counts as missing.
+Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
+// Built::present_pairing().
+Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
+
+struct Rail {
+  size_t rail = 0;
+  std::optional<size_t> plane{};  // number among the NICs of the rail, in PCI order; nullopt: it is the only one
+};
+
+// The rails of the compute NICs in use, by PCI address. The rail is the number of the GPU that the NIC serves. If GPUs
+// share NICs, or there are no GPUs, rails are counted in PCI order; without GPUs, each card is a rail. Parts that are
+// known to be missing keep their place.
+std::map<std::string, Rail> rails_of(const Topology& now, std::span<const Port> ports,
+                                     const Inventory* recorded = nullptr);
+
+}  // namespace fabric
