@@ -316,6 +316,14 @@ std::string priorities(uint8_t bits) {
 std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
   if (!has_cable(port) || peer == nullptr) return std::nullopt;
+  if (fabric_of(view, port).is_lossy()) {
+    const std::string there = "PFC " + to_text(peer->pfc->enabled) + " at " + peer_name(*peer);
+    if (peer->pfc->enabled.bits == 0) return good(port.id(), there, "none: the fabric is lossy");
+    return bad(Status::warning, port.id(), there, "none: the fabric is lossy",
+               "The fabric is lossy by the policy, and the switch port has PFC on " +
+                   priorities(peer->pfc->enabled.bits) + ": it can pause this port, and nothing else is protected.",
+               "Switch PFC off on the switch port, or correct the kind of the fabric.");
+  }
   auto own = port.qos.pfc;
   // If a driver without DCB netlink does not show its PFC, it is assumed to match the policy.
   if (!own)

@@ -78,7 +78,10 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);
   out.next = std::move(cause.next);
-  add_steps(out.next, rule.fix, ctx);
+  std::string_view fix = rule.fix;
+  if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = rule.fix_lossy;
+  if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = rule.fix_scheduled;
+  add_steps(out.next, fix, ctx);
   return out;
 }
 

@@ -14,8 +14,23 @@ namespace {
 using enum Measure;
 using S = Signals;
 
+// On a lossy fabric the share of packets sent again is the loss, however they were missed.
 std::optional<Measured> read_ack_timeouts(const View& view, const RuleWindow& rule, const Port& port) {
-  if (capabilities_of(port.kernel_driver).resends_on_other_paths) return std::nullopt;
+  if (capabilities_of(port.kernel_driver).resends_on_other_paths || fabric_of(view, port).is_lossy())
+    return std::nullopt;
+  return read_counters(view, rule, port);
+}
+
+// On a fabric that reorders, packets out of sequence say nothing.
+std::optional<Measured> read_out_of_sequence(const View& view, const RuleWindow& rule, const Port& port) {
+  const Fabric fabric = fabric_of(view, port);
+  if (fabric.is_lossy() || fabric.reorders()) return std::nullopt;
+  return read_counters(view, rule, port);
+}
+
+// A lossy fabric discards by design.
+std::optional<Measured> read_port_discards(const View& view, const RuleWindow& rule, const Port& port) {
+  if (fabric_of(view, port).is_lossy()) return std::nullopt;
   return read_counters(view, rule, port);
 }
 
@@ -30,7 +45,8 @@ constexpr Measurement kLossWindows[]{
      .sum = {.parts = {{{"packets out of sequence", &S::out_of_sequence},
                         {"sequence NAKs", &S::sequence_naks},
                         {"duplicate requests", &S::duplicate_requests}}},
-             .per = CounterSum::Per::packet}},
+             .per = CounterSum::Per::packet},
+     .read_port = read_out_of_sequence},
     // Also for transports that retransmit over other paths (EFA), and for transports that count nothing else (irdma up
     // to 6.12). If a driver does not count packets sent again (mlx5, bnxt), each NAK and each timeout caused at least
     // one.
@@ -99,11 +115,12 @@ constexpr Rule kLoss{
     .meaning =
         "Packets are lost or reordered in the network: packets out of sequence, sequence NAKs and repeated requests "
         "per packet, ACK timeouts per second, transport retry exceeded; on InfiniBand packets that a switch marked as "
-        "damaged. Networks with adaptive routing reorder packets by design.",
+        "damaged. Networks with adaptive routing or spraying reorder packets by design, and lossy ones lose some: "
+        "[fabric] of the configuration says so, and the share of packets sent again is judged.",
     .inspect = "fabric-agentctl diagnose; fabric-agentctl counters; rdma statistic show link RDMADEV/1",
     .fix =
         "Configure the same PFC, trust, DSCP map and ECN on this port and on the switches; remove the cause of "
-        "discards on the path and at the peer. With adaptive routing raise [rules.loss] out_of_sequence.",
+        "discards on the path and at the peer. If the network reorders or loses packets by design, set [fabric].",
     .windows = kLossWindows,
 };
 constexpr Rule kReceiver{
@@ -136,7 +153,7 @@ using S = Signals;
 
 std::optional<Measured> read_lossless_discards(const View& view, const RuleWindow&, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
-  if (signals == nullptr || !port.qos.pfc) return std::nullopt;
+  if (signals == nullptr || !port.qos.pfc || fabric_of(view, port).is_lossy()) return std::nullopt;
   Measured reading{port.id(), 0, signals->seconds};
   bool any = false;
   for (size_t i = 0; i < signals->priority.size(); ++i) {
@@ -167,7 +184,8 @@ constexpr Measurement kDiscardsWindows[]{
      .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
                "--port {netdev}; fabric-agentctl neighbors",
      .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
-     .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
+     .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}},
+     .read_port = read_port_discards},
     {.window = {"buffer_overruns", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",
                 "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun", "none"},
      .meaning = "The receive buffer of an InfiniBand link overran, which its credits should prevent.",
@@ -376,13 +394,19 @@ constexpr Rule kLossInNetwork{
     .title = "RoCE packets are lost or reordered between this port and its peers.",
     .meaning =
         "The transport counted losses: ten or more, and more than 1 in a million packets (packets out of order: 10 in "
-        "a million).",
+        "a million; on a lossy fabric: 1 in 1000 packets sent again).",
     .fix =
         "Look for discards of the RoCE priority on {peer} and along the path, and for damaged frames (FCS, FEC) from "
         "this port on {peer}.\nRun on the far ends: fabric-agentctl diagnose (their discards are losses here)\nCompare "
         "PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl "
-        "show\nWith adaptive routing, packets out of sequence alone are not loss.",
-    .limits = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
+        "show\nWith adaptive routing or spraying, packets out of sequence alone are not loss: set it in [fabric].",
+    .fix_lossy =
+        "A lossy fabric loses packets under congestion: look for the queue that drops on {peer} and along the path, "
+        "and "
+        "for ECN marks before it drops.\nCheck that congestion control works at the senders (ecn_rp, ecn_np, CNPs): "
+        "fabric-agentctl show --port {netdev}\nRule out damaged frames (FCS, FEC) on the path.\nRun on the far ends: "
+        "fabric-agentctl diagnose",
+    .limits = {&kFewEvents, &kLossRatio, &kLossyRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .culprit = Culprit::network,
     .status = Status::critical,
     .explains = {loss},

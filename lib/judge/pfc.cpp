@@ -48,6 +48,37 @@ constexpr Rule kPfcAndPause{
 
 namespace {
 
+// If the policy has pfc, the setting's own check reports a difference.
+std::optional<Finding> ask_pfc_on_lossy(const View& view, const Port& port) {
+  if (!is_judged(port) || !port.qos.pfc || !fabric_of(view, port).is_lossy()) return std::nullopt;
+  if (const PortPolicy* policy = policy_of(view, port); policy != nullptr && policy->want.pfc) return std::nullopt;
+  const std::string observed = "PFC " + to_text(*port.qos.pfc), expected = "PFC none";
+  if (port.qos.pfc->bits == 0) return good(port.id(), observed, expected);
+  return bad(Status::warning, port.id(), observed, expected,
+             "The fabric is lossy by the policy: no switch obeys or needs the PFC pause of this port.",
+             "Switch PFC off: dcb pfc set dev " + port.netdev +
+                 " prio-pfc all:off, or write pfc = [] in a [[port]] entry; or correct the kind of the fabric.");
+}
+
+}  // namespace
+
+constexpr SettingId kOfPfcOnLossy[]{SettingId::pfc};
+
+constexpr Rule kPfcOnLossy{
+    .id = "pfc-on-lossy",
+    .group = group::settings,
+    .title = "PFC is on at a port of a lossy fabric",
+    .meaning =
+        "[fabric] of the configuration calls the fabric lossy: its switches mark and drop, and no switch sends or "
+        "obeys PFC pause. A port with PFC pauses a peer that does not stop, or is paused by a fault.",
+    .inspect = "dcb pfc show dev NETDEV; fabric-agentctl config show",
+    .fix = "dcb pfc set dev NETDEV prio-pfc all:off; or correct the kind of the fabric.",
+    .settings = kOfPfcOnLossy,
+    .ask_port = ask_pfc_on_lossy,
+};
+
+namespace {
+
 // A value in the policy is judged by the setting.
 std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc_watchdog || !port.qos.pfc || port.qos.pfc->bits == 0) return std::nullopt;
@@ -222,6 +253,12 @@ constexpr Measurement kPauseHeldWindows[]{
      .read_port = read_pause<kReceived>},
 };
 
+// A scheduled fabric needs no CNPs.
+std::optional<Measured> read_cnps_ignored(const View& view, const RuleWindow& rule, const Port& port) {
+  if (fabric_of(view, port).kind == FabricKind::scheduled) return std::nullopt;
+  return read_counters(view, rule, port);
+}
+
 constexpr Measurement kCnpIgnoredWindows[]{
     {.window = {"cnp_ignored", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute}, "CNPs per second",
                 "ours: a sender with its reaction point on ignores none", "none", 10},
@@ -229,7 +266,8 @@ constexpr Measurement kCnpIgnoredWindows[]{
      .remedy =
          "Enable the ECN reaction point in the policy (ecn_rp for the RoCE priority; on NICs with one setting "
          "for all priorities: cc): fabric-agentctl plan --port {netdev}, then fabric-agentctl apply --port {netdev}",
-     .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}}},
+     .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}},
+     .read_port = read_cnps_ignored},
 };
 
 }  // namespace
@@ -306,7 +344,8 @@ namespace {
 
 using enum Symptom;
 
-bool loses_packets(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}); }
+// Without PFC's protection. A lossy fabric has none.
+bool loses_packets(const PortContext& ctx) { return !ctx.fabric.is_lossy() && ctx.symptoms.any_of({discards, loss}); }
 
 double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
 
@@ -591,13 +630,29 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   if (received.priority < 0 && ctx.pfc() && ctx.pfc()->bits != 0) {
     out.add(plus("global pause frames received", rise(seen.rx_global_pause_frames)));
     out.add(ctx.pfc_text());
-    out.next.push_back("On " + ctx.peer_label() +
-                       ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
+    std::string step = "On " + ctx.peer_label() + ": disable 802.3x flow control";
+    if (!ctx.fabric.is_lossy()) step += ", and enable PFC for the RoCE priority";
+    out.next.push_back(step + ".");
+    return out;
+  }
+  if (ctx.fabric.is_lossy()) {  // nothing should pause
+    out.critical = received.ratio >= ctx.limit(kFaultPause);
+    out.add("the fabric is lossy by the policy, and " + ctx.peer_label() + " sends pause");
+    out.next.push_back("Switch pause and PFC off on " + ctx.peer_label() +
+                       " and on this port, or correct the kind of the fabric.");
     return out;
   }
   if (congestion_per_second(seen) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
     return std::nullopt;
   out.critical = true;
+  if (ctx.fabric.kind == FabricKind::scheduled) {
+    out.is_proven = received.measured;
+    out.add_ambiguous(
+        "a scheduled fabric marks nothing: its leaf also pauses while many senders share one receiver",
+        "Compare the receivers: fabric-agentctl diagnose there; one with its link full is incast, one with "
+        "an idle link and PFC pause sent is slow");
+    return out;
+  }
   const bool is_counted = seen.cnp_handled || seen.cnp_sent || seen.ecn_marked;
   out.is_proven = is_counted && received.measured;
   out.add(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
@@ -618,6 +673,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
 
 // Lossless networks pause. This is information, not a fault.
 MaybeCause congestion(const PortContext& ctx) {
+  if (ctx.fabric.is_lossy()) return std::nullopt;
   const PauseShare &received = ctx.received, &sent = ctx.sent;
   Cause out{.is_proven = false, .evidence = {}};
   if (ctx.symptoms.has(rx_pause) && received.measured &&
@@ -677,6 +733,10 @@ constexpr Rule kPausedByNetwork{
         "Find the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and the PFC counters "
         "of {peer} towards them. The first host with PFC pause sent is the source.\nIf there is none, check that "
         "{peer} marks (ECN) the queue of the RoCE priority.",
+    .fix_scheduled =
+        "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "
+        "is the source.\nIf there is none, compare the virtual output queues and credits of {peer} towards the "
+        "receivers.",
     .limits = {&kFaultPause, &kCongested, &kStarved},
     .culprit = Culprit::network,
     .explains = {rx_pause, starved},
@@ -703,9 +763,9 @@ constexpr Rule kBusyNetwork{
 };
 
 std::span<const Rule> pfc_rules() {
-  static constexpr Rule kAll[]{kPfcAndPause, kPfcWatchdog,        kCongestion,   kPauseStorm,  kPauseHeld,
-                               kCnpIgnored,  kUnprotectedTraffic, kPfcOffSwitch, kUnprotected, kHeadroom,
-                               kEcnOff,      kPausedByNetwork,    kBusyNetwork};
+  static constexpr Rule kAll[]{kPfcAndPause, kPfcOnLossy, kPfcWatchdog,        kCongestion,   kPauseStorm,
+                               kPauseHeld,   kCnpIgnored, kUnprotectedTraffic, kPfcOffSwitch, kUnprotected,
+                               kHeadroom,    kEcnOff,     kPausedByNetwork,    kBusyNetwork};
   return kAll;
 }
 

@@ -61,6 +61,7 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
 PortContext make_context(const View& view, const Port& port, const Signals& signals) {
   PortContext ctx{
       .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
+  ctx.fabric = fabric_of(view, port);
   if (view.before != nullptr)
     ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
   if (!port.pci.empty())
@@ -68,10 +69,13 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
   if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
   for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})
-    if (set) ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
+    if (set && !ctx.fabric.is_lossy())
+      ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
   ctx.sent = pause_of(ctx, Direction::tx);
   ctx.received = pause_of(ctx, Direction::rx);
   ctx.lost = loss_of(port, signals);
+  // A fabric that reorders delivers packets out of sequence without losing one.
+  if (ctx.fabric.reorders()) ctx.lost.responder -= rise(signals.out_of_sequence);
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const double count = rise(signals.priority[priority].discards);
     if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
@@ -241,7 +245,8 @@ std::string megabytes(double bytes) { return std::to_string(std::llround(bytes /
 }  // namespace
 
 std::optional<ByteShares> byte_shares(const View& view, const Port& port, const Signals& signals, Direction direction) {
-  if (!capabilities_of(port.kernel_driver).priority_bytes || !port.qos.pfc) return std::nullopt;
+  if (!capabilities_of(port.kernel_driver).priority_bytes || !port.qos.pfc || fabric_of(view, port).is_lossy())
+    return std::nullopt;
   const bool rx = direction == Direction::rx;
   ByteShares out{.all = rise(rx ? signals.rx_bytes : signals.tx_bytes), .with_pfc = *port.qos.pfc};
   const PortPolicy* policy = policy_of(view, port);
@@ -269,8 +274,8 @@ Loss loss_of(const Port& port, const Signals& seen) {
 
 bool is_disordered(const PortContext& ctx) {
   const Loss& loss = ctx.lost;
-  return loss.responder >= ctx.limit(kFewEvents) &&
-         loss.responder >= ctx.limit(kReorderRatio) * loss.packets.value_or(0);
+  const Limit& ratio = ctx.fabric.is_lossy() ? kLossyRatio : kReorderRatio;
+  return loss.responder >= ctx.limit(kFewEvents) && loss.responder >= ctx.limit(ratio) * loss.packets.value_or(0);
 }
 
 Lines loss_lines(const PortContext& ctx) {
@@ -576,12 +581,16 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (rose(seen.buffer_overruns)) out.add(overrun);
 
   if (lost.retries_exceeded > 0 || is_disordered(ctx)) out.add(loss);
-  if (lost.requester >= few && lost.requester >= ctx.limit(kLossRatio) * lost.packets.value_or(0)) out.add(loss);
-  // Each timeout stops a connection: more than one a second, as in the check loss, however many packets others sent.
-  if (std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds)) out.add(loss);
+  const Limit& loss_ratio = ctx.fabric.is_lossy() ? kLossyRatio : kLossRatio;
+  if (lost.requester >= few && lost.requester >= ctx.limit(loss_ratio) * lost.packets.value_or(0)) out.add(loss);
+  // On a lossy fabric the share alone is judged. Elsewhere: each timeout stops a connection: more than one a second, as
+  // in the check loss, however many packets others sent.
+  if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds))
+    out.add(loss);
   if (rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)))
     out.add(receiver);
 
+  if (ctx.fabric.kind == FabricKind::scheduled) return out;  // credits take the place of marks and CNPs
   // More than one CNP a second was ignored, as in the check cnp-ignored, and a tenth of all.
   const double cnps_ignored = rise(seen.cnp_ignored);
   if (cnps_ignored >= std::max(few, seen.seconds) &&

@@ -17,6 +17,13 @@ inline constexpr Limit kMarked{"ecn-off", "marked_packets", 1000, "ECN-marked pa
 inline constexpr Limit kIgnoredCnps{"ecn-off", "cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1};
 inline constexpr Limit kLossRatio{
     "loss-in-network", "loss_ratio", 1e-6, "of the packets lost", "ours: NCCL over RoCE slows down above it", 0, 1};
+inline constexpr Limit kLossyRatio{"loss-in-network",
+                                   "lossy_ratio",
+                                   1e-3,
+                                   "of the packets sent again, on a lossy fabric",
+                                   "ours: selective retransmission still gains at 1 in 1000",
+                                   0,
+                                   1};
 inline constexpr Limit kStarved{"paused-by-network",   "starved_share", 0.05, "of the window without credits",
                                 "ours, as with pause", 0.001,           1};
 inline constexpr Limit kFewEvents{
@@ -114,6 +121,7 @@ struct PortContext {
   const Nic* nic = nullptr;        // the PCI function of the port
   const Neighbor* peer = nullptr;  // an LLDP neighbor that announces its PFC, else one with a name; null: none
   const PortPolicy* policy = nullptr;
+  Fabric fabric{};
   std::optional<PrioSet> policy_pfc{}, switch_pfc{};
   std::optional<PrioSet> lossless{};  // by this port, its policy or its switch; nullopt: unknown
   PauseShare sent{}, received{};

@@ -133,7 +133,8 @@ struct Rule {
   // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). Of a cause: steps separated by
   // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
   std::string_view fix{};
-  std::array<const Limit*, 6> limits{};
+  std::string_view fix_lossy{}, fix_scheduled{};  // of a cause, on fabrics of these kinds; empty: `fix`
+  std::array<const Limit*, 7> limits{};
   // The settings whose present values the rule judges. In audit mode a finding about a value that enforcement would
   // change is listed and does not count, as that of the setting itself.
   std::span<const SettingId> settings{};

@@ -14,6 +14,14 @@ double limit_of(const View& view, const Limit& limit) {
   return configured != nullptr ? *configured : limit.value;
 }
 
+Fabric fabric_of(const View& view, const Port& port) {
+  if (view.policy == nullptr) return {};
+  const PortPolicy* entry = policy_for(*view.policy, port);
+  Fabric out = entry == nullptr ? view.policy->fabric : entry->fabric;
+  if (port.link_layer == LinkLayer::infiniband) out.kind = FabricKind::lossless;
+  return out;
+}
+
 const PortPolicy* policy_of(const View& view, const Port& port) {
   if (view.policy == nullptr) return nullptr;
   return policy_for(*view.policy, port);

@@ -39,6 +39,8 @@ const RulePolicy& rule_policy(const View& view);
 // The configured value, or the row's.
 double limit_of(const View& view, const Limit& limit);
 
+// What the policy says of the port's network. InfiniBand is lossless by its credits.
+Fabric fabric_of(const View& view, const Port& port);
 // The policy of the port. nullptr: no policy was read, or the port is unmanaged.
 const PortPolicy* policy_of(const View& view, const Port& port);
 // The dry run of a port or of kHostSubject. nullptr: not compared.

@@ -92,10 +92,19 @@ struct ConfigDraft {
   Policy policy;
   std::vector<PortDraft> entries;  // last first, because the entries of a later file are tried first
   MarkKey traffic, cnp;
-  RuleRows rules;  // the rules that [rules.ID] may name
+  FabricKey fabric;  // [fabric]
+  RuleRows rules;    // the rules that [rules.ID] may name
 };
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
+
+// A value of [fabric] that was read: of the entries without their own.
+void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft) {
+  const Fabric& site = draft.policy.fabric;
+  if (name == "kind") draft.fabric.kind = site.kind, draft.fabric.at = at;
+  if (name == "adaptive_routing") draft.fabric.adaptive_routing = site.adaptive_routing;
+  if (name == "spraying") draft.fabric.spraying = site.spraying;
+}
 
 void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft) {
   const auto* array = node.as_array();
@@ -117,6 +126,7 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     if (key.section != section || key.name != name) continue;
     if (!reader.accept(key.read(node, policy), full, node, correctable(key))) return;
     policy.origin[full] = reader.line(node);
+    if (section == "fabric") note_fabric(name, reader.place(node), draft);
     if (key.patterns != nullptr)
       for (const std::string& pattern : policy.*key.patterns)
         if (const std::string doubt = pattern_doubt(key.name, pattern); !doubt.empty())
@@ -188,7 +198,8 @@ class Profiles {
     std::string bare = name;
     if (bare.ends_with(".toml")) bare.resize(bare.size() - std::string_view(".toml").size());
     bare.erase(0, bare.rfind('/') + 1);
-    if (const Values near = known_words(bare, names); bare.size() < 100 && near.size() == 1)
+    constexpr size_t kMost = 100;  // letters of a name that was typed
+    if (const Values near = known_words(bare.substr(0, kMost), names); bare.size() <= kMost && near.size() == 1)
       return "write profile = " + json_toml(near.front());
     return fix_;
   }
@@ -262,6 +273,7 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
     const auto profile = known.find(entry.port.profile, entry.profile_at);
     if (!profile) return profile.error();
     if (*profile != nullptr) apply_profile(entry, **profile);
+    follow_fabric(entry, draft.fabric, *profile, faults);
     follow_marks(entry, draft.traffic, draft.cnp, *profile, faults);
     check_together(entry, faults);
     const Match& match = entry.port.match;
@@ -415,6 +427,12 @@ std::string mark_toml(const Mark& mark) {
   return "{ dscp = " + std::to_string(mark.dscp) + ", priority = " + std::to_string(mark.priority) + " }";
 }
 
+std::string fabric_toml(const Fabric& fabric) {
+  return "{ kind = " + toml_string(to_text(fabric.kind)) +
+         ", adaptive_routing = " + (fabric.adaptive_routing ? "true" : "false") +
+         ", spraying = " + (fabric.spraying ? "true" : "false") + " }";
+}
+
 std::string port_toml(const PortPolicy& port) {
   std::string out = "\n[[port]]\n" + line("name", toml_string(port.name), port.where);
   std::string match;
@@ -429,6 +447,7 @@ std::string port_toml(const PortPolicy& port) {
   // A comment: the profile's values follow, so that the text can be read without the profile.
   if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
   if (port.front_end) out += line("front_end", "true", port.front_end_origin);
+  if (!port.fabric_origin.empty()) out += line("fabric", fabric_toml(port.fabric), port.fabric_origin);
   if (port.traffic) out += line("traffic", mark_toml(*port.traffic), port.traffic_origin);
   if (port.cnp) out += line("cnp", mark_toml(*port.cnp), port.cnp_origin);
   for (size_t i = 0; i < kSettingCount; ++i) {
@@ -482,6 +501,7 @@ std::string wanted_config(const Policy& policy) {
   Policy alone;
   alone.mode = policy.mode;
   alone.exclude = policy.exclude;
+  alone.fabric = policy.fabric;
   alone.ports = policy.ports;
   alone.sysctl = policy.sysctl;
   for (PortPolicy& port : alone.ports) {

@@ -106,6 +106,12 @@ constexpr UnitName kUnitNames[] = {
     {"us", "usecs", 1},
     {"us", "microseconds", 1},
     {"us", "ms", 1e3},
+    {"ms", "ms", 1},
+    {"ms", "msec", 1},
+    {"ms", "milliseconds", 1},
+    {"ms", "s", 1e3},
+    {"ms", "sec", 1e3},
+    {"ms", "us", 1e-3},
     {"Mb/s", "m", 1},
     {"Mb/s", "mb/s", 1},
     {"Mb/s", "mbps", 1},
@@ -639,7 +645,7 @@ Values speeds(const Json& written) {
   const auto quantity = quantity_of(text_of(written));
   if (!quantity || quantity->unit.find('B') != std::string::npos) return {};
   std::string unit = lower(quantity->unit);
-  for (const std::string_view end : {"/s", "ps", "it", "b"})
+  for (const std::string_view end : {"/s", "ps", "it", "e", "b"})
     if (unit.ends_with(end)) unit.resize(unit.size() - end.size());
   double gigabits = 0;
   if (unit == "t") gigabits = quantity->number * 1'000;
@@ -747,6 +753,21 @@ Values marks(const Json& written) {
   const Json number = only(dscps(dscp)), class_ = only(integers(priority));
   if (number.is_null() || class_.is_null()) return {};
   return {Json{{"dscp", number}, {"priority", class_}}};
+}
+
+Values fabrics(const Json& written) {
+  constexpr std::string_view kNames[] = {"kind", "adaptive_routing", "spraying"};
+  constexpr std::string_view kKinds[] = {"lossless", "scheduled", "lossy"};
+  constexpr OtherName kOthers[] = {{"type", "kind"}, {"ar", "adaptive_routing"}, {"spray", "spraying"}};
+  if (const Json kind = only(known_words(written, kKinds)); kind.is_string()) return {Json{{"kind", kind}}};
+  if (!written.is_object() || written.empty()) return {};
+  Json out = Json::object();
+  for (const auto& [name, value] : written.items()) {
+    const Json key = only(known_words(name, kNames, kOthers));
+    if (!key.is_string() || out.contains(key.get<std::string>())) return {};
+    out[key.get<std::string>()] = only(key == "kind" ? known_words(value, kKinds) : switches(value));
+  }
+  return {out};
 }
 
 Values limits(const Json& written) {

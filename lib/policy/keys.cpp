@@ -29,6 +29,12 @@ MaybeProblem read(const toml::node& node, const ValueLimits& limits, T& out) {
   return read_integer(node, limits.min, limits.max, out);
 }
 
+MaybeProblem read(const toml::node& node, const ValueLimits&, bool& out) {
+  if (!node.is_boolean()) return expected(node, "true or false");
+  out = *node.value<bool>();
+  return std::nullopt;
+}
+
 template <HasWords Enum>
 MaybeProblem read(const toml::node& node, const ValueLimits&, Enum& out) {
   return read_word(node, out);
@@ -106,6 +112,7 @@ template <std::integral T>
 Values readings(const T*, const ValueLimits&, const Json& written) {
   return integers(written);
 }
+Values readings(const bool*, const ValueLimits&, const Json& written) { return switches(written); }
 template <HasWords Enum>
 Values readings(const Enum*, const ValueLimits&, const Json& written) {
   constexpr OtherName kOthers[] = {{"enforcing", "enforce"}, {"warn", "warning"}, {"crit", "critical"}};
@@ -161,6 +168,7 @@ template <class T>
 std::string show(const T& value) {
   return value_toml(value);
 }
+std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(milliseconds span) { return toml_string(span_text(span)); }
 std::string show(const NameMap& names) {
   if (names.empty()) return "{}";
@@ -273,6 +281,9 @@ const std::array kKeys{
     key("cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
         {.what = "a table of switches or ports and their planes"}, &Policy::cabling, &Cabling::planes),
     key("cabling", "maintenance", "maintenance = [\"B\"]", {.what = "planes"}, &Policy::cabling, &Cabling::maintenance),
+    key("fabric", "kind", "kind = \"lossy\"", {}, &Policy::fabric, &Fabric::kind),
+    key("fabric", "adaptive_routing", "adaptive_routing = true", {}, &Policy::fabric, &Fabric::adaptive_routing),
+    key("fabric", "spraying", "spraying = true", {}, &Policy::fabric, &Fabric::spraying),
     key("expect", "gpus", "gpus = 8", {0, 256}, &Policy::expect, &Expect::gpus),
     key("expect", "compute_nics", "compute_nics = 8", {0, 256}, &Policy::expect, &Expect::compute_nics),
     key("expect", "class", "class = \"PIX\"", {}, &Policy::expect, &Expect::path_class),

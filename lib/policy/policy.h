@@ -15,6 +15,25 @@ inline constexpr std::string_view kEnumWords<Mode>[] { "audit", "enforce" };
 template <>
 inline constexpr std::string_view kEnumWords<Disruptive>[] { "idle", "now", "never" };
 
+// What the network does, which decides what is wanted of a port and what its counters mean.
+//   lossless: PFC on every hop (IEEE 802.1Qbb).
+//   scheduled: the leaf holds packets until the receiver's leaf grants credits, and sends them as cells over all paths
+//     ("Disaggregated Scheduled Fabric", Meta 2025: virtual output queues and credits). PFC is between NIC and leaf
+//     alone, and switches do not mark (ECN).
+//   lossy: no PFC; switches mark, and the NIC sends lost packets again ("roce lossy" of NVIDIA Onyx: congestion control
+//     based on ECN marking only, no PFC).
+enum class FabricKind : uint8_t { lossless, scheduled, lossy };
+template <>
+inline constexpr std::string_view kEnumWords<FabricKind>[] { "lossless", "scheduled", "lossy" };
+
+struct Fabric {
+  FabricKind kind = FabricKind::lossless;
+  bool adaptive_routing = false, spraying = false;  // by the switches; by the NICs, or packet by packet
+  [[nodiscard]] bool reorders() const { return adaptive_routing || spraying; }
+  [[nodiscard]] bool is_lossy() const { return kind == FabricKind::lossy; }
+  bool operator==(const Fabric&) const = default;
+};
+
 // The ports of an entry. Each list that is not empty must have a pattern (glob) that matches the port.
 struct Match {
   std::vector<std::string> driver;  // the kernel driver's name or ours: "mlx5_core", "mlx5"
@@ -45,6 +64,8 @@ struct PortPolicy {
   std::optional<Mark> traffic{}, cnp{};        // RoCE data and CNPs: the entry's, else the file's, else the profile's
   std::string traffic_origin{}, cnp_origin{};  // "FILE:LINE"
   std::string profile{}, profile_origin{};     // the profile that the entry starts from; empty: none
+  Fabric fabric{};                             // the entry's, else the file's, else the profile's, each value by itself
+  std::string fabric_origin{};                 // "FILE:LINE" of the entry's or profile's; empty: neither has one
   // The operator knows that the entry's ports may carry the machine's default route: without it these are never written
   // disruptively.
   bool front_end = false;
@@ -116,6 +137,7 @@ struct Policy {
   std::vector<PortPolicy> ports;              // first match wins
   std::map<std::string, std::string> sysctl;  // "net.ipv4.tcp_ecn" -> "1"
   std::map<std::string, std::string> sysctl_origin;
+  Fabric fabric{};  // of ports without an entry, and of entries without their own
   Expect expect{};
   Versions firmware{};        // by board id, PCI id ("15b3:1021") or a pattern of the kernel driver
   Versions driver_version{};  // by a pattern of the kernel driver

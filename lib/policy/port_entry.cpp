@@ -92,10 +92,11 @@ Normal role(const toml::node& element) {
 }
 
 Values numa_readings(const Json& element) {
-  constexpr std::string_view kNode = "node";
-  if (element.is_string() && element.get_ref<const std::string&>().starts_with(kNode))
-    return integers(element.get<std::string>().substr(kNode.size()));
-  return integers(element);
+  if (!element.is_string()) return integers(element);
+  std::string text = lower(element.get<std::string>());
+  for (const std::string_view head : {"numa", "-", " ", "node", " "})  // "NUMA node 1", "node1"
+    if (text.starts_with(head)) text.erase(0, head.size());
+  return integers(text);
 }
 
 Values role_readings(const Json& element) {
@@ -143,6 +144,17 @@ Correctable correctable_match(const MatchKey& key) {
   return {std::string(key.name), std::string(key.example.substr(key.example.find(" = ") + 3)), readings, check};
 }
 
+// Whether the pattern begins like the names of RDMA devices, or like those of netdevs (udev's, and the kernel's).
+bool is_like(const std::string& pattern, std::span<const std::string_view> heads) {
+  return std::ranges::any_of(heads, [&](std::string_view head) {
+    return pattern.starts_with(head) && pattern.size() > head.size() &&
+           std::string_view("0123456789*?[").find(pattern[head.size()]) != std::string_view::npos;
+  });
+}
+constexpr std::string_view kRdmaNames[] = {"mlx5_", "mlx5_bond_", "mlx4_",  "bnxt_re", "irdma", "rocep", "roceo",
+                                           "ibp",   "rdmap",      "ionic_", "hns_",    "qedr",  "efa_",  "mana_"};
+constexpr std::string_view kNetdevNames[] = {"eth", "ens", "enp", "eno", "enP"};
+
 // Drivers of RDMA devices, and those of their netdevs, by which an entry matches.
 constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
     {"mlx5_ib", "\"mlx5_core\""},     {"mlx4_ib", "\"mlx4_core\""},
@@ -167,7 +179,7 @@ std::string driver_doubt(const std::string& pattern) {
       return std::string(rdma) +
              " drives RDMA devices, and an entry matches by the driver of the netdev; write driver = " +
              std::string(netdev);
-  if (pattern.find_first_of("*?[") != std::string::npos) return {};
+  if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return {};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return {};
   return "no driver is called " + toml_string(pattern) + "; write driver = " + json_toml(near.front());
@@ -176,6 +188,12 @@ std::string driver_doubt(const std::string& pattern) {
 // Why a name can match no port; empty if it can. Addresses, ids and numbers have forms of their own.
 std::string name_doubt(std::string_view key, const std::string& pattern) {
   if (key != "driver" && key != "rdma" && key != "netdev") return {};
+  if (key == "driver")
+    if (std::string doubt = driver_doubt(pattern); !doubt.empty()) return doubt;
+  const bool is_rdma = is_like(pattern, kRdmaNames);
+  if (key == "rdma" ? is_like(pattern, kNetdevNames) : is_rdma)
+    return toml_string(pattern) + " is like the name of " + (is_rdma ? "an RDMA device" : "a netdev") + "; write " +
+           (is_rdma ? "rdma" : "netdev") + " = " + toml_string(pattern);
   return pattern_doubt(key, pattern);
 }
 
@@ -192,8 +210,8 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
                        correctable_match(*key)))
       return;
     for (const std::string& pattern : patterns)
-      for (const std::string& doubt : {name_doubt(name, pattern), name == "driver" ? driver_doubt(pattern) : ""})
-        if (!doubt.empty()) reader.warn(value.source().begin, "match." + std::string(name) + ": " + doubt);
+      if (const std::string doubt = name_doubt(name, pattern); !doubt.empty())
+        reader.warn(value.source().begin, "match." + std::string(name) + ": " + doubt);
   });
 }
 
@@ -286,11 +304,11 @@ MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
 constexpr uint8_t kRest = 0, kLossless = 1, kNotifications = 2;  // traffic classes
 constexpr uint32_t kEct0 = 2;                                    // RFC 3168: ECN-capable
 
-Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want) {
+Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want, const Fabric& fabric) {
   Qos out;
   const auto data_bit = static_cast<uint8_t>(1U << data.priority);
-  out.pfc = PrioSet{data_bit};
-  // Half of the link for lossless traffic, half for the rest. CNPs are few and urgent, so their class is strict.
+  out.pfc = PrioSet{data_bit};  // on a lossy fabric follow_fabric() has chosen
+  // Half of the link for RoCE, half for the rest. CNPs are few and urgent, so their class is strict.
   const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | data_bit)};
   Ets& ets = out.ets.emplace();
   for (int prio = 0; prio < kPriorities; ++prio)
@@ -299,7 +317,8 @@ Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const
   ets.tsa[kRest] = ets.tsa[kLossless] = Tsa::ets;
   ets.bw[kRest] = ets.bw[kLossless] = 50;
   // All priorities, as shipped: RoCE on a priority without PFC needs DCQCN even more.
-  out.ecn_rp = out.ecn_np = PrioSet{0xff};
+  // In a scheduled fabric credits take the place of marks, and DCQCN would only slow flows down: it is left as it is.
+  if (fabric.kind != FabricKind::scheduled) out.ecn_rp = out.ecn_np = PrioSet{0xff};
   out.roce_prio = data.priority;
   if (want.trust == Trust::pcp) return out;
   out.trust = Trust::dscp;
@@ -318,12 +337,12 @@ bool add_missing(PortDraft& entry, size_t row, const Qos& from) {
   return true;
 }
 
-void derive(PortDraft& entry, const Qos& settings, const MarkKey& from, const std::string& origin) {
+void derive(PortDraft& entry, const Qos& settings, const FilePlace& at, const std::string& origin) {
   for (size_t row = 0; row < kSettingCount; ++row) {
     if (!add_missing(entry, row, settings)) continue;
     entry.port.derived.set(row);
     entry.port.origin[row] = origin;
-    entry.places[row] = from.at;
+    entry.places[row] = at;
   }
 }
 
@@ -360,10 +379,41 @@ void read_mark(ConfigReader& reader, std::string_view key, const toml::node& nod
 
 namespace {
 
+MaybeProblem read_fabric_table(const toml::node& node, FabricKey& out) {
+  const auto* table = node.as_table();
+  constexpr std::string_view kWhat = "a table with kind, adaptive_routing or spraying";
+  if (table == nullptr || table->empty()) return expected(node, kWhat);
+  for (auto&& [key, value] : *table) {
+    const std::string_view name = key;
+    MaybeProblem problem;
+    if (name == "kind") problem = read_word(value, out.kind.emplace());
+    else if (name != "adaptive_routing" && name != "spraying")
+      problem =
+          fault_at(value, "unknown key " + toml_string(name) + "; fabric has kind, adaptive_routing and spraying");
+    else if (!value.is_boolean()) problem = expected(value, "true or false");
+    else (name == "spraying" ? out.spraying : out.adaptive_routing) = *value.value<bool>();
+    if (problem) return problem;
+  }
+  return std::nullopt;
+}
+
+void read_fabric(ConfigReader& reader, const toml::node& node, PortDraft& entry) {
+  const auto check = [](const toml::node& value) {
+    FabricKey ignored;
+    return read_fabric_table(value, ignored);
+  };
+  FabricKey fabric;
+  fabric.at = reader.place(node);
+  if (reader.accept(read_fabric_table(node, fabric), "fabric", node,
+                    {"fabric", "{ kind = \"lossy\" }", fabrics, check}))
+    entry.fabric = fabric;
+}
+
 bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::node& node, PortDraft& entry) {
   const auto setting = parse_setting(name);
   if (name == "traffic") read_mark(reader, name, node, entry.traffic);
   else if (name == "cnp") read_mark(reader, name, node, entry.cnp);
+  else if (name == "fabric") read_fabric(reader, node, entry);
   else if (setting) read_port_setting(reader, index(*setting), node, entry);
   else return false;
   return true;
@@ -442,6 +492,28 @@ void apply_profile(PortDraft& entry, const PortDraft& profile) {
   }
 }
 
+void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* profile, ConfigFaults& faults) {
+  static constexpr FabricKey kNone{};
+  const FabricKey& below = profile == nullptr ? kNone : profile->fabric;
+  const auto choose = [&](auto FabricKey::*member, auto& out) {
+    for (const FabricKey* each : {static_cast<const FabricKey*>(&entry.fabric), &site, &below})
+      if (const auto& value = each->*member) return void(out = *value);
+  };
+  PortPolicy& port = entry.port;
+  choose(&FabricKey::kind, port.fabric.kind);
+  choose(&FabricKey::adaptive_routing, port.fabric.adaptive_routing);
+  choose(&FabricKey::spraying, port.fabric.spraying);
+  FilePlace at = site.at;
+  if (below.kind && !site.kind) at = below.at;
+  if (entry.fabric.kind) at = entry.fabric.at;
+  if (entry.fabric.given()) port.fabric_origin = faults.line(entry.fabric.at);
+  else if (below.given()) port.fabric_origin = faults.line(below.at);
+  if (!port.fabric.is_lossy() || entry.has_no_settings) return;
+  Qos settings;
+  settings.pfc = PrioSet{};
+  derive(entry, settings, at, faults.line(at) + " (from fabric)");
+}
+
 void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
                   ConfigFaults& faults) {
   if (entry.has_no_settings) return;
@@ -465,13 +537,13 @@ void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, 
   if (port.traffic) port.traffic_origin = faults.line(entry.traffic.at);
   if (port.cnp) port.cnp_origin = faults.line(entry.cnp.at);
   if (port.traffic)
-    derive(entry, settings_for_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
+    derive(entry, settings_for_traffic(*port.traffic, port.cnp, port.want, port.fabric), entry.traffic.at,
            port.traffic_origin + " (from traffic)");
   if (port.cnp) {
     Qos settings;
     settings.cnp_dscp = port.cnp->dscp;
     settings.cnp_prio = OrNone{port.cnp->priority};
-    derive(entry, settings, entry.cnp, port.cnp_origin + " (from cnp)");
+    derive(entry, settings, entry.cnp.at, port.cnp_origin + " (from cnp)");
   }
 }
 

@@ -13,6 +13,14 @@ struct MarkKey {
   FilePlace at;
 };
 
+// `fabric` of an entry or of a profile: the values that are given.
+struct FabricKey {
+  std::optional<FabricKind> kind;
+  std::optional<bool> adaptive_routing, spraying;
+  FilePlace at;
+  [[nodiscard]] bool given() const { return kind || adaptive_routing || spraying; }
+};
+
 // A [[port]] entry or a profile: its own settings, then those of the profile below it.
 struct PortDraft {
   PortPolicy port;
@@ -20,12 +28,13 @@ struct PortDraft {
   bool has_no_settings = true;  // it has nothing but a name and a match
   FilePlace profile_at, front_end_at;
   MarkKey traffic, cnp;
+  FabricKey fabric;
   std::array<FilePlace, kSettingCount> places{};
 };
 
 // Keys of [[port]], of a profile, and of a match, besides the settings.
-inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp"};
-inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
+inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp", "fabric"};
+inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp", "fabric"};
 struct MatchKey {
   std::string_view name;
   std::vector<std::string> Match::*member;
@@ -45,6 +54,9 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table);
 
 // Applies the profile to the entry: settings of the entry win.
 void apply_profile(PortDraft& entry, const PortDraft& profile);
+// Chooses the values of the fabric: the entry's, else those that the site gives, else the profile's. On a lossy fabric
+// PFC is off, unless the entry says otherwise. Before follow_marks().
+void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* profile, ConfigFaults& faults);
 // Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
 // given.
 void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,

@@ -132,6 +132,13 @@ void check_classes(const PortFaults& port) {
   }
 }
 
+void check_fabric(const PortFaults& port) {
+  if (port.entry.port.fabric.is_lossy() && port.lossless().bits != 0)
+    port.warn(SettingId::pfc,
+              "the fabric is lossy: its switches neither send nor obey PFC pause, and a port with PFC waits for a peer "
+              "that does not; write pfc = [], or correct the kind of the fabric");
+}
+
 void check_mode(const PortFaults& port) {
   if (port.want.roce_mode == RoceMode::v1 && (port.want.trust == Trust::dscp || port.want.dscp_map))
     port.warn(
@@ -257,7 +264,8 @@ void check_against_traffic(const PortFaults& port) {
     check(found != want.dscp_map->end() && found->second == data.priority, SettingId::dscp_map,
           dscp + " = " + priority);
   }
-  check(!want.pfc || want.pfc->has(data.priority), SettingId::pfc, "pfc = [" + priority + "]");
+  check(!want.pfc || want.pfc->has(data.priority) || policy.fabric.is_lossy(), SettingId::pfc,
+        "pfc = [" + priority + "]");
   check(!want.roce_tos || *want.roce_tos >> 2U == data.dscp, SettingId::roce_tos,
         "roce_tos = " + std::to_string(data.dscp << 2 | 2));
   check(!want.roce_dscp || *want.roce_dscp == data.dscp, SettingId::roce_dscp, "roce_dscp = " + dscp);
@@ -316,11 +324,11 @@ struct Vendor {
   SettingId setting;
   uint32_t usual;
   Aggressive side;
-  std::string_view risk;  // "... than the vendor's 300: RISK"
+  std::string_view risk;  // "... than the vendor's 300: RISK"; {end}: what congestion ends in
 };
 constexpr Vendor kVendor[] = {
     {SettingId::min_time_between_cnps, 4, Aggressive::higher,
-     "senders learn of congestion later, and queues grow until PFC pauses the link"},
+     "senders learn of congestion later, and queues grow until {end}"},
     {SettingId::clamp_tgt_rate_after_time_inc, 1, Aggressive::lower,
      "after a CNP a flow climbs back to the rate that caused it"},
     {SettingId::rpg_time_reset, 300, Aggressive::lower,
@@ -330,9 +338,9 @@ constexpr Vendor kVendor[] = {
     {SettingId::rpg_max_rate, 0, Aggressive::higher,
      "flows at that rate are no longer limited, although the port is faster"},
     {SettingId::rpg_ai_rate, 5, Aggressive::higher,
-     "many flows together overrun the switch buffer at each increase, and PFC pauses follow"},
+     "many flows together overrun the switch buffer at each increase, until {end}"},
     {SettingId::rpg_hai_rate, 50, Aggressive::higher,
-     "many flows together overrun the switch buffer at each increase, and PFC pauses follow"},
+     "many flows together overrun the switch buffer at each increase, until {end}"},
     {SettingId::rpg_gd, 11, Aggressive::higher, "a CNP takes less from the rate, so congestion lasts longer"},
     {SettingId::rpg_min_dec_fac, 50, Aggressive::unclear, "it bounds how far one CNP can slow a flow"},
     {SettingId::rpg_min_rate, 1, Aggressive::higher,
@@ -354,14 +362,30 @@ bool is_aggressive(const Vendor& row, uint32_t value) {
   return value != row.usual;
 }
 
+// RoCE's priorities: those with PFC; on a lossy fabric that of traffic.
+PrioSet roce_priorities(const PortFaults& port) {
+  PrioSet out = port.lossless();
+  const PortPolicy& policy = port.entry.port;
+  if (policy.fabric.is_lossy() && policy.traffic)
+    out.bits = static_cast<uint8_t>(out.bits | 1U << policy.traffic->priority);
+  return out;
+}
+
+std::string end_of_congestion(const PortFaults& port) {
+  if (port.entry.port.fabric.is_lossy()) return "packets that are lost";
+  return "PFC pauses that spread";
+}
+
+// A scheduled fabric needs no congestion control of the NICs.
 void check_switch(const PortFaults& port, SettingId setting, const std::optional<PrioSet>& on) {
-  if (!on) return;
+  if (!on || port.entry.port.fabric.kind == FabricKind::scheduled) return;
+  const bool is_lossy = port.entry.port.fabric.is_lossy();
   for (int prio = 0; prio < kPriorities; ++prio)
-    if (port.lossless().has(prio) && !on->has(prio))
+    if (roce_priorities(port).has(prio) && !on->has(prio))
       port.warn(setting, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
-                             " is lossless and has no congestion control here, so every congestion ends in PFC pauses "
-                             "that spread; add " +
-                             std::to_string(prio));
+                             (is_lossy ? " has RoCE" : " is lossless") +
+                             " and has no congestion control here, so every congestion ends in " +
+                             end_of_congestion(port) + "; add " + std::to_string(prio));
 }
 
 void check_congestion(const PortFaults& port) {
@@ -373,16 +397,20 @@ void check_congestion(const PortFaults& port) {
     if (row.side == Aggressive::unclear) text += " departs from";
     else if (row.side == Aggressive::higher) text += " is more aggressive (higher) than";
     else text += " is more aggressive (lower) than";
-    text.append(" the vendor's " + std::to_string(row.usual) + ": ").append(row.risk);
+    std::string risk(row.risk);
+    if (const size_t end = risk.find("{end}"); end != std::string::npos)
+      risk.replace(end, 5, port.entry.port.fabric.is_lossy() ? "packets are lost" : "PFC pauses the link");
+    text.append(" the vendor's " + std::to_string(row.usual) + ": ").append(risk);
     if (row.side == Aggressive::unclear) text += ", and the vendor's texts disagree on which side is gentler";
     port.warn(row.setting, text + "; try it on a few nodes first, or leave it out");
   }
   check_switch(port, SettingId::ecn_rp, want.ecn_rp);
   check_switch(port, SettingId::ecn_np, want.ecn_np);
-  if (want.cc == false)
+  if (want.cc == false && port.entry.port.fabric.kind != FabricKind::scheduled)
     port.warn(SettingId::cc,
               "is more aggressive than the vendor's true: senders no longer slow down for CNPs, so every congestion "
-              "ends in PFC pauses that spread; write cc = true, or leave it out");
+              "ends in " +
+                  end_of_congestion(port) + "; write cc = true, or leave it out");
   if (want.rpg_max_rate.value_or(0) != 0 && want.rpg_min_rate && *want.rpg_min_rate > *want.rpg_max_rate)
     port.fail(SettingId::rpg_min_rate, std::to_string(*want.rpg_min_rate) + " is above rpg_max_rate, " +
                                            std::to_string(*want.rpg_max_rate) +
@@ -398,7 +426,7 @@ void check_congestion(const PortFaults& port) {
 void check_together(const PortDraft& entry, ConfigFaults& faults) {
   const PortFaults port{entry, faults};
   for (const auto check : {check_pause, check_trust, check_dcbx, check_mtu, check_fec, check_lossless, check_classes,
-                           check_mode, check_buffers, check_marks, check_congestion})
+                           check_fabric, check_mode, check_buffers, check_marks, check_congestion})
     check(port);
 }
 

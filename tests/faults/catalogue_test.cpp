@@ -246,6 +246,7 @@ std::string readme(const std::string& rates) {
       "| load_test.cpp | ten minutes of healthy load; findings that clear |\n"
       "| others_test.cpp, beside_test.cpp, mistaken_test.cpp, bond_test.cpp | combinations of faults, and faults that "
       "look like another |\n"
+      "| kinds_test.cpp | the catalogue on scheduled, lossy and sprayed fabrics |\n"
       "| corpus_test.cpp | captured machines |\n"
       "| fleet/reported_test.cpp | faults from public reports; how often certain and likely causes are right |\n"
       "| fleet/week_test.cpp | false alarms in a healthy week; for 1,000 nodes: `tests/run week` |\n\n"

@@ -343,4 +343,19 @@ std::vector<Machine> healthy_machines() {
   return out;
 }
 
+void set_fabric(Machine& machine, const Fabric& fabric) {
+  machine.policy.fabric = fabric;
+  for (PortPolicy& entry : machine.policy.ports) {
+    entry.fabric = fabric;
+    if (fabric.is_lossy() && entry.want.pfc) entry.want.pfc = PrioSet{};
+  }
+  if (!fabric.is_lossy()) return;
+  for (Node* node : {&machine.before, &machine.now}) {
+    for (Port& port : node->ports)
+      if (port.qos.pfc) port.qos.pfc = PrioSet{};
+    for (Neighbor& neighbor : node->neighbors.heard)
+      if (neighbor.pfc) neighbor.pfc->enabled = PrioSet{};
+  }
+}
+
 }  // namespace fabric::faults

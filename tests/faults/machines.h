@@ -40,6 +40,9 @@ struct Machine : test::Healthy {
   void shorten(int seconds);
 };
 
+// Puts the machine into a fabric of this kind: on a lossy one PFC is off at both ends of all cables.
+void set_fabric(Machine& machine, const Fabric& fabric);
+
 // `before` and `now` differ by a minute of healthy load.
 std::vector<Machine> healthy_machines();
 

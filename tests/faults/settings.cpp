@@ -32,6 +32,13 @@ Faults settings_faults() {
          m.port().qos.pause = Pause{true, false};
        })),
        "pfc-and-pause", C, "global pause rx"},
+      {"pfc-on-a-lossy-fabric", "PFC was switched on at a port of a fabric that has none",
+       "Fabric::kind lossy, and Qos::pfc 3 at the port alone", on_roce(at_port([](Machine& m) {
+         set_fabric(m, {.kind = FabricKind::lossy});
+         for (PortPolicy& entry : m.policy.ports) entry.want.pfc.reset();
+         m.port().qos.pfc = PrioSet{8};
+       })),
+       "pfc-on-lossy", W, "PFC 3|The fabric is lossy"},
       {"watchdog-off", "a script switched the NIC's PFC watchdog off: a host that hangs pauses the network for ever",
        "Qos::pfc_watchdog 0 beside Qos::pfc", on_roce(at_port([](Machine& m) { m.port().qos.pfc_watchdog = 0; })),
        "pfc-watchdog", W, "watchdog off"},

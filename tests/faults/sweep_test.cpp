@@ -211,6 +211,11 @@ const std::vector<Beside>& beside() {
   static const std::vector<Beside> all{
       {"rnr_rate", late_far_end},
       {"rnr_ratio", late_far_end},
+      {"lossy_ratio",
+       [](Machine& m) {
+         set_fabric(m, {.kind = FabricKind::lossy});
+         return grow(m, {{&metrics::kSequenceNaks, 1e4}}) ? m.port().id() : std::string();
+       }},
       {"least_mrrs",
        [](Machine& m) {
          if (!m.now.pci_settings) return std::string();

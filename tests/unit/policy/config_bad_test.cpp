@@ -50,7 +50,7 @@ const Bad kBad[] = {
     {"mode = \"audit\"\nreraed = 3\n",
      "f.toml:2:1: unknown key \"reraed\"; did you mean \"reread\"?"},
     {"zzzzzzzzzzzz = 1\n",
-     "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter rules traffic cnp firmware driver_version sysctl port"},
+     "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling fabric expect exporter rules traffic cnp firmware driver_version sysctl port"},
     {"pfc = [3]\n",
      "f.toml:1:1: unknown key \"pfc\" here: it belongs to a [[port]] entry"},
     {"raw = \"all\"\n",
@@ -144,9 +144,9 @@ const Bad kBad[] = {
     {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 26, priority = 6 }\n",
      "f.toml:3:7: cnp: DSCP 26 is that of traffic, which has priority 3; write another DSCP"},
     {"[[port]]\nprofile = \"nvidia\"\n",
-     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
     {"[[port]]\nprofile = \"../fabric-agent\"\n",
-     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
     {"[[port]]\nfront_end = 1\n",
      "f.toml:2:13: front_end: expected true or false, not 1; write front_end = true"},
     {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
@@ -266,7 +266,7 @@ const Bad kBad[] = {
 // One value that its key does not take.
 struct BadValue {
   std::string section, key, value, expected, found, write;  // write: "write VALUE" or "for example VALUE"
-  size_t at = 0;  // of the fault in the value
+  size_t at = 0;                                            // of the fault in the value
 };
 
 // clang-format off
@@ -429,7 +429,7 @@ const Doubtful kDoubtful[] = {
     {"[[port]]\ncc = false\n",
      {"f.toml:2:6: cc: is more aggressive than the vendor's true: senders no longer slow down for CNPs, so every congestion ends in PFC pauses that spread; write cc = true, or leave it out"}},
     {"[[port]]\nrpg_ai_rate = 60\nrpg_hai_rate = 50\n",
-     {"f.toml:2:15: rpg_ai_rate: 60 is more aggressive (higher) than the vendor's 5: many flows together overrun the switch buffer at each increase, and PFC pauses follow; try it on a few nodes first, or leave it out",
+     {"f.toml:2:15: rpg_ai_rate: 60 is more aggressive (higher) than the vendor's 5: many flows together overrun the switch buffer at each increase, until PFC pauses the link; try it on a few nodes first, or leave it out",
       "f.toml:2:15: rpg_ai_rate: 60 is above rpg_hai_rate, 50: the hyper increase would be the smaller one; write less"}},
     {"[[port]]\nmin_time_between_cnps = 50\n",
      {"f.toml:2:25: min_time_between_cnps: 50 is more aggressive (higher) than the vendor's 4: senders learn of congestion later, and queues grow until PFC pauses the link; try it on a few nodes first, or leave it out"}},
@@ -442,7 +442,7 @@ const Doubtful kDoubtful[] = {
     {"[[port]]\nrpg_max_rate = 100000\n",
      {"f.toml:2:16: rpg_max_rate: 100000 is more aggressive (higher) than the vendor's 0: flows at that rate are no longer limited, although the port is faster; try it on a few nodes first, or leave it out"}},
     {"[[port]]\nrpg_hai_rate = 500\n",
-     {"f.toml:2:16: rpg_hai_rate: 500 is more aggressive (higher) than the vendor's 50: many flows together overrun the switch buffer at each increase, and PFC pauses follow; try it on a few nodes first, or leave it out"}},
+     {"f.toml:2:16: rpg_hai_rate: 500 is more aggressive (higher) than the vendor's 50: many flows together overrun the switch buffer at each increase, until PFC pauses the link; try it on a few nodes first, or leave it out"}},
     {"[[port]]\nrpg_gd = 12\n",
      {"f.toml:2:10: rpg_gd: 12 is more aggressive (higher) than the vendor's 11: a CNP takes less from the rate, so congestion lasts longer; try it on a few nodes first, or leave it out"}},
     {"[[port]]\nrpg_min_dec_fac = 20\n",

@@ -95,6 +95,42 @@ TEST(Traffic, WhereThePriorityTagDecidesThereIsNoMap) {
   EXPECT_EQ(entry.want.pfc, PrioSet{1 << 3});
 }
 
+TEST(FabricKind, OfTheEntryComesBeforeTheSiteBeforeTheProfile) {
+  const std::string marks(kMarks), lossy = "[fabric]\nkind = \"lossy\"\n", entry = "[[port]]\nmtu = 9000\n";
+  const PortPolicy lossless = port(marks + entry), site = port(marks + lossy + entry);
+  EXPECT_EQ(lossless.want.pfc, PrioSet{1 << 3});
+  EXPECT_EQ(site.want.pfc, PrioSet{});
+  EXPECT_EQ(site.want.ecn_rp, PrioSet{0xff});
+  EXPECT_TRUE(derived(site, "pfc"));
+  EXPECT_EQ(site.origin[index(SettingId::pfc)], "f.toml:4 (from fabric)");
+  const PortPolicy own = port(marks + lossy + entry + "fabric = { kind = \"scheduled\", spraying = true }\n");
+  EXPECT_EQ(own.fabric, (Fabric{FabricKind::scheduled, false, true}));
+  EXPECT_EQ(own.want.pfc, PrioSet{1 << 3});
+  EXPECT_FALSE(own.want.ecn_rp || own.want.ecn_np) << "credits control congestion";
+  EXPECT_EQ(port("[fabric]\nkind = \"lossless\"\n[[port]]\nprofile = \"nvidia-lossy\"\n").want.pfc, PrioSet{1 << 3});
+  EXPECT_EQ(port("[fabric]\nspraying = true\n[[port]]\nprofile = \"nvidia-lossy\"\n").fabric,
+            (Fabric{FabricKind::lossy, false, true}));
+  EXPECT_EQ(port(lossy + "[[port]]\nname = \"storage\"\n").want, Qos{}) << "an entry without settings";
+}
+
+TEST(FabricKind, ReadsBackAndWarns) {
+  const Policy policy =
+      loaded_from("[fabric]\nadaptive_routing = true\n" + std::string("[[port]]\nprofile = \"nvidia-lossy\"\n")).policy;
+  const Policy again = test::good(show_config(policy));
+  EXPECT_EQ(again.fabric, policy.fabric);
+  EXPECT_EQ(again.ports.at(0).fabric, policy.ports.at(0).fabric);
+  EXPECT_EQ(again.ports.at(0).want, policy.ports.at(0).want);
+  const auto config = loaded_from("[[port]]\nfabric = { kind = \"lossy\" }\npfc = [3]\n");
+  ASSERT_EQ(config.warnings.size(), 1U);
+  EXPECT_TRUE(has(config.warnings[0].what, "write pfc = []")) << config.warnings[0].what;
+  const auto text = [](const std::string& entry) {
+    return joined(loaded_from(entry).warnings, "\n", [](const ConfigWarning& each) { return each.what; });
+  };
+  EXPECT_TRUE(has(text("[[port]]\nfabric = { kind = \"lossy\" }\ncc = false\n"), "packets that are lost"));
+  EXPECT_EQ(text("[[port]]\nfabric = { kind = \"scheduled\" }\ncc = false\n"), "");
+  EXPECT_TRUE(has(text("[[port]]\nfabric = { kind = \"scheduled\" }\nrpg_ai_rate = 500\n"), "more aggressive"));
+}
+
 TEST(Profile, TheEntrysOwnValuesComeFirst) {
   const PortPolicy entry = port("[[port]]\nprofile = \"nvidia-dcqcn\"\nmtu = 4200\n");
   EXPECT_EQ(entry.want.mtu, 4200U);
@@ -145,12 +181,13 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
             "mode = \"audit\"\n[[port]]\nprofile = \"site\"\nmatch = { numa = 0 }\n[[port]]\nprofile = \"site\"\n");
   tree.file("profiles/site.toml", "mtu = 4200\nname = \"x\"\nmtuu = 1\nroce_tos = 3\npfc = [3]\npause = \"rx\"\n");
   const std::string file = tree.path() + "/profiles/site.toml";
-  EXPECT_EQ(
-      test::refused(load()),
-      file + ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" +
-          file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
-          ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; for example roce_tos = 106\n" +
-          file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
+  EXPECT_EQ(test::refused(load()),
+            file +
+                ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" +
+                file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
+                ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; for example roce_tos "
+                "= 106\n" +
+                file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
 }
 
 // In a captured tree, where the package's folder is the tree's.
@@ -175,10 +212,9 @@ TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
 }
 
 // The kernel driver that each shipped profile is for.
-const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"},
-                                                   {"oci", "mlx5_core"},
-                                                   {"broadcom-thor2", "bnxt_en"},
-                                                   {"amd-pollara", "ionic"},
+const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"}, {"oci", "mlx5_core"},
+                                                   {"nvidia-lossy", "mlx5_core"}, {"nvidia-scheduled", "mlx5_core"},
+                                                   {"broadcom-thor2", "bnxt_en"}, {"amd-pollara", "ionic"},
                                                    {"intel-e810", "ice"}};
 
 TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
@@ -234,6 +270,15 @@ const std::map<std::string, std::string> kWantedOf{
                          ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = [3]\n" + kEcnOnAll +
                          "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
                          "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"nvidia-lossy", "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+                         ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = []\n" + kEcnOnAll +
+                         "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+                         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"nvidia-scheduled",
+     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 2, 0") +
+         "pfc = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"},
     {"oci", "dcbx = \"host\"\npause = \"off\"\ntrust = \"dscp\"\n" + oci_map() + ets("1, 0, 0, 0, 0, 0, 2, 0") +
                 "pfc = [0]\n" + kEcnOnAll +
                 "cnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 10\nroce_prio = 0\n"
