@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # The ctest tests that tests/run runs in addition to the unit tests. Their names are KIND/NAME.
 #   fixtures  `programs` (build), `package` (package/build), `image` and `share` (of the virtual server): ctest runs those that a test needs
-#   labels    `all`: only with tests/run --all; `by-hand`: only if named
+#   labels    `all`: only with tests/run --all, or if named; `package`: also with its kind (tests/run vm); `by-hand`: only if named. Tests
+#             that need the package or the virtual server have the label `package`: compiling both builds takes twice the short run's time
 #   COST      longer tests begin first
 # A test reports its checks in lines "ok NAME" and "FAIL NAME"; exit status 77 means skipped.
 
 # suite_test(NAME COMMAND WORD... [SETUP FIXTURE] [NEEDS FIXTURE...] [LABELS LABEL...] [COST N] [LOCK NAME] [ENVIRONMENT V=X...])
 function(suite_test name)
   cmake_parse_arguments(_arg "" "SETUP;COST;LOCK" "COMMAND;NEEDS;LABELS;ENVIRONMENT" ${ARGN})
+  if(_arg_SETUP MATCHES "package|share|image" OR _arg_NEEDS MATCHES "package|share")
+    list(APPEND _arg_LABELS package)
+  endif()
   add_test(NAME ${name} COMMAND ${_arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 5400 COST "${_arg_COST}" LABELS "${_arg_LABELS}"
     FIXTURES_SETUP "${_arg_SETUP}" FIXTURES_REQUIRED "${_arg_NEEDS}" RESOURCE_LOCK "${_arg_LOCK}" ENVIRONMENT "${_arg_ENVIRONMENT}")
@@ -54,8 +58,9 @@ set(_tools ${PROJECT_SOURCE_DIR}/build/tools/usr/bin)  # where install-build-dep
 set(_etc ${PROJECT_SOURCE_DIR}/etc/prometheus)
 file(GLOB _rules CONFIGURE_DEPENDS ${_etc}/*.rules.yml)
 suite_test(lint/rules COMMAND ${_tools}/promtool check rules ${_rules})
-suite_test(lint/rules-answers COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml
-  tests/prometheus_compat.yml)
+# With larger steps of its garbage collector promtool takes two thirds of the time.
+suite_test(lint/rules-answers ENVIRONMENT GOGC=800 COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml
+  tests/prometheus_places.yml tests/prometheus_compat.yml)
 suite_test(lint/routes COMMAND ${_tools}/amtool check-config ${_etc}/alertmanager.yml)
 file(GLOB _examples CONFIGURE_DEPENDS RELATIVE ${_etc} ${_etc}/*.example.yml)
 list(REMOVE_ITEM _examples targets.example.yml)
@@ -64,7 +69,7 @@ foreach(_example ${_examples})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
 
-# ---- promtool on the page for this machine and for every available captured machine.
+# ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)
 if(DEFINED ENV{FABRIC_CORPUS})
   set(_corpus $ENV{FABRIC_CORPUS})
@@ -74,10 +79,15 @@ file(GLOB _machines CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/corpus/*.tgz ${_
 set(_port 20480)  # below the range from which the kernel assigns ports
 foreach(_machine / ${_machines})
   string(REGEX REPLACE "^.*/|\\.(tgz|tar\\..*)$" "" _name ${_machine})
+  set(_labels all)
   if(_machine STREQUAL /)
     set(_name this-machine)
+    set(_labels "")
+  elseif(_machine MATCHES "^${CMAKE_CURRENT_LIST_DIR}/")
+    set(_labels "")
   endif()
-  suite_test(page/${_name} COMMAND tests/parts/page ${_machine} ${_port} NEEDS package)
+  suite_test(page/${_name} COMMAND tests/parts/page ${PROJECT_BINARY_DIR}/agent/fabric-exporter ${_machine} ${_port} NEEDS programs
+    LABELS "${_labels}")
   math(EXPR _port "${_port} + 1")
 endforeach()
 
@@ -91,14 +101,14 @@ if(FABRIC_FUZZ)
     string(REPLACE "_fuzzer.cpp" "" _name ${_fuzzer})
     suite_test(fuzz/${_name} COMMAND tests/parts/fuzz ${_name} ${CMAKE_CURRENT_BINARY_DIR}/fuzz/${_name}_fuzzer NEEDS programs)
   endforeach()
-  suite_test(fuzz/run COMMAND tests/parts/fuzz-run)
+  suite_test(fuzz/run COMMAND tests/parts/fuzz-run LABELS all)
 endif()
 suite_test(gcc COMMAND tests/parts/gcc LABELS all COST 800 LOCK compiler)
 suite_test(week COMMAND tests/parts/week LABELS all COST 800 LOCK compiler)
 
 # ---- Tests with other programs: the files that operators load, and fleets.
 file(GLOB _tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/integration/*)
-list(FILTER _tests EXCLUDE REGEX "\\.(sh|py)$")
+list(FILTER _tests EXCLUDE REGEX "\\.(sh|py|go)$")
 foreach(_test ${_tests})
   get_filename_component(_name ${_test} NAME)
   labels_of(${_test} _labels)
@@ -106,7 +116,7 @@ foreach(_test ${_tests})
 endforeach()
 suite_test(fleet/alerts COMMAND tests/fleet/alerts NEEDS programs COST 100)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)
-suite_test(fleet/compat COMMAND tests/parts/compat ${_machines} NEEDS package programs COST 100)
+suite_test(fleet/compat COMMAND tests/parts/compat ${PROJECT_BINARY_DIR}/agent/fabric-exporter ${_machines} NEEDS programs COST 100 LABELS all)
 suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 NEEDS programs LABELS all COST 400)
 suite_test(fleet/shards COMMAND tests/fleet/shards NEEDS programs LABELS all COST 100)
 

@@ -15,7 +15,8 @@ std::tm local_time() {
 }
 
 Environment real_environment(Kernel& kernel) {
-  Environment out{.kernel = kernel, .scan = {}, .in_use = qos::ask_kernel(kernel)};
+  constexpr std::chrono::minutes kRouteHold{2};
+  Environment out{.kernel = kernel, .scan = {}, .in_use = qos::hold_default_route(qos::ask_kernel(kernel), kRouteHold)};
   out.directory = kernel.root.path();
   out.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();

@@ -51,8 +51,7 @@ constexpr std::chrono::minutes kPatience{10};
     if (!*record || (*record)->id != id || !is_pending(**record)) break;
     if (!is_due(**record, this_moment(*root)) || std::chrono::steady_clock::now() < next) continue;
     const auto pause = act();
-    if (!pause) break;
-    next = std::chrono::steady_clock::now() + *pause;
+    next = std::chrono::steady_clock::now() + pause;
   }
   ::_exit(0);
 }

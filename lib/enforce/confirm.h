@@ -90,10 +90,10 @@ class RetryPause {
 };
 
 // Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act`, which
-// returns the pause before its next call; nullopt: nothing is left to do. The process ends as soon as the record is
-// gone, was reverted, or belongs to another apply. It calls `detach` first (to leave the starter's cgroup);
-// start_guard() returns after that.
-using GuardAct = std::function<std::optional<std::chrono::seconds>()>;
+// returns the pause before its next call. The process ends as soon as the record is gone, was reverted, or belongs to
+// another apply, and for no other reason: an apply that takes longer than its time sets a later deadline at its end. It
+// calls `detach` first (to leave the starter's cgroup); start_guard() returns after that.
+using GuardAct = std::function<std::chrono::seconds()>;
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
                          const GuardAct& act);
 

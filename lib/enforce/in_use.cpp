@@ -2,6 +2,8 @@
 #include "enforce/in_use.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
@@ -76,6 +78,21 @@ Use is_in_use(Kernel& kernel, const Port& port) {
 
 UseCheck ask_kernel(Kernel& kernel) {
   return [&kernel](const Port& port) { return is_in_use(kernel, port); };
+}
+
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
+  using Clock = std::chrono::steady_clock;
+  return [ask = std::move(ask), hold,
+          seen = std::make_shared<std::map<std::string, Clock::time_point>>()](const Port& port) -> Use {
+    Use use = ask(port);
+    const auto now = Clock::now();
+    if (use.only_default_route) (*seen)[port.id()] = now;
+    if (use) return use;
+    const auto last = seen->find(port.id());
+    if (last == seen->end() || now - last->second >= hold) return use;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
+    return {"the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s", true};
+  };
 }
 
 }  // namespace fabric::qos

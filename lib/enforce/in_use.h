@@ -2,7 +2,9 @@
 // Detects whether a job may be using a port.
 #pragma once
 
+#include <chrono>
 #include <concepts>
+#include <functional>
 
 #include "kernel/kernel.h"
 #include "node/node.h"
@@ -53,5 +55,9 @@ Use is_in_use(Kernel& kernel, const Port& port);
 
 // A UseCheck that calls is_in_use(). `kernel` must outlive it.
 UseCheck ask_kernel(Kernel& kernel);
+
+// Also reports a port as in use for `hold` after `ask` has seen the default route on it. A network service that
+// restarts takes the route away for a moment; without its link the port might not get it back.
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold);
 
 }  // namespace fabric::qos

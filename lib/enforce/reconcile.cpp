@@ -239,8 +239,11 @@ class Pass {
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
       return Blocker{Outcome::unsupported,
                      port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged"};
-    if (std::string why = why_not(driver_, *row.setting, want_, have_, port_.netdev); !why.empty())
+    if (std::string why = why_not(driver_, *row.setting, want_, have_, port_.netdev); !why.empty()) {
+      if (const std::string command = vendor_command(port_, *row.setting, want_); !command.empty())
+        why += "; it is not enforced. To set it: " + command;
       return Blocker{Outcome::unsupported, why};
+    }
     if (is_in_conflict(row)) return Blocker{Outcome::conflict, "another writer keeps changing it back"};
     if (row.setting->id == SettingId::pause && wants_pause()) {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
@@ -441,11 +444,11 @@ class Pass {
 }  // namespace
 
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save) {
-  return Pass(kernel, port, want, terms, false, &save).run();
+  return Pass(kernel, port, want, terms, is_audit_only(port), &save).run();
 }
 
 Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms) {
-  return Pass(kernel, port, saved, terms, false, nullptr).run();
+  return Pass(kernel, port, saved, terms, is_audit_only(port), nullptr).run();
 }
 
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {

@@ -120,6 +120,7 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
   if (const std::string why = why_unmanageable(port); !why.empty())
     return port.id() + " cannot be managed here: " + why;
+  if (is_audit_only(port)) return port.id() + " is owned by its DPU, which sets it";
   if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
     return port.id() + " is a bond, or a member of one";
   Use use = is_in_use(kernel, port);

@@ -56,6 +56,55 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
   return out;
 }
 
+std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
+  if (!has_cable(port)) return std::nullopt;
+  const auto cables = planned_cables(policy, port);
+  const Neighbor* neighbor = switch_of(node, policy, port);
+  if (neighbor == nullptr && cables.empty()) return std::nullopt;
+  if (neighbor == nullptr) return cables.front()->peer;
+  // The plan's name of the switch wins over that of LLDP, so that it does not change when LLDP falls silent.
+  CableEnd end{neighbor->system(), neighbor->port()};
+  for (const Cable* cable : cables) {
+    if (!is_device(*neighbor, cable->peer)) continue;
+    end.device = cable->peer.device;
+    break;
+  }
+  return end;
+}
+
+namespace {
+
+// The value of the longest glob that matches the switch or a name of the port; nullptr if none does.
+const std::string* longest_match(const std::map<std::string, std::string>& globs, const Port& port,
+                                 const std::string& leaf) {
+  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
+  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
+  const std::pair<const std::string, std::string>* longest = nullptr;
+  for (const auto& each : globs) {
+    if (longest != nullptr && each.first.size() <= longest->first.size()) continue;
+    if (std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
+      longest = &each;
+  }
+  if (longest == nullptr) return nullptr;
+  return &longest->second;
+}
+
+}  // namespace
+
+RailPlace rail_place(const Node& node, const Policy* policy, const Port& port,
+                     const std::map<std::string, Rail>& rails) {
+  RailPlace out;
+  if (const auto peer = peer_of(node, policy, port)) out.leaf = peer->device;
+  if (const Rail* found = find_in(rails, port.pci); found != nullptr && (!is_virtual(port) || is_own_device(port))) {
+    out.rail = std::to_string(found->rail);
+    if (found->plane) out.plane = std::to_string(*found->plane);
+  }
+  if (policy == nullptr) return out;
+  if (const std::string* given = longest_match(policy->cabling.rails, port, out.leaf)) out.rail = *given;
+  if (const std::string* given = longest_match(policy->cabling.planes, port, out.leaf)) out.plane = *given;
+  return out;
+}
+
 // DCBX in the firmware is a part of its LLDP agent.
 std::string lldp_agent_off(const Port& port) {
   const bool has_agent = port.qos.fw_lldp.value_or(port.qos.dcbx == Dcbx::firmware);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "judge/view.h"
+#include "topology/built.h"
 
 namespace fabric {
 
@@ -28,6 +29,17 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
 
 // The command that lets LLDP reach the host; empty: there is no sign that the NIC's firmware consumes it.
 std::string lldp_agent_off(const Port& port);
+
+// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. nullopt: unknown.
+std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
+
+// Where the port belongs in the network. Each is empty if it is unknown.
+struct RailPlace {
+  std::string rail, plane, leaf;
+};
+// Rail and plane from [cabling] rails and planes, else from `rails` (rails_of()); the leaf switch by peer_of().
+RailPlace rail_place(const Node& node, const Policy* policy, const Port& port,
+                     const std::map<std::string, Rail>& rails = {});
 
 // "leaf1 Ethernet3"
 std::string peer_text(const Neighbor& neighbor);

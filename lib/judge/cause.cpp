@@ -5,6 +5,7 @@
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -226,13 +227,20 @@ Findings diagnose(const View& view) {
   if (view.signals == nullptr) return out;
   for (const Port& port : view.now.ports) {
     const Signals* own = signals_of_port(view, port);
-    if (own == nullptr || is_virtual(port)) continue;
+    if (own == nullptr || (is_virtual(port) && !is_endpoint(port))) continue;
     const Signals signals = with_bond(view, port, *own);
     const auto members = members_of(view.now, port);
     std::optional<Port> bond;
     if (!members.empty()) bond = with_settings_of(members, port);
     const PortContext ctx = make_context(view, bond ? *bond : port, signals);
-    if (!ctx.symptoms.empty()) diagnose_port(ctx, out);
+    if (ctx.symptoms.empty()) continue;
+    const size_t first = out.size();
+    diagnose_port(ctx, out);
+    if (!is_virtual(port)) continue;
+    std::string wire = "Its wire and settings are those of its physical function, on the host of this guest or pod";
+    if (const Port* other = physical_of(view.now, port))
+      wire = "Its wire and settings are those of " + other->id() + ": fabric-agentctl diagnose " + other->id();
+    for (size_t i = first; i < out.size(); ++i) out[i].next.push_back(wire);
   }
   for (Finding& each : out) {
     each.observed = joined(each.evidence, "; ");

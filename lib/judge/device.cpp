@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
 #include <cmath>
+#include <set>
 
+#include "base/find.h"
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/rule.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -46,7 +49,8 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
   constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
-  if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
+  if (signals == nullptr || before == nullptr || !is_own_device(port) || shares_its_wire(view, port))
+    return std::nullopt;
   // RDMA needs a registered memory region. Without one, the bytes belong to other traffic, such as NVMe over TCP with
   // PFC.
   for (const ResourceCount& each : port.resources)
@@ -75,7 +79,8 @@ void read_stale_readings(const View& view, const RuleWindow& /*rule*/, MeasuredL
 // A GID that was replaced or removed. Both readings must have a table.
 std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
-  if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) return {};
+  if (before == nullptr || !serves_jobs(view.now, port) || !is_roce(port)) return {};
+  if (port.gids.empty() || before->gids.empty()) return {};
   if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
   Measured reading{port.id(), 0, window_of(view)};
   for (const Gid& old : before->gids) {
@@ -98,7 +103,7 @@ std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, co
 
 std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
-  if (before == nullptr || !is_judged(port) || port.reporters.empty()) return std::nullopt;
+  if (before == nullptr || !is_own_device(port) || port.reporters.empty()) return std::nullopt;
   Measured reading{port.id(), 0, window_of(view)};
   for (const HealthReporter& now : port.reporters)
     for (const HealthReporter& old : before->reporters)
@@ -113,10 +118,43 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
   return reading;
 }
 
+// mlx5's reporter "vnic": what the firmware counts of faults of its queues (Documentation/networking/devlink/mlx5.rst).
+// Discarded packets are left out: a netdev without a rule for a packet discards it.
+constexpr std::pair<std::string_view, std::string_view> kQueueFaults[]{
+    {"total_error_queues", "queues in error"},
+    {"cq_overrun", "completion queues overrun"},
+    {"comp_eq_overrun", "completion event queues overrun"},
+    {"async_eq_overrun", "asynchronous event queues overrun"},
+    {"quota_exceeded_command", "commands beyond the quota"}};
+
+std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port)) return std::nullopt;
+  Measured reading{port.id(), 0, window_of(view)};
+  std::string so_far;
+  bool any = false;
+  for (const HealthReporter& now : port.reporters)
+    for (const HealthReporter& old : before->reporters)
+      for (const auto& [name, text] : kQueueFaults) {
+        const auto* count = find_in(now.diagnosis, std::string(name));
+        const auto* was = find_in(old.diagnosis, std::string(name));
+        if (now.name != old.name || count == nullptr || was == nullptr) continue;
+        any = true;
+        if (*count > 0) append_item(so_far, std::to_string(*count) + " " + std::string(text));
+        if (*count <= *was) continue;
+        reading.amount += static_cast<double>(*count - *was);
+        append_item(reading.evidence, std::to_string(*count - *was) + " " + std::string(text));
+      }
+  if (!any) return std::nullopt;
+  if (reading.evidence.empty())
+    reading.evidence = so_far.empty() ? "none" : "none now; since the driver loaded: " + so_far;
+  return reading;
+}
+
 // The state of a reporter without a recovery means that there was an error, not that there still is one:
 // devlink_health_report() sets it, and only a recovery or the driver itself resets it (net/devlink/health.c).
 std::optional<Measured> read_device_state(const View&, const RuleWindow&, const Port& port) {
-  if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
+  if (!is_own_device(port) || port.reporters.empty()) return std::nullopt;
   Measured reading{port.id()};
   for (const HealthReporter& reporter : port.reporters) {
     if (reporter.healthy) continue;
@@ -133,9 +171,46 @@ std::optional<Measured> read_device_state(const View&, const RuleWindow&, const 
   return reading;
 }
 
+constexpr Limit kFullest{"rdma-resources", "fullest", 0.9, "share of the objects that the device can have",
+                         "ours",           0.1,       1};
+
+// The words of rdma-resource(8), as a reader of an application's error knows them.
+constexpr std::pair<std::string_view, std::string_view> kObjects[]{{"qp", "queue pairs"},
+                                                                   {"cq", "completion queues"},
+                                                                   {"mr", "memory regions"},
+                                                                   {"pd", "protection domains"},
+                                                                   {"srq", "shared receive queues"}};
+
+// The device's limits, at its first port.
+void ask_rdma_resources(const View& view, Findings& findings) {
+  std::set<std::string_view> seen;
+  for (const Port& port : view.now.ports) {
+    if (port.is_member() || !seen.insert(port.rdma).second) continue;
+    std::string text, full;
+    for (const ResourceCount& each : port.resources) {
+      if (!each.owner.empty() || !each.most || *each.most == 0) continue;
+      const double share = static_cast<double>(each.count) / static_cast<double>(*each.most);
+      const auto* known = find_where(kObjects, [&](const auto& object) { return object.first == each.kind; });
+      const std::string line = (known != nullptr ? std::string(known->second) : each.kind) + " " +
+                               number_text(std::floor(share * 100)) + " % used (" + std::to_string(each.count) +
+                               " of " + std::to_string(*each.most) + ")";
+      if (share >= limit_of(view, kFullest)) append_item(full, line);
+      else if (text.empty() && each.kind == "qp") text = line;
+    }
+    const std::string expected = "less than " + number_text(limit_of(view, kFullest) * 100) + " %";
+    if (!full.empty())
+      findings.push_back(bad(Status::warning, port.id(), full, expected,
+                             "When the device has no more of them, the next job fails with \"Cannot allocate memory\".",
+                             "Find the processes that hold them: rdma resource show qp dev " + port.rdma +
+                                 "; rdma resource show mr dev " + port.rdma + ". End those of jobs that are over."));
+    else if (!text.empty()) findings.push_back(good(port.id(), text, expected));
+  }
+}
+
 constexpr Measurement kCountersFrozenWindows[]{
     {.window = {"frozen_counters", level, WindowLimits{1, kNever, 0, 30, 30},
                 "1: RDMA traffic, and no RDMA counter moves", "ours", "RDMA counters move with the traffic"},
+     .transport = true,
      .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
      .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
                "pci/{pci}",
@@ -152,6 +227,7 @@ constexpr Measurement kGidChangedWindows[]{
     {.window = {"gid_changed", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
                 "ours: existing connections use the old GID", "GIDs unchanged"},
      .quiet = 1,
+     .transport = true,
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
      .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
                "affected jobs.",
@@ -161,13 +237,23 @@ constexpr Measurement kGidChangedWindows[]{
 constexpr Measurement kDeviceHealthWindows[]{
     {.window = {"device_errors", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
                 "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
+     .transport = true,
      .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
      .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
                "reporter NAME. Update the firmware when no job runs.",
      .read_port = read_device_errors},
+    {.window = {"queue_faults", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
+                "queues in error or overrun, as the devlink health reporter vnic counts them",
+                "Documentation/networking/devlink/mlx5.rst of Linux 6.12", "none"},
+     .meaning = "The NIC's firmware put queues into an error state: the queue pairs of a process stop.",
+     .remedy =
+         "Find the process: journalctl -k -g mlx5, and the log of the job. Completion queues overrun if a program "
+         "creates them too small. Read the counts: devlink health diagnose pci/{pci} reporter vnic",
+     .read_port = read_queue_faults},
     {.window = {"device_state", level, WindowLimits{1, 2, 0, 0, 0},
                 "1: a devlink health reporter without a recovery is in state \"error\"; 2: a reporter with a recovery",
                 "devlink-health(7)", "all reporters healthy"},
+     .transport = true,
      .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
                "job runs: devlink health recover pci/{pci} reporter NAME. A reporter without a recovery refuses it "
@@ -210,7 +296,8 @@ constexpr Rule kDeviceHealth{
     .meaning =
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
         "device did not recover (critical). For a reporter without a recovery, such as mlx5's fw, it means that there "
-        "was an error since the driver was loaded (warning).",
+        "was an error since the driver was loaded (warning). As root, the faults of queues that mlx5's firmware counts "
+        "(reporter vnic) are compared too.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
@@ -218,8 +305,22 @@ constexpr Rule kDeviceHealth{
     .windows = kDeviceHealthWindows,
 };
 
+constexpr Rule kRdmaResources{
+    .id = "rdma-resources",
+    .group = group::device,
+    .title = "The NIC runs out of queue pairs or memory regions",
+    .meaning =
+        "The RDMA objects in use (queue pairs, completion queues, memory regions, protection domains, shared receive "
+        "queues) compared with the number that the device can have. Beyond it, ibv_create_qp() and ibv_reg_mr() fail. "
+        "Processes of jobs that are over still hold theirs. Linux before 7.3 does not report the limits.",
+    .inspect = "rdma resource show; rdma resource show qp dev RDMADEV",
+    .fix = "End the processes of jobs that are over; else spread the job's connections over more NICs or fewer ranks.",
+    .limits = {&kFullest},
+    .ask = ask_rdma_resources,
+};
+
 std::span<const Rule> device_rules() {
-  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth};
+  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources};
   return kAll;
 }
 

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "judge/cause.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
+#include "judge/port_context.h"
 #include "judge/topology.h"
 #include "nic/capabilities.h"
 #include "topology/built.h"
@@ -80,6 +82,11 @@ void add_answer(Answers& answers, const std::string& subject, Answer answer) {
     append_item(have.observed, answer.observed);
 }
 
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
 // The findings of a rule's windows, at most one per subject.
 void ask_windows(const Rule& rule, const View& view, Findings& findings) {
   Answers answers;
@@ -104,17 +111,17 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
     } else {
       const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
       std::string_view remedy = answer.rule->remedy;
-      if (port != nullptr && !is_roce(*port) && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
-      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(remedy, port, subject)));
+      const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
+      if (!has_roce_wire && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
+      std::string text = fill_names(remedy, port, subject);
+      std::string traffic_class;
+      if (port != nullptr) traffic_class = traffic_class_text(view, *port);
+      replace(text, "{traffic_class}", traffic_class);
+      findings.push_back(
+          bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(text)));
     }
     findings.back().since = answer.since;
   }
-}
-
-void replace(std::string& text, std::string_view mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
 }
 
 // InfiniBand has no netdev: commands that need one, and the commands that show the same there.
@@ -451,6 +458,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       intended.id = each.id;
       each = std::move(intended);
     }
+  mark_maintenance(view, report);
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))

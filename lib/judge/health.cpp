@@ -34,7 +34,7 @@ static bool is_same_ack(const AckSeen& seen, const Ack& ack) {
 }
 
 bool covers(const Ack& ack, const Finding& finding) {
-  return finding.status != Status::ok && ack.id == finding.id &&
+  return (finding.status != Status::ok || finding.unjudged) && ack.id == finding.id &&
          (ack.subject.empty() || glob_match(ack.subject, finding.subject));
 }
 

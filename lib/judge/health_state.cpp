@@ -222,7 +222,8 @@ static void to_json(Json& json, const Finding& finding) {
           {"observed", finding.observed},
           {"expected", finding.expected},
           {"outcome", finding.outcome},
-          {"acknowledged", finding.acknowledged}};
+          {"acknowledged", finding.acknowledged},
+          {"unjudged", finding.unjudged}};
 }
 
 static void from_json(const Json& json, Finding& finding) {
@@ -233,6 +234,7 @@ static void from_json(const Json& json, Finding& finding) {
   read_member(json, "expected", finding.expected);
   read_member(json, "outcome", finding.outcome);
   read_member(json, "acknowledged", finding.acknowledged);
+  read_member(json, "unjudged", finding.unjudged);
 }
 
 namespace {
@@ -249,7 +251,7 @@ std::string report_text(const PublishedReport& published) {
   std::map<std::string, int64_t> ok;
   std::vector<Finding> findings;
   for (const Finding& finding : published.report.findings) {
-    if (finding.status == Status::ok && !is_audited(finding) && !is_unverified(finding)) ++ok[finding.id];
+    if (!is_listed(finding) && !is_unverified(finding)) ++ok[finding.id];
     else findings.push_back(finding);
   }
   return state_text({{"updated", published.updated}, {"ok", ok}, {"findings", findings}});

@@ -9,10 +9,12 @@
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/optics.h"
+#include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
 
@@ -210,13 +212,99 @@ Finding port_state_finding(const View& view, const Port& port) {
   if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
   if (is_active(port)) return good(port.id(), observed, expected);
   observed += reason_text(port);
-  if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
+  if (const auto why = why_unused(view, port)) {
+    observed += " (" + *why + ": unused)";
+    if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
+  }
   const Advice advice = advice_for(port);
   // By its position the port may be unused, though something is plugged into it.
-  const bool may_be_unused = port.state == kPortDown && (is_spare(view, port) || is_of_the_board(view, port));
+  const bool may_be_unused =
+      port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
   const bool is_mild = may_be_unused || port.state == kActiveDefer;
   return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
              fill_names(advice.remedy, &port, port.id()));
+}
+
+// Commands that give a virtual function its link, on the host that has its physical function.
+std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
+  const std::string set = "ip link set " + physical + " vf " + number;
+  if (port.link_layer != LinkLayer::infiniband) return set + " state auto";
+  return set + " state auto; " + set + " node_guid GUID; " + set + " port_guid GUID";
+}
+
+// A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
+// InfiniBand, its GUID (Documentation/networking and ip-link(8), `vf NUM state`, `node_guid`, `port_guid`).
+Finding function_state_finding(const View& view, const Port& port) {
+  const std::string expected = "ACTIVE, LinkUp";
+  if (!port.state)
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
+  std::string observed(port_state_text(*port.state));
+  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
+  if (is_active(port)) return good(port.id(), observed, expected);
+
+  const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
+  const Status status =
+      is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
+  const std::string own = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
+  if (!is_endpoint(port))
+    return bad(Status::warning, port.id(), observed, expected,
+               "No connections run over this port: " + why_unmanageable(port) + ".", "rdma link show " + port.id());
+  const Port* physical = physical_of(view.now, port);
+  if (physical != nullptr && physical->state == kPortDown)
+    return bad(status, port.id(), observed, expected,
+               "The link is that of its physical function " + physical->id() + ", which is DOWN.",
+               "fabric-agentctl diagnose " + physical->id());
+  if (port.role == PortRole::subfunction)
+    return bad(status, port.id(), observed, expected,
+               "The subfunction has no link: its netdev is down, or its port function is not active.",
+               own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  if (!is_here) {
+    std::string meaning =
+        "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
+        "policy there decides";
+    if (infiniband) meaning += ", and the GUID that the host gives it";
+    if (port.state == kInit || port.state == kArmed)
+      meaning =
+          "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
+          "its host, or the subnet has no virtualization for it";
+    return bad(status, port.id(), observed, expected, meaning + ".",
+               own + "on the host, where PF is its physical function and N its number: ip link show PF; " +
+                   link_commands(port, "PF", "N"));
+  }
+  std::string netdev = "PF", number = "N";  // of the physical function; its number
+  const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.owner; });
+  if (physical != nullptr && !physical->netdev.empty()) netdev = physical->netdev;
+  else if (nic != nullptr && nic->netdevs.size() == 1) netdev = nic->netdevs.front();
+  if (port.vf) number = std::to_string(*port.vf);
+  std::string remedy = own + link_commands(port, netdev, number);
+  if (infiniband) remedy += ". The subnet manager needs virtualization: virt_enabled 2 in opensm.conf.";
+  std::string meaning = "The virtual function has no link: ";
+  meaning += infiniband ? "it has no GUID, or its link state policy is disable."
+                        : "its netdev is down, or its link state policy is disable.";
+  return bad(status, port.id(), observed, expected, std::move(meaning), std::move(remedy));
+}
+
+// How many of the functions that serve the jobs of this machine are up, and how many are not, by their role.
+struct UpAndDown {
+  size_t up = 0, down = 0;
+};
+using FunctionCounts = std::map<PortRole, UpAndDown>;
+
+FunctionCounts count_functions(const Node& node) {
+  FunctionCounts out;
+  for (const Port& port : node.ports)
+    if (is_virtual(port) && serves_jobs(node, port)) ++(is_active(port) ? out[port.role].up : out[port.role].down);
+  return out;
+}
+
+// Functions of a host may be waiting for a guest or a pod, DOWN. One that was up is a fault, or that is down while most
+// of the functions that serve the jobs of this machine are up.
+bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
+  if (port.role == PortRole::guest_function || view.named.contains(port.id()) || was_up(view, port)) return true;
+  const UpAndDown* same = find_in(counts, port.role);
+  return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
 }
 
 // The port was renamed, or is now a member of a bond, or belongs to a container or a virtual machine.
@@ -257,13 +345,25 @@ void add_gone_ports(const View& view, Findings& findings) {
 }
 
 void ask_port_state(const View& view, Findings& findings) {
+  constexpr size_t kShown = 16;
+  std::vector<std::string> waiting;  // functions that are down and may be unused
+  const FunctionCounts counts = count_functions(view.now);
+  const std::vector<GpuPlanes> planes = planes_of_gpus(view);
   for (const Port& port : view.now.ports) {
     if (is_judged(port)) {
-      findings.push_back(port_state_finding(view, port));
+      Finding finding = port_state_finding(view, port);
+      if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
+        finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    if (is_virtual(port)) {
+      if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
+      else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
       continue;
     }
     // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.
-    if (is_virtual(port) || !port.carrier) continue;
+    if (!port.carrier) continue;
     if (*port.carrier) {
       findings.push_back(good(port.id(), "carrier", "carrier"));
       continue;
@@ -274,6 +374,15 @@ void ask_port_state(const View& view, Findings& findings) {
     findings.push_back(bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
                            "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
                            std::move(remedy)));
+  }
+  if (!waiting.empty()) {
+    std::string count = std::to_string(waiting.size()) + " VFs or subfunctions are DOWN";
+    if (waiting.size() == 1) count = "1 VF or subfunction is DOWN";
+    if (waiting.size() > kShown) {
+      waiting.resize(kShown);
+      waiting.emplace_back("...");
+    }
+    findings.push_back(good("host", count + ", unused or waiting for a guest or pod: " + joined(waiting), "any state"));
   }
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, "host", "-", "at least one RDMA device",
@@ -322,7 +431,9 @@ constexpr Rule kPortState{
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
         "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
         "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
-        "separately. A device that left the PCI bus while fabric-exporter ran is reported for 12 hours.",
+        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on a "
+        "host, functions that are DOWN are listed, and reported if named or if they were up. A device that left the "
+        "PCI bus while fabric-exporter ran is reported for 12 hours.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
@@ -397,7 +508,8 @@ uint32_t path_mtu(uint32_t netdev_mtu) {
 }
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
-  if (!is_judged(port) || !is_roce(port) || port.netdev.empty()) return std::nullopt;
+  if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
+  if (!is_roce(port) || port.netdev.empty()) return std::nullopt;
   if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
@@ -416,11 +528,13 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  return bad(
-      Status::warning, port.id(), observed, expected,
-      "RoCE cuts messages into packets of " + to_text(reached) +
-          " bytes instead of 4096: more packets, lower throughput.",
-      "ip link set " + port.netdev + " mtu 9000 (4200 at least, on the whole path), and set mtu = 9000 in the policy.");
+  std::string remedy = "ip link set " + port.netdev + " mtu 9000 (4200 at least, on the whole path), and ";
+  if (is_virtual(port)) remedy += "before that on its physical function, which limits it.";
+  else remedy += "set mtu = 9000 in the policy.";
+  return bad(Status::warning, port.id(), observed, expected,
+             "RoCE cuts messages into packets of " + to_text(reached) +
+                 " bytes instead of 4096: more packets, lower throughput.",
+             std::move(remedy));
 }
 
 }  // namespace
@@ -466,13 +580,71 @@ const Port* active_member(const Node& node, const Port& port) {
   });
 }
 
+// The other port of a bond that no RoCE LAG combines: with one, the bond has one RDMA device. In other modes than
+// active-backup both have the bond's GIDs.
+const Port* sharer_of(const Node& node, const Port& port, const Gid& gid) {
+  const std::string bond = bond_of(node, port);
+  if (bond.empty()) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.rdma != port.rdma && is_endpoint(other) && bond_of(node, other) == bond &&
+           std::ranges::any_of(other.gids,
+                               [&](const Gid& each) { return each.gid == gid.gid && is_routable_v2(each); });
+  });
+}
+
+Finding shared_gid_finding(const View& view, const Port& port, const Port& other, const Gid& gid) {
+  const std::string bond = bond_of(view.now, port), observed = describe(gid) + ": " + other.id() + " has it too";
+  const std::string expected = "a GID of its own, or one RDMA device for the bond";
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  const bool is_one_nic = card_of(port.pci) == card_of(other.pci);
+  std::string meaning = bond +
+                        " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch "
+                        "sends answers to either link; those that reach the other device are dropped, and "
+                        "connections fail or hang.";
+  std::string remedy = "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
+                       " and give each an address of its own: ip link set " + port.netdev +
+                       " nomaster. A RoCE LAG combines the ports of one NIC only.";
+  if (is_one_nic)
+    remedy =
+        "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
+        "functions in legacy mode prevent it): journalctl -k -g lag. Else give each netdev an address of its own: "
+        "ip link set " +
+        port.netdev + " nomaster";
+  return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(remedy));
+}
+
+bool has_routable_gid(const Port& port) { return std::ranges::any_of(port.gids, is_routable_v2); }
+
+// Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
+std::string why_without_gid(const View& view, const Port& port) {
+  for (const Port& other : view.now.ports)
+    if (&other != &port && are_twins(other, port) && has_routable_gid(other)) return {};
+  if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
+  const Nic* own = nic_of(view, port);
+  const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
+    return nic.virtual_function && own != nullptr && !own->virtual_function && nic.root == own->root &&
+           nic.bridges == own->bridges;
+  };
+  if (!functions_of(view.now, port).empty() || std::ranges::any_of(view.now.topology.nics, is_own_function))
+    return "jobs use its virtual functions";
+  return {};
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
-  if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
+  if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
+  if (is_judged(port) && !is_endpoint(port)) {
+    std::string functions;
+    for (const Port* each : functions_of(view.now, port)) append_item(functions, each->id());
+    if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
+    return good(port.id(), "none: its E-Switch is in switchdev mode, and RoCE runs over " + functions, expected);
+  }
+  if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
   const std::string files =
       "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
-  const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
+  std::string give_address = "ip address add ADDRESS/PREFIX dev " + port.netdev;
+  if (port.netdev.empty()) give_address = "its netdev is missing, or in another network namespace: rdma link show";
   if (port.gids.empty() && is_unread(port, "gid"))
     return bad(Status::unknown, port.id(), "-", expected,
                "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
@@ -480,23 +652,28 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   std::ranges::copy_if(port.gids, std::back_inserter(v2), [](const Gid& gid) { return gid.type == "RoCE v2"; });
   auto best = std::ranges::find_if(v2, is_ipv4);
   if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
-  if (best != v2.end()) return good(port.id(), describe(*best), expected);
+  if (best != v2.end()) {
+    if (const Port* other = sharer_of(view.now, port, *best)) return shared_gid_finding(view, port, *other, *best);
+    return good(port.id(), describe(*best), expected);
+  }
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
                files + "/gid_attrs/types");
   if (port.gids.empty())
     if (const Port* active = active_member(view.now, port); active != nullptr)
       return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
+  const std::string why = why_without_gid(view, port);
+  if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
   if (v2.empty())
-    return bad(
-        Status::critical, port.id(), "no RoCE v2 GID", expected,
-        "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
-        "ip link set " + netdev + " up, and configure an IP address: ip address add ADDRESS/PREFIX dev " + netdev);
+    return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
+               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
+               (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
+                   ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   return bad(Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks.",
-             "Configure an IPv4 address or a global IPv6 address: ip address add ADDRESS/PREFIX dev " + netdev);
+             "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }
 
 }  // namespace
@@ -504,12 +681,16 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
 constexpr Rule kGid{
     .id = "gid",
     .group = group::link,
-    .title = "A RoCE port has no RoCE v2 GID with a routable address",
+    .title = "A RoCE port has no RoCE v2 GID with a routable address, or shares it",
     .meaning =
         "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
-        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do.",
+        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A bond over "
+        "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one. In "
+        "switchdev mode the uplink has no GIDs by design: its virtual functions and subfunctions have them.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
-    .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
+    .fix =
+        "Configure an IPv4 address or a global IPv6 address on the netdev. Bond only ports of one NIC that has a RoCE "
+        "LAG.",
     .ask_port = ask_gid,
 };
 
@@ -583,6 +764,16 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   return reading;
 }
 
+std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  if (seen == nullptr || !seen->fec_words || !seen->fec_words_near_limit || *seen->fec_words <= 0) return std::nullopt;
+  Measured out{port.id(), *seen->fec_words_near_limit, *seen->fec_words, "no code word near the limit"};
+  if (out.amount > 0)
+    out.evidence = number_text(out.amount) + " of " + number_text(out.base) +
+                   " code words needed two thirds of the symbols that FEC corrects, or more";
+  return out;
+}
+
 constexpr Measurement kLinkFlapWindows[]{
     {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
                 "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
@@ -642,6 +833,14 @@ constexpr Measurement kPreFecBerWindows[]{
                "when no job runs.",
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
+    {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
+                "share of code words in which FEC corrected two thirds of the symbols that it can, or more",
+                "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
+                "no more than 1 code word in 1e9 near the limit of FEC", 10},
+     .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
+     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
+               "when no job runs.",
+     .read_port = read_fec_words},
 };
 
 }  // namespace
@@ -685,7 +884,10 @@ constexpr Rule kPreFecBer{
     .meaning =
         "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, RS(528,514) at "
         "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
-        "failing laser, a dirty connector or an aging cable, and gets worse when warm.",
+        "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
+        "histogram of "
+        "code words by corrected symbols (mlx5, bnxt_en; Linux 6.18), code words near the limit are counted too: they "
+        "show bursts of errors, which the ratio of bits hides.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
     .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
     .windows = kPreFecBerWindows,

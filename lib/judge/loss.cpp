@@ -22,6 +22,7 @@ std::optional<Measured> read_ack_timeouts(const View& view, const RuleWindow& ru
 constexpr Measurement kLossWindows[]{
     {.window = {"out_of_sequence", ratio, WindowLimits{1e-5, 1e-3, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: at 1 in 1000, go-back-N spends more than it gains", "below 1e-5 of the packets", 10},
+     .transport = true,
      .meaning = "Packets are lost or reordered in the network, and are sent again.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare PFC, trust, DSCP map and ECN of this port "
                "with its switch: fabric-agentctl neighbors",
@@ -35,6 +36,7 @@ constexpr Measurement kLossWindows[]{
     // one.
     {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
+     .transport = true,
      .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {.parts = {{{"packets sent again", &S::retransmissions},
@@ -44,6 +46,7 @@ constexpr Measurement kLossWindows[]{
              .largest = true}},
     {.window = {"ack_timeouts", ratio, WindowLimits{1, kNever, 20, 10, kMinute}, "ACK timeouts per second",
                 "NVSentinel: local_ack_timeout_err more than 1 a second", "below 1 a second", 3},
+     .transport = true,
      .meaning = "ACKs do not arrive: packets are lost, or the peer is gone.",
      .remedy = "Find the peers: rdma resource show qp link {rdma}. Check that they are alive, then look for discards "
                "and failed links on the path.",
@@ -57,6 +60,7 @@ constexpr Measurement kLossWindows[]{
      .sum = {{{{"packets marked as damaged on the path", &S::remote_physical_errors}}}}},
     {.window = {"retries_exceeded", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "broken connections",
                 "ours: each ends a job, and the other end or the path may be at fault", "none"},
+     .transport = true,
      .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12): a connection broke, and its job ends.",
      .remedy = "Find the peer in the job's log, and the lossy or broken link between the two: fabric-agentctl diagnose "
                "{netdev}",
@@ -67,6 +71,7 @@ constexpr Measurement kReceiverWindows[]{
     {.window = {"rnr_retries_exceeded", count, WindowLimits{1, kNever, kMinute, 0, kMinute},
                 "broken connections; RNR NAKs alone are flow control and not counted",
                 "ours: each ends a job, and the other end is at fault", "no RNR retry exceeded"},
+     .transport = true,
      .meaning = "RNR retry exceeded: the receiving application posts its buffers too late, and a connection broke. The "
                 "network is not the cause.",
      .remedy = "Find the peers: rdma resource show qp link {rdma}. Check CPU load, pinning and queue depths of the "
@@ -78,6 +83,7 @@ constexpr Measurement kReceiverWindows[]{
 constexpr Measurement kRequestsWindows[]{
     {.window = {"request_errors", count, WindowLimits{8, kNever, kMinute, 0, kMinute}, "rejected requests",
                 "ours: the end of a job may cause a few", "fewer than 8 a minute"},
+     .transport = true,
      .meaning = "One side rejects RDMA requests of the other: a fault of the application or its peer, or a peer died.",
      .remedy = "Find the processes: rdma resource show qp link {rdma}. Look for failed work requests in the job's log "
                "on both sides.",

@@ -5,6 +5,7 @@
 #include "judge/engine.h"
 #include "judge/finding.h"
 #include "judge/topology.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -12,7 +13,8 @@ std::vector<const Port*> rails(const View& view) {
   std::vector<const Port*> out;
   const std::set<std::string> devices = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.contains(port.rdma))
+    if (serves_jobs(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
+        devices.contains(port.rdma))
       out.push_back(&port);
   return out;
 }
@@ -42,6 +44,11 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
 }
 
 namespace {
+
+// The uplink of an E-Switch in switchdev mode may have an address of its host.
+bool is_judged_for_addresses(const View& view, const Port& port) {
+  return is_judged(port) || serves_jobs(view.now, port);
+}
 
 // Global addresses of all netdevs of the port. nullopt: unknown.
 struct PortAddress {
@@ -153,12 +160,12 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
 void ask_address(const View& view, Findings& findings) {
   Holders all;
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_roce(port)) continue;
+    if (!is_judged_for_addresses(view, port) || !is_roce(port)) continue;
     for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
       all[each.address.ip].emplace(each.netdev, &port);
   }
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !is_roce(port) || port.netdev.empty()) continue;
+    if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port) || port.netdev.empty()) continue;
     if (auto finding = address_finding(view, port, all)) findings.push_back(std::move(*finding));
   }
 }
@@ -183,7 +190,7 @@ namespace {
 
 // Without traffic the kernel has no entry and nothing is reported.
 std::optional<Finding> ask_gateway(const View& view, const Port& port) {
-  if (!is_judged(port) || !is_active(port) || !is_roce(port)) return std::nullopt;
+  if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port)) return std::nullopt;
   const IpNeighbor* worst = nullptr;
   std::string netdev, answering;
   for (const NamedInterface& each : interfaces_of(view.now, port))
@@ -241,7 +248,7 @@ std::string duplicate_gid(const View& view, const Port& port) {
     own_addresses.insert(gid_text(each.address.ip));
   for (const Port& other : view.now.ports) {
     if (&other == &port) break;  // reported for the later port
-    if (!is_judged(other) || !is_roce(other) || other.netdev == port.netdev) continue;
+    if (!serves_jobs(view.now, other) || !is_roce(other) || other.netdev == port.netdev) continue;
     for (const Gid& theirs : other.gids)
       for (const Gid& own : port.gids)
         if (is_routable_v2(own) && own.gid == theirs.gid && is_routable_v2(theirs) && own.netdev != theirs.netdev &&
@@ -383,7 +390,7 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
 void ask_mtu_chain(const View& view, Findings& findings) {
   const std::vector<const Port*> all = rails(view);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
+    if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
       findings.push_back(mtu_chain_finding(view, all, port));
 }
 
@@ -662,7 +669,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;  // with this board, by version
   if (!board.empty())
     for (const Port& other : view.now.ports)
-      if (is_judged(other) && board_of(other) == board && other.kernel_driver == port.kernel_driver &&
+      if (is_own_device(other) && board_of(other) == board && other.kernel_driver == port.kernel_driver &&
           !other.firmware.empty())
         cards[other.firmware].insert(card_of(other.pci));
   std::string usual = port.firmware;  // of most NICs; on a tie the newest
@@ -693,7 +700,7 @@ void add_driver_finding(const View& view, const Port& port, Findings& findings) 
 void ask_firmware(const View& view, Findings& findings) {
   std::set<std::string> cards, drivers;
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port)) continue;
+    if (!is_own_device(port)) continue;
     if (!port.kernel_driver.empty() && drivers.insert(port.kernel_driver).second)
       add_driver_finding(view, port, findings);
     if (port.firmware.empty() || port.pci.empty() || !cards.insert(card_of(port.pci)).second) continue;

@@ -48,6 +48,40 @@ constexpr Rule kPfcAndPause{
 
 namespace {
 
+// A value in the policy is judged by the setting.
+std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
+  if (!is_judged(port) || !port.qos.pfc_watchdog || !port.qos.pfc || port.qos.pfc->bits == 0) return std::nullopt;
+  const PortPolicy* entry = view.policy != nullptr ? policy_for(*view.policy, port) : nullptr;
+  if (entry != nullptr && entry->want.pfc_watchdog) return std::nullopt;
+  const std::string pfc = "PFC " + to_text(*port.qos.pfc), expected = "a time limit for continuous PFC pause";
+  if (*port.qos.pfc_watchdog != 0)
+    return good(port.id(), pfc + ", watchdog " + std::to_string(*port.qos.pfc_watchdog) + " ms", expected);
+  return bad(Status::warning, port.id(), pfc + ", watchdog off", expected,
+             "If this host hangs, the NIC sends PFC pause without end and stops every port of the network behind it.",
+             "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout 8000, or set pfc_watchdog in the policy.");
+}
+
+}  // namespace
+
+constexpr SettingId kOfPfcWatchdog[]{SettingId::pfc, SettingId::pfc_watchdog};
+
+constexpr Rule kPfcWatchdog{
+    .id = "pfc-watchdog",
+    .group = group::settings,
+    .title = "The PFC watchdog of the NIC is off",
+    .meaning =
+        "The NIC stops sending PFC pause after a time without progress (ethtool's tunable pfc-prevention-tout; "
+        "NVIDIA's "
+        "firmware: 8 s). Without this limit, one host that hangs stops the ports behind its switch. Switches have a "
+        "watchdog of their own. Not judged if the driver has no such tunable, or the policy sets pfc_watchdog.",
+    .inspect = "ethtool --get-tunable NETDEV pfc-prevention-tout",
+    .fix = "ethtool --set-tunable NETDEV pfc-prevention-tout 8000, or set pfc_watchdog in the policy.",
+    .settings = kOfPfcWatchdog,
+    .ask_port = ask_pfc_watchdog,
+};
+
+namespace {
+
 std::optional<Finding> ask_congestion(const View& view, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
   if (signals == nullptr || signals->seconds <= 0 || !is_judged(port)) return std::nullopt;
@@ -111,6 +145,52 @@ std::optional<Measured> read_pause(const View& view, const RuleWindow&, const Po
   return Measured{port.id(), share * signals->seconds, signals->seconds,
                   what + ": " + number_text(std::round(share * 1000) / 10) + " % of " + window};
 }
+
+// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much. What
+// loops back inside the NIC has no priority.
+template <Direction Way>
+std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, const Port& port) {
+  const Signals* own = signals_of_port(view, port);
+  if (own == nullptr || !is_judged(port) || !is_roce(port)) return std::nullopt;
+  const auto members = members_of(view.now, port);
+  std::optional<ByteShares> seen;
+  if (members.empty()) seen = byte_shares(view, port, *own, Way);
+  else seen = byte_shares(view, with_settings_of(members, port), with_bond(view, port, *own), Way);
+  if (!seen) return std::nullopt;
+  const std::string_view way = Way == Direction::tx ? "sent" : "received";
+  Measured out{port.id(), 0, 0,
+               "RDMA " + std::string(way) + ": on priority " + to_text(seen->with_pfc) + ", or little"};
+  if (seen->all < limit_of(view, kMuchTraffic)) return out;
+  out.amount = std::clamp(seen->all - seen->lossless, 0.0, seen->others);
+  out.base = seen->all;
+  if (out.amount < 0.01 * out.base) return out;
+  PrioSet used;
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = own->priority[priority];
+    const double bytes = rise(Way == Direction::tx ? each.tx_bytes : each.rx_bytes);
+    if (!seen->with_pfc.has(static_cast<int>(priority)) && bytes >= 0.1 * out.amount)
+      used.bits = static_cast<uint8_t>(used.bits | 1u << priority);
+  }
+  out.evidence = "of " + number_text(std::round(out.base / 1e6)) + " MB RDMA " + std::string(way) + ", " +
+                 percent(out.amount / out.base) + " used no priority with PFC (" + to_text(seen->with_pfc) + ")";
+  if (used.bits != 0) out.evidence += "; priority " + to_text(used) + " carried as much";
+  return out;
+}
+
+constexpr Measurement kUnprotectedWindows[]{
+    {.window = {"unprotected_sent", ratio, WindowLimits{0.5, kNever, kMinute, 10, kMinute}, "share of the RDMA bytes",
+                "ours: a job uses its traffic class or does not", "RDMA on priorities with PFC", 0},
+     .meaning = "This host sends RoCE on a priority without PFC: the first congestion loses its packets.",
+     .remedy = "The job uses another traffic class. {traffic_class}",
+     .read_port = read_unprotected<Direction::tx>},
+    {.window = {"unprotected_received", ratio, WindowLimits{0.5, kNever, kMinute, 10, kMinute},
+                "share of the RDMA bytes", "ours: as unprotected_sent", "RDMA on priorities with PFC", 0},
+     .meaning = "RoCE arrives on a priority without PFC: the senders use another traffic class, or a switch rewrites "
+                "the DSCP. The first congestion loses its packets.",
+     .remedy = "Check the senders first (fabric-agentctl check --only unprotected-traffic there), then the switches. "
+               "{traffic_class}",
+     .read_port = read_unprotected<Direction::rx>},
+};
 
 constexpr std::string_view
     kPauseUnit = "share of the time",
@@ -192,6 +272,24 @@ constexpr Rule kCnpIgnored{
         "Set ecn_rp in the policy to the RoCE priority, or cc to true if the driver has one setting for all "
         "priorities, then: fabric-agentctl apply",
     .windows = kCnpIgnoredWindows,
+};
+
+constexpr Rule kUnprotectedTraffic{
+    .id = "unprotected-traffic",
+    .group = group::counters,
+    .title = "RoCE traffic uses a priority without PFC",
+    .meaning =
+        "Compares the RDMA bytes of the port with its bytes by priority: half of them or more used no priority with "
+        "PFC (the policy's, if PFC is off). Nothing need be lost yet: PFC does not protect this traffic when the "
+        "network is congested. The priority follows from the DSCP, and the DSCP from the traffic class that the job "
+        "gives to its queue pairs: traffic class = DSCP x 4, plus 2 for ECT(0).",
+    .inspect = "ethtool -S NETDEV | grep -E 'prio[0-9]_bytes|bytes_pri'; fabric-agentctl show --port NETDEV",
+    .fix =
+        "Give the job the traffic class of this network (NCCL_IB_TC of fabric-agentctl topo --format nccl; "
+        "UCX_IB_TRAFFIC_CLASS and NVSHMEM_IB_TRAFFIC_CLASS have the same value). For programs that set none: "
+        "traffic_class (mlx5 with OFED) or roce_tos (rdma_cm) in the policy.",
+    .limits = {&kMuchTraffic},
+    .windows = kUnprotectedWindows,
 };
 
 // Settings as a cause of loss: PFC off at one end, RoCE on another priority, too little headroom.
@@ -605,8 +703,9 @@ constexpr Rule kBusyNetwork{
 };
 
 std::span<const Rule> pfc_rules() {
-  static constexpr Rule kAll[]{kPfcAndPause, kCongestion, kPauseStorm, kPauseHeld,       kCnpIgnored, kPfcOffSwitch,
-                               kUnprotected, kHeadroom,   kEcnOff,     kPausedByNetwork, kBusyNetwork};
+  static constexpr Rule kAll[]{kPfcAndPause, kPfcWatchdog,        kCongestion,   kPauseStorm,  kPauseHeld,
+                               kCnpIgnored,  kUnprotectedTraffic, kPfcOffSwitch, kUnprotected, kHeadroom,
+                               kEcnOff,      kPausedByNetwork,    kBusyNetwork};
   return kAll;
 }
 

@@ -229,36 +229,32 @@ bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
 // Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
 double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrNaksSent); }
 
-// The priorities with PFC. If PFC is off, the priorities of the policy.
-PrioSet protected_priorities(const PortContext& ctx) {
-  if (!ctx.port.qos.pfc) return {};
-  if (ctx.port.qos.pfc->bits == 0) return ctx.policy_pfc.value_or(PrioSet{});
-  return *ctx.port.qos.pfc;
-}
-
-// RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
-struct ByteShares {
-  double all = 0, lossless = 0, others = 0;
-};
+// nullopt: not counted, or little traffic.
 std::optional<ByteShares> shares_of(const PortContext& ctx, Direction direction) {
-  const bool rx = direction == Direction::rx;
-  ByteShares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
-  const PrioSet with_pfc = protected_priorities(ctx);
-  if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 ||
-      out.all < ctx.limit(kMuchTraffic))
-    return std::nullopt;
-  for (size_t priority = 0; priority < kPriorities; ++priority) {
-    const PrioritySignals& each = ctx.signals.priority[priority];
-    const double bytes = rise(rx ? each.rx_bytes : each.tx_bytes);
-    if (with_pfc.has(priority)) out.lossless += bytes;
-    else out.others += bytes;
-  }
+  auto out = byte_shares(ctx.view, ctx.port, ctx.signals, direction);
+  if (!out || out->all < ctx.limit(kMuchTraffic)) return std::nullopt;
   return out;
 }
 
 std::string megabytes(double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; }
 
 }  // namespace
+
+std::optional<ByteShares> byte_shares(const View& view, const Port& port, const Signals& signals, Direction direction) {
+  if (!capabilities_of(port.kernel_driver).priority_bytes || !port.qos.pfc) return std::nullopt;
+  const bool rx = direction == Direction::rx;
+  ByteShares out{.all = rise(rx ? signals.rx_bytes : signals.tx_bytes), .with_pfc = *port.qos.pfc};
+  const PortPolicy* policy = policy_of(view, port);
+  if (out.with_pfc.bits == 0 && policy != nullptr) out.with_pfc = policy->want.pfc.value_or(PrioSet{});
+  if (out.with_pfc.bits == 0) return std::nullopt;
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = signals.priority[priority];
+    const double bytes = rise(rx ? each.rx_bytes : each.tx_bytes);
+    if (out.with_pfc.has(priority)) out.lossless += bytes;
+    else out.others += bytes;
+  }
+  return out;
+}
 
 Loss loss_of(const Port& port, const Signals& seen) {
   Loss out;
@@ -367,10 +363,33 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
   if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
   if (seen->others < 0.5 * seen->all) return {};  // traffic that loops back inside the NIC has no priority
   std::string out = "of " + megabytes(seen->all) + " RDMA " + direction_text(direction) + ", at most " +
-                    megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
-                    ", which has PFC";
+                    megabytes(seen->lossless) + " used priority " + to_text(seen->with_pfc) + ", which has PFC";
   if (ctx.port.qos.pfc->bits == 0) out += " by the policy";
   return out;
+}
+
+std::string traffic_class_text(const View& view, const Port& port) {
+  const PortPolicy* entry = policy_of(view, port);
+  const Qos& have = port.qos;
+  if (have.trust == Trust::pcp && (entry == nullptr || entry->want.trust.value_or(Trust::pcp) == Trust::pcp))
+    return "This port trusts the VLAN priority, not the DSCP: set the service level (NCCL_IB_SL, UCX_IB_SL), or trust "
+           "= "
+           "\"dscp\" and dscp_map in the policy.";
+  std::optional<unsigned> value;
+  if (entry != nullptr) value = roce_traffic_class(*entry);
+  if (!value && have.dscp_map && have.pfc)
+    for (const auto& [dscp, priority] : *have.dscp_map)
+      if (have.pfc->has(priority) && (!value || dscp == 26)) value = dscp * 4U + 2U;  // 26: most vendors' example
+  if (!value)
+    return "Set the traffic class of RoCE, which is its DSCP x 4, plus 2 for ECT(0), in the environment of each rank "
+           "(NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, NVSHMEM_IB_TRAFFIC_CLASS).";
+  const std::string text = std::to_string(*value), dscp = std::to_string(*value >> 2U);
+  std::string out = "Set it in the environment of each rank: NCCL_IB_TC=" + text + " UCX_IB_TRAFFIC_CLASS=" + text +
+                    " NVSHMEM_IB_TRAFFIC_CLASS=" + text + " (a traffic class is DSCP x 4: DSCP " + dscp + " is " +
+                    std::to_string((*value >> 2U) * 4);
+  if ((*value & 3U) != 0) out += "; " + text + " also sets ECT, so that switches can mark";
+  return out + "). For programs that set none: traffic_class = " + text + " (mlx5 with OFED) or roce_tos = " + text +
+         " (rdma_cm) in the policy. A library that makes its queue pairs itself may ignore the variable: update it.";
 }
 
 std::string well_protected(const PortContext& ctx) {
@@ -379,7 +398,7 @@ std::string well_protected(const PortContext& ctx) {
   if (!sent || !received || sent->lossless < most * sent->all || received->lossless < most * received->all) return {};
   const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
   return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
-         to_text(protected_priorities(ctx));
+         to_text(sent->with_pfc);
 }
 
 // If frames are too long, small messages pass; the first packet of a large one is lost each time.
@@ -575,7 +594,11 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (!is_notification_point && is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent &&
       *seen.cnp_sent == 0)
     out.add(unanswered);
-  return out;
+  if (!is_virtual(ctx.port)) return out;
+  Symptoms of_transport;  // the others are of the wire, which another port has
+  for (const Symptom each : {loss, receiver})
+    if (out.has(each)) of_transport.add(each);
+  return of_transport;
 }
 
 }  // namespace fabric

@@ -82,6 +82,14 @@ inline constexpr Limit kMuchTraffic{"roce-unprotected",
                                     1e15};
 
 enum class Direction : uint8_t { rx, tx };
+// RDMA's bytes of one direction, and the bytes of the priorities with and without PFC.
+struct ByteShares {
+  double all = 0, lossless = 0, others = 0;
+  PrioSet with_pfc{};  // of the port, or of the policy if PFC is off
+};
+// nullopt: the port does not count bytes by priority, or neither port nor policy has PFC on a priority. `signals` and
+// settings of a bond include those of its members (with_bond(), with_settings_of()).
+std::optional<ByteShares> byte_shares(const View& view, const Port& port, const Signals& signals, Direction direction);
 // How much of the window one direction was paused.
 struct PauseShare {
   Direction direction = Direction::rx;
@@ -170,6 +178,8 @@ double discards_of_roce(const PortContext& ctx);
 bool has_lossless(const PortContext& ctx);
 // So many discards are enough for the transport's losses.
 bool discards_explain_loss(const PortContext& ctx, double discards);
+// The step that gives a job the traffic class of the port's RoCE, by the policy, else by the port's DSCP map.
+std::string traffic_class_text(const View& view, const Port& port);
 // Text if RDMA bytes bypassed the priorities with PFC, or empty.
 std::string unprotected(const PortContext& ctx, Direction direction);
 // Text if RDMA bytes used the priorities with PFC in both directions, or empty.

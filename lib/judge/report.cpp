@@ -17,6 +17,12 @@ bool is_audited(const Finding& finding) {
          !is_unverified(finding);
 }
 
+bool limits_verdict(const Finding& finding) { return finding.unjudged && !finding.acknowledged; }
+
+bool is_listed(const Finding& finding) {
+  return finding.status != Status::ok || finding.unjudged || is_audited(finding);
+}
+
 Status worst(const Report& report) {
   Status found = Status::ok;
   for (const Finding& finding : report.findings)
@@ -30,7 +36,7 @@ static Json certainty_json(const Finding& finding) {
 }
 
 Json to_json(const Report& report) {
-  Json checks = Json::array();
+  Json checks = Json::array(), not_judged = Json::array();
   for (const Finding& finding : report.findings) {
     Json entry = Json::object({{"id", finding.id},
                                {"subject", finding.subject},
@@ -39,6 +45,10 @@ Json to_json(const Report& report) {
                                {"expected", finding.expected},
                                {"meaning", finding.meaning},
                                {"remedy", finding.remedy}});
+    if (limits_verdict(finding))
+      not_judged.push_back(
+          Json::object({{"id", finding.id}, {"subject", finding.subject}, {"observed", finding.observed}}));
+    if (finding.unjudged) entry["judged"] = false;
     if (!finding.outcome.empty()) entry["outcome"] = finding.outcome;
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
@@ -50,7 +60,8 @@ Json to_json(const Report& report) {
     }
     checks.push_back(std::move(entry));
   }
-  return Json::object({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
+  return Json::object(
+      {{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}, {"not_judged", std::move(not_judged)}});
 }
 
 namespace {
@@ -61,7 +72,8 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 bool is_same_fault(const Finding& a, const Finding& b) {
   return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since && a.outcome == b.outcome;
+         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since &&
+         a.outcome == b.outcome && a.unjudged == b.unjudged;
 }
 
 }  // namespace
@@ -70,7 +82,7 @@ bool is_same_fault(const Finding& a, const Finding& b) {
 std::vector<FindingGroup> group_findings(const Report& report) {
   std::vector<FindingGroup> checks, groups;
   for (const Finding& finding : report.findings) {
-    if (finding.status == Status::ok && !is_audited(finding)) continue;
+    if (!is_listed(finding)) continue;
     auto same = std::ranges::find_if(checks, [&](const FindingGroup& group) {
       return group.ids.front() == finding.id && is_same_fault(*group.finding, finding);
     });
@@ -99,16 +111,18 @@ std::string counts_text(const Report& report, bool with_ok) {
   };
   for (const Status status : {Status::critical, Status::warning, Status::unknown})
     add(count_findings(report, status), to_text(status));
-  size_t ok = 0, unverified = 0, audited = 0;
+  size_t ok = 0, unverified = 0, audited = 0, unjudged = 0;
   for (const Finding& finding : report.findings) {
     if (finding.status != Status::ok || finding.acknowledged) continue;
     if (is_unverified(finding)) ++unverified;
     else if (is_audited(finding)) ++audited;
+    else if (finding.unjudged) ++unjudged;
     else ++ok;
   }
   if (with_ok) add(ok, to_text(Status::ok));
   add(unverified, to_text(Outcome::unverified));
   add(audited, "not enforced (audit mode)");
+  add(unjudged, "not judged");
   const auto acknowledged = std::ranges::count(report.findings, true, &Finding::acknowledged);
   if (acknowledged > 0) append_item(text, std::to_string(acknowledged) + " acknowledged");
   return text;

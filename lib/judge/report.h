@@ -47,6 +47,8 @@ struct Finding {
   std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
+  // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
+  bool unjudged = false;
 
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
@@ -62,6 +64,12 @@ bool is_unverified(const Finding& finding);
 // write.
 bool is_audited(const Finding& finding);
 
+// Whether a report shows the finding: it is not ok, or it limits the verdict, or it is a setting that audit mode
+// leaves.
+bool is_listed(const Finding& finding);
+// Whether it limits the verdict: Finding::unjudged, not acknowledged.
+bool limits_verdict(const Finding& finding);
+
 struct Report {
   Findings findings;
 };
@@ -69,9 +77,11 @@ struct Report {
 // The worst status by rank(). An empty report is ok; acknowledged findings count as ok.
 Status worst(const Report& report);
 
-// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]}, with "since"
-// and "acknowledged" if known; a cause also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and
-// "next". A contract with scripts: members are added, never renamed.
+// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}],
+//  "not_judged": [{"id","subject","observed"}]}, with "since" and "acknowledged" if known, and "judged" if false; a
+//  cause
+// also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and "next". A contract with scripts:
+// members are added, never renamed.
 Json to_json(const Report& report);
 
 // Only the causes, as in `diagnose --json` and /metrics:
@@ -83,12 +93,12 @@ struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
 };
-// The groups of the findings that are not ok, in the report's order, then of the settings that differ in audit mode.
+// The groups of the findings that are listed, in the report's order: those that are not ok come first.
 std::vector<FindingGroup> group_findings(const Report& report);
 
 // Without acknowledged findings.
 size_t count_findings(const Report& report, Status status);
-// "3 critical, 1 warning, 192 ok, 2 unverified, 1 acknowledged"
+// "3 critical, 1 warning, 192 ok, 2 unverified, 1 not judged, 1 acknowledged"
 std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".

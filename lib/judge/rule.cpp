@@ -72,7 +72,7 @@ std::optional<Measured> read_counters(const View& view, const RuleWindow& window
 
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
   for (const Port& port : view.now.ports) {
-    if (is_virtual(port)) continue;
+    if (is_virtual(port) && !(window.transport && is_endpoint(port))) continue;
     if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
   }
 }
@@ -81,8 +81,8 @@ std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> table = setting_rules();
     for (const auto subject : {link_rules(), optics_rules(), pfc_rules(), loss_rules(), pcie_rules(), platform_rules(),
-                               topology_rules(), host_rules(), network_rules(), cabling_rules(), settings_rules(),
-                               agent_rules(), device_rules(), unexplained_rules()})
+                               topology_rules(), planes_rules(), unseen_rules(), host_rules(), network_rules(),
+                               cabling_rules(), settings_rules(), agent_rules(), device_rules(), unexplained_rules()})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       const bool in_order = each.group == group::settings || each.is_cause();
@@ -92,6 +92,13 @@ std::span<const Rule> rules() {
     return table;
   }();
   return all;
+}
+
+Keys judged_settings() {
+  Keys out;
+  for (const Rule& rule : rules())
+    for (const SettingId setting : rule.settings) out.set(index(setting));
+  return out;
 }
 
 const Rule* find_rule(std::string_view id) {

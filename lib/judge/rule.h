@@ -32,8 +32,8 @@ struct CounterSum {
   std::array<Part, 2> context{};  // shown, not counted
 };
 
-// Adds the readings of the window's read_port() for every port except virtual functions. The members of a bond have
-// their own cable, module and pause: each is a subject.
+// Adds the readings of the window's read_port() for every port that has what the window measures: a wire, or
+// connections. The members of a bond have their own cable, module and pause: each is a subject.
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out);
 // The sum of the window's counters. nullopt: the port has none of them.
 std::optional<Measured> read_counters(const View& view, const RuleWindow& window, const Port& port);
@@ -42,11 +42,13 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
 // One measurement of a rule. The worst of a rule's measurements is its finding.
 struct Measurement {
   WindowRow window;
-  double quiet = 0.5;   // below this share of a limit the value counts as quiet again
-  bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
+  double quiet = 0.5;      // below this share of a limit the value counts as quiet again
+  bool graced = false;     // not counted while the machine boots or the driver reloads, when links come up
+  bool transport = false;  // of connections, or of the device: measured without a wire of the port as well
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view meaning, remedy;
-  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: `remedy`
+  // The remedy of ports without RoCE, such as InfiniBand and EFA, and of ports without a wire; empty: `remedy`.
+  std::string_view elsewhere{};
   // The same readings over a long window, for faults too slow for a short one; with its own key and state.
   std::optional<WindowRow> slow{};
   CounterSum sum{};
@@ -179,12 +181,16 @@ std::span<const Rule> network_rules();
 std::span<const Rule> optics_rules();
 std::span<const Rule> pcie_rules();
 std::span<const Rule> pfc_rules();
+std::span<const Rule> planes_rules();
 std::span<const Rule> platform_rules();
 std::span<const Rule> topology_rules();
+std::span<const Rule> unseen_rules();
 
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.
 std::span<const Rule> rules();
+// The settings whose present values a rule judges, whatever the policy wants.
+Keys judged_settings();
 // nullptr: unknown id.
 const Rule* find_rule(std::string_view id);
 

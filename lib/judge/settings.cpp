@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/result.h"
 #include "judge/engine.h"
+#include "node/port_settings.h"
 
 namespace fabric {
 
@@ -30,9 +31,11 @@ Verdict verdict_of(const Change& change, bool enforced) {
       if (!enforced) return {setting.severity, meaning, std::string(kPlan)};
       return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
     case Outcome::pending:
-      if (!change.detail.empty())
-        return {Status::warning, meaning + " It is not written now: " + change.detail + ".",
-                "When the cause is over, the agent writes it; by hand: fabric-agentctl apply"};
+      if (!change.detail.empty()) {
+        const char* next = "When the cause is over: fabric-agentctl apply";
+        if (enforced) next = "When the cause is over, the agent writes it. State of the port: fabric-agentctl status";
+        return {Status::warning, meaning + " It is not written now: " + change.detail + ".", next};
+      }
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now"};
     case Outcome::unsupported:
@@ -71,6 +74,13 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return unreadable(port, planned.to, why);
   }
   const std::string outcome(to_text(change.outcome));
+  const PortPolicy* entry = policy_of(view, port);
+  if (change.outcome == Outcome::unsupported && entry != nullptr &&
+      !qos::vendor_command(port, setting_of(change.setting), entry->want).empty()) {
+    Finding finding = good(port.id(), "not visible to the kernel: see vendor-settings", change.to);
+    finding.outcome = outcome;
+    return finding;
+  }
   if (change.outcome == Outcome::unverified && change.from == change.to) {
     Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
     finding.outcome = outcome;
@@ -87,9 +97,14 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (view.policy != nullptr && !view.no_policy.empty())
     verdict.remedy = "Correct the configuration first: fabric-agentctl config check";
   else if (agent && agent->running && !agent->held.empty()) verdict.remedy = "End the suspension: " + agent->held;
-  if (!change.detail.empty()) verdict.meaning += " Reported: " + change.detail + ".";
+  if (!change.detail.empty() && change.outcome != Outcome::pending) verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
   finding.outcome = outcome;
+  if (is_audit_only(port)) {
+    finding = audited(std::move(finding));
+    finding.remedy = "The Arm cores of the DPU own this port: change the setting there, or its value in the policy.";
+    return finding;
+  }
   return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 
@@ -200,8 +215,50 @@ constexpr Rule kSysctl{
     .ask_host = ask_sysctl,
 };
 
+namespace {
+
+// The settings that the policy wants, also those derived from `traffic` and `cnp`, and that only the vendor's program
+// can read and write.
+std::optional<Finding> ask_vendor_settings(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  const PortPolicy* entry = policy_of(view, port);
+  if (entry == nullptr) return std::nullopt;
+  std::string expected, commands;
+  for (const Setting& setting : kSettings) {
+    const std::string command = qos::vendor_command(port, setting, entry->want);
+    if (command.empty()) continue;
+    append_item(expected, std::string(setting.key) + " " + value_text(setting, entry->want));
+    commands += "\n" + command;
+  }
+  if (expected.empty()) return std::nullopt;
+  return bad(Status::unknown, port.id(), "not visible to the kernel", expected,
+             "The kernel can neither show nor write these settings of this NIC (driver " + port.kernel_driver +
+                 "): they are not enforced, and nothing here shows whether the NIC has them.",
+             "Compare with nicctl show qos; nicctl show dcqcn. If they differ, also after each reboot unless the NIC's "
+             "profile has them:" +
+                 commands);
+}
+
+}  // namespace
+
+constexpr Rule kVendorSettings{
+    .id = "vendor-settings",
+    .group = group::settings,
+    .title = "Settings that only the NIC vendor's program can read and write",
+    .meaning =
+        "The kernel driver of some NICs (AMD's ionic) has no interface for PFC, the DSCP map, trust and DCQCN: only "
+        "the "
+        "vendor's program can read and set them, and the NIC loses them at a reboot unless they are in its profile. "
+        "The agent does not run that program. What the policy wants of such a port is listed with the commands that "
+        "set "
+        "it. If a boot script sets them, [rules.vendor-settings] enabled = false.",
+    .inspect = "nicctl show qos; nicctl show dcqcn",
+    .fix = "Run the listed commands of nicctl, and again after each reboot (AMD UG1813).",
+    .ask_port = ask_vendor_settings,
+};
+
 std::span<const Rule> settings_rules() {
-  static constexpr Rule kAll[]{kSysctl};
+  static constexpr Rule kAll[]{kSysctl, kVendorSettings};
   return kAll;
 }
 

@@ -4,6 +4,7 @@
 
 #include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
 #include "topology/compute_nics.h"
@@ -171,7 +172,10 @@ std::set<std::string> devices_for_gpus(const View& view) {
   std::set<std::string> out;
   const auto& nics = view.now.topology.nics;
   for (const Pair& pair : built_pairing(view).pairs)
-    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    for (const size_t nic : pair.nics) {
+      out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+      for (const Port* port : endpoints_of(view.now, nics[nic])) out.insert(port->rdma);
+    }
   return out;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 
 #include "judge/health.h"
 #include "node/signals.h"
@@ -28,6 +30,8 @@ struct View {
   std::shared_ptr<const Built> built{};
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
   std::string no_policy;
+  // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
+  std::set<std::string> named{};
 };
 
 // [rules] of the configuration, or the defaults.

@@ -145,6 +145,7 @@ Result<Kernel> open_kernel(const std::string& root) {
   // EPROTONOSUPPORT: no RDMA stack loaded (and none to load).
   if (auto rdma = open_netlink(NETLINK_RDMA)) kernel.rdma = std::move(rdma).value();
   if (auto statistics = ethtool::open_statistics()) kernel.statistics = std::move(statistics).value();
+  kernel.tunables = ethtool::open_tunables();
   kernel.verbs = true;
   return kernel;
 }

@@ -19,9 +19,10 @@ struct Kernel {
   std::unique_ptr<Netlink> route{}, generic{}, rdma{};
   std::optional<ethtool::Family> ethtool{};
   std::unique_ptr<ethtool::Statistics> statistics{};
-  bool verbs = false;                            // libibverbs may be used, through query_recorded()
-  std::shared_ptr<Tape> tape{};                  // records or replays; null: does neither
-  std::map<std::string, std::string> serials{};  // of the boards that were read, by function and netdev
+  std::unique_ptr<ethtool::Tunables> tunables{};  // null also during a replay, which has recorded answers
+  bool verbs = false;                             // libibverbs may be used, through query_recorded()
+  std::shared_ptr<Tape> tape{};                   // records or replays; null: does neither
+  std::map<std::string, std::string> serials{};   // of the boards that were read, by function and netdev
 };
 
 // "/" is the running machine; any other directory a captured tree. Recorded answers in it (kAnswersFile) replace

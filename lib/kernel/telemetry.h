@@ -80,6 +80,7 @@ struct ResourceCount {
   std::string kind;   // nldev's words: "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"
   std::string owner;  // "user", "kernel"; empty: all of them
   uint64_t count = 0;
+  std::optional<uint64_t> most{};  // the device's limit, of totals; absent: the kernel does not report it
   bool operator==(const ResourceCount&) const = default;
 };
 
@@ -89,6 +90,9 @@ struct HealthReporter {
   bool healthy = true;
   uint64_t errors = 0, recoveries = 0;
   bool recovers = true;  // false: after an error the function is not healthy until the driver is loaded again
+  // Of mlx5's reporter "vnic", read with CAP_NET_ADMIN only: events since the driver was loaded, by the driver's names
+  // ("cq_overrun"; Documentation/networking/devlink/mlx5.rst of Linux 6.12).
+  std::map<std::string, uint64_t> diagnosis{};
   bool operator==(const HealthReporter&) const = default;
 };
 

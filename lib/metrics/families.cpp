@@ -7,8 +7,10 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
+#include "node/signals.h"
 #include "setting/change.h"
 #include "setting/setting_table.h"
 
@@ -55,6 +57,19 @@ constexpr Metric kDiagnosis{
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
+constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
+                              "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
+constexpr Metric kUnjudged{
+    "fabric_check_unjudged",
+    "1 for a subject that the check cannot judge from here, in whole or in part; its status is 0. Absent otherwise."};
+constexpr Metric kElsewhere{"fabric_rdma_devices_elsewhere",
+                            "RDMA devices in other network namespaces, which are not judged here."};
+constexpr Metric kObservable{
+    "fabric_rdma_observable_ratio",
+    "Share of the RDMA bytes received since the last scrape that belongs to queue pairs which the RDMA hardware "
+    "counters count, at most. Queue pairs that a library makes for GPUs (DEVX) are not counted. Absent with little "
+    "traffic, and "
+    "for drivers that count all queue pairs alike."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
     "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};
@@ -129,6 +144,7 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
+  if (port.qos.pfc_watchdog) families.add(kPfcWatchdog, labels, *port.qos.pfc_watchdog / 1e3);
   if (keys_of(port.qos) == Keys{}) return;
   std::string settings;
   for (const Setting& setting : kSettings)
@@ -177,13 +193,25 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
                  static_cast<double>(finding.status));
   }
   for (const std::string_view check : ok) families.add(kCheckStatus, {}, {{"check", check}}, 0);
+  for (const Finding& finding : report.findings)
+    if (finding.unjudged) families.add(kUnjudged, {}, {{"check", finding.id}, {"subject", finding.subject}}, 1);
+}
+
+void add_observable(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
+                    const RulePolicy& rules) {
+  for (const Port& port : node.ports) {
+    const Signals* signals = find_in(watched, port.id());
+    if (signals == nullptr || port.is_member()) continue;
+    if (const auto seen = observable_rdma(rules, port, *signals))
+      families.add(kObservable, port_labels(port), seen->ratio);
+  }
 }
 
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Report& report) {
   for (const Port& port : node.ports) {
     const std::string id = port.id();
-    if (!watched.contains(id) || is_virtual(port)) continue;
+    if (!watched.contains(id) || (is_virtual(port) && !is_endpoint(port))) continue;
     const Labels labels = port_labels(port);
     bool is_healthy = true;
     for (const Finding& each : report.findings) {
@@ -226,9 +254,11 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
 }
 
 void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published) {
-  for (const Port& port : node.ports) add_link(families, port);
+  for (const Port& port : node.ports)
+    if (port.role != PortRole::smi) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report, published);
+  if (!node.topology.nics.empty()) families.add(kElsewhere, {}, static_cast<double>(devices_elsewhere(node).size()));
   // Virtual functions last: their counters must not displace those of a physical port.
   for (const Port& port : node.ports)
     if (!is_virtual(port)) add_counters(families, port, published);
@@ -236,9 +266,9 @@ void add_node(FamilySet& families, const Node& node, const Report& report, const
   for (const Port& port : node.ports)
     if (!is_virtual(port)) add_raw_counters(families, port, published.raw);
   for (const Port& port : node.ports)
-    if (is_virtual(port)) add_counters(families, port, published);
+    if (is_virtual(port) && port.role != PortRole::smi) add_counters(families, port, published);
   for (const Port& port : node.ports)
-    if (is_virtual(port)) add_raw_counters(families, port, published.raw);
+    if (is_virtual(port) && port.role != PortRole::smi) add_raw_counters(families, port, published.raw);
 }
 
 // ---- telemetry other than counters
@@ -358,9 +388,11 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
 void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published) {
   const Labels labels{{"device", device.rdma}};
   constexpr std::string_view kKinds[] = {"qp", "cq", "mr", "ctx"};  // PDs, SRQs and CM identifiers follow these
-  for (const ResourceCount& count : device.resources)
-    if (count.owner.empty() && contains(kKinds, count.kind))
-      families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+  for (const ResourceCount& count : device.resources) {
+    if (!count.owner.empty() || !contains(kKinds, count.kind)) continue;
+    families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+    if (count.most) families.add(kResourcesMost, labels, {{"kind", count.kind}}, static_cast<double>(*count.most));
+  }
   for (const ResourceCount& count : device.resources)
     if (!count.owner.empty() && published.has(SeriesGroup::owners))
       families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
@@ -405,6 +437,10 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
     add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
     add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
+    if (const auto words = fec_words(fec)) families.add(kFecNearLimit, labels, static_cast<double>(words->near_limit));
+    for (const FecBin& bin : fec.histogram)
+      if (lanes)
+        families.add(kFecWords, labels, {{"symbols", std::to_string(bin.high)}}, static_cast<double>(bin.words));
   }
   std::set<std::string> seen;
   for (const Port& port : node.ports)
@@ -544,21 +580,6 @@ constexpr Metric kRail{
     "fabric_rail_info",
     "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1."};
 
-// The value of the longest glob that matches the switch or a name of the port; nullptr if none does.
-const std::string* longest_match(const std::map<std::string, std::string>& globs, const Port& port,
-                                 const std::string& leaf) {
-  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
-  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
-  const std::pair<const std::string, std::string>* longest = nullptr;
-  for (const auto& each : globs) {
-    if (longest != nullptr && each.first.size() <= longest->first.size()) continue;
-    if (std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
-      longest = &each;
-  }
-  if (longest == nullptr) return nullptr;
-  return &longest->second;
-}
-
 }  // namespace
 
 void add_events(FamilySet& families, const Health& health) {
@@ -601,38 +622,12 @@ void add_acknowledged(FamilySet& families, const Report& report) {
     if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
 }
 
-std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
-  if (!has_cable(port)) return std::nullopt;
-  const auto cables = planned_cables(policy, port);
-  const Neighbor* neighbor = switch_of(node, policy, port);
-  if (neighbor == nullptr && cables.empty()) return std::nullopt;
-  if (neighbor == nullptr) return cables.front()->peer;
-  // The plan's name of the switch wins over that of LLDP, so that it does not change when LLDP falls silent.
-  CableEnd end{neighbor->system(), neighbor->port()};
-  for (const Cable* cable : cables) {
-    if (!is_device(*neighbor, cable->peer)) continue;
-    end.device = cable->peer.device;
-    break;
-  }
-  return end;
-}
-
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails) {
   for (const Port& port : node.ports) {
-    std::string leaf, rail, plane;
-    if (const auto peer = peer_of(node, policy, port)) {
-      leaf = peer->device;
+    if (const auto peer = peer_of(node, policy, port))
       families.add(kNeighbor, port_labels(port), {{"switch", peer->device}, {"switch_port", peer->port}}, 1);
-    }
-    if (const auto found = rails.find(port.pci); found != rails.end() && !is_virtual(port)) {
-      rail = std::to_string(found->second.rail);
-      if (found->second.plane) plane = std::to_string(*found->second.plane);
-    }
-    if (policy != nullptr) {
-      if (const std::string* given = longest_match(policy->cabling.rails, port, leaf)) rail = *given;
-      if (const std::string* given = longest_match(policy->cabling.planes, port, leaf)) plane = *given;
-    }
+    const auto& [rail, plane, leaf] = rail_place(node, policy, port, rails);
     if (!rail.empty() || !leaf.empty())
       families.add(kRail, port_labels(port), {{"rail", rail}, {"plane", plane}, {"leaf", leaf}}, 1);
   }

@@ -21,12 +21,13 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // The subjects of a check that are ok share one series without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. nullopt: unknown.
-std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
-// Rail, plane and leaf switch: from [cabling], else from `rails` (rails_of()) and LLDP.
+// The switch port at the other end of the cable (peer_of()), and rail, plane and leaf switch (rail_place()).
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails = {});
 // The diagnoses of each port in `watched`, or the culprit none if there is no diagnosis.
+// Port id -> what its counters saw of the RDMA traffic in the window of `watched`.
+void add_observable(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
+                    const RulePolicy& rules);
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Report& report);
 // Omits zero counters of idle priorities (mostly five of eight), and those of an InfiniBand link on an Ethernet port.

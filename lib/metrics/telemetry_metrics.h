@@ -20,6 +20,12 @@ inline constexpr Metric kFecLaneCorrected{"fabric_phy_fec_lane_corrected_words_t
 inline constexpr Metric kFecLaneUncorrectable{"fabric_phy_fec_lane_uncorrectable_words_total",
                                               "FEC code words beyond correction, by lane of the PCS."};
 
+inline constexpr Metric kFecNearLimit{
+    "fabric_phy_fec_near_limit_words_total",
+    "FEC code words in which two thirds or more of the symbols that the code can correct were corrected."};
+inline constexpr Metric kFecWords{"fabric_phy_fec_words_total",
+                                  "FEC code words, by the largest number of corrected symbols of the bin (symbols)."};
+
 inline constexpr Metric kModuleInfo{
     "fabric_module_info",
     "Cable or module in the cage (form_factor, vendor, part_number, serial_number, medium, technology); always 1."};
@@ -59,6 +65,8 @@ inline constexpr Metric kModuleTxFaults{"fabric_module_lanes_with_transmit_fault
 inline constexpr Metric kResources{"fabric_rdma_resources",
                                    "RDMA objects in use on the device, users' and the kernel's together, by kind (qp, "
                                    "cq, mr, ctx: a process that has the device open)."};
+inline constexpr Metric kResourcesMost{"fabric_rdma_resources_limit",
+                                       "RDMA objects that the device can have, by kind (qp, cq, mr)."};
 inline constexpr Metric kResourcesByOwner{
     "fabric_rdma_resources_by_owner",
     "Queue pairs, completion queues and memory regions (kind: qp, cq, mr) of processes (owner user) and of the kernel "

@@ -17,6 +17,7 @@ constexpr DriverRow kRows[] = {
     // for NICs).
     {"mlx5_core",
      {.priority_bytes = true,
+      .counts_by_queue_pair = true,
       .multi_pf_netdev = true,
       .transmit_wait_bytes = 8,
       .lldp_agent_off =

@@ -7,7 +7,10 @@
 namespace fabric {
 
 struct Capabilities {
-  bool priority_bytes = false;          // counts RDMA traffic per priority
+  bool priority_bytes = false;  // counts RDMA traffic per priority
+  // Its RDMA hardware counters are those of queue pairs in the function's counter set. Queue pairs that a library makes
+  // for GPUs through DEVX are in none: counter_set_id 0 in ibgda.cpp of NVSHMEM 3.4 and mlx5.cpp of MORI.
+  bool counts_by_queue_pair = false;
   bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport sends again over other paths
   bool multi_pf_netdev = false;  // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
   // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).

@@ -11,7 +11,7 @@ namespace {
 // Drivers with evidence precede those without; the last one is for kernel drivers that no other names.
 constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &kIce,
                               &kI40e,     &kIonic, &kQede, &kRxe,  &kUpstream};
-constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
+constexpr std::array kFeatures{&kEthtoolFeature, &kPfcWatchdog, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
 const Op* find(std::span<const SettingOp> ops, SettingId setting) {
   const SettingOp* row = find_where(ops, [=](const SettingOp& each) { return each.setting == setting; });

@@ -37,6 +37,11 @@ struct Driver {
   // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: unknown.
   std::string (*remedy)(const Setting& setting, const Qos& have, const std::string& netdev,
                         int code) = upstream::remedy;
+  // The command of the vendor's program that gives the NIC the value, for settings that the kernel can neither show nor
+  // write; empty: none is known. `mac`: the permanent address of the port, or empty. Null: the vendor has no such
+  // program. Nothing here runs it.
+  std::string (*vendor_command)(const Setting& setting, const Qos& want, const std::string& rdma,
+                                const std::string& mac) = nullptr;
   std::span<const SettingOp> ops;
   std::span<const SettingId> order = upstream::kOrder;  // the order in which settings are written
   // After MTU or PFC were written, and after carrier-up: mlx5 recomputes thresholds when the same PFC is sent again.
@@ -67,6 +72,6 @@ std::span<const Feature* const> features();
 const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
 
 extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kBnge, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
-extern const Feature kEthtoolFeature, kRdmaCm, kOptionalCounters, kMrrs;
+extern const Feature kEthtoolFeature, kPfcWatchdog, kRdmaCm, kOptionalCounters, kMrrs;
 
 }  // namespace fabric

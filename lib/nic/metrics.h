@@ -89,6 +89,12 @@ inline constexpr Metric kCnpSent{
 // RDMA traffic and requests.
 inline constexpr Metric kRdmaBytes{"fabric_rdma_bytes_total", "RDMA traffic as the driver counts it, by direction."},
     kRdmaPackets{"fabric_rdma_packets_total", "RDMA packets as the driver counts them, by direction."},
+    kOptionalBytes{"fabric_rdma_optional_bytes_total",
+                   "RDMA traffic as counted by steering rules of the NIC that name no queue pair (optional counters), "
+                   "by direction."},
+    kOptionalPackets{"fabric_rdma_optional_packets_total",
+                     "RDMA packets as counted by steering rules of the NIC that name no queue pair (optional "
+                     "counters), by direction."},
     kRequests{"fabric_rdma_requests_received_total", "Requests received, by operation (write, read, atomic, send)."},
     kHwCounter{"fabric_rdma_hw_counters_total",
                "RDMA hardware counters under their driver's own names, in the driver's own unit: those without a "

@@ -234,7 +234,9 @@ void read_host(const Root& root, Node& node) {
     std::set<std::string> seen;
     for (const Port& port : node.ports) {
       const auto local = port.numa ? cpus.find(*port.numa) : cpus.end();
-      if (port.pci.empty() || is_virtual(port) || local == cpus.end() || !seen.insert(port.pci).second) continue;
+      if (port.pci.empty() || (is_virtual(port) && !is_own_device(port)) || local == cpus.end() ||
+          !seen.insert(port.pci).second)
+        continue;
       NicInterrupts nic{.nic = port.rdma, .pci = port.pci, .numa = *port.numa};
       host::read_interrupts(root, local->second, nic);
       if (nic.queues > 0) out.interrupts.push_back(std::move(nic));

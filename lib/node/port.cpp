@@ -33,14 +33,22 @@ std::string number_text(double value) {
 }
 
 std::string why_unmanageable(const Port& port) {
-  if (port.link_layer == LinkLayer::infiniband) return "InfiniBand";
+  const bool is_internal = port.role == PortRole::smi || port.role == PortRole::nvlink_management;
+  if (port.link_layer == LinkLayer::infiniband && !is_internal) return "InfiniBand";
   if (port.usnic) return "usNIC, no RoCE";
   switch (port.role) {
     case PortRole::virtual_function: return "virtual function: set on its physical function " + port.owner;
     case PortRole::subfunction: return "subfunction (" + port.owner + "): set on its function " + port.pci;
     case PortRole::representor: return "representor of a virtual function or subfunction: set on the uplink's port";
+    case PortRole::guest_function: return "virtual function: set on its physical function, on the host";
+    case PortRole::smi: return "SMI sub-device, management packets only";
+    case PortRole::data_direct: return "Data Direct function";
+    case PortRole::nvlink_management: return "management of the NVLink switches, inside this machine";
     case PortRole::netdev_elsewhere: return "its netdev is missing or in another network namespace";
     case PortRole::physical:
+    case PortRole::switchdev_uplink:
+    case PortRole::plane:
+    case PortRole::dpu_owned:
     case PortRole::bond:
     case PortRole::bond_member: break;
   }
@@ -53,7 +61,7 @@ bool are_twins(const Port& a, const Port& b) {
   const auto place = [](const Port& port) { return port.pci.substr(card_of(port.pci).size()); };
   return a.kernel_driver == b.kernel_driver && a.pci_id == b.pci_id && a.hca_type == b.hca_type &&
          a.board_id == b.board_id && a.link_layer == b.link_layer && a.number == b.number && place(a) == place(b) &&
-         is_judged(a) && is_judged(b);
+         is_virtual(a) == is_virtual(b) && (is_judged(a) || is_endpoint(a)) && (is_judged(b) || is_endpoint(b));
 }
 
 static const std::string* reason_for(const Port& port, std::string_view subject) {

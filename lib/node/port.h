@@ -10,21 +10,29 @@
 
 namespace fabric {
 
-// The kind of a port. Its reader decides it once (scanning::read_identity, read_link and bond_members); all other code
-// uses the role, or one of the questions below that the role answers. A new role needs a line here, its evidence in the
-// reader, and an answer to each question.
+// The kind of a port. Its reader decides it once, from the evidence in node/port_role.cpp (bond_members() for a bond's
+// members); all other code uses the role, or one of the questions below that the role answers. A new role needs a line
+// here, its evidence there, and an answer to each question.
 enum class PortRole : uint8_t {
-  physical,          // of a physical function, or of a software device
-  virtual_function,  // its PCI function has a link `physfn`
-  subfunction,       // its device is an auxiliary device, "mlx5_core.sf.4"
-  representor,       // the E-Switch's port for a virtual function or subfunction: phys_port_name "pf0vf3"
-  bond,              // its RDMA device sits on a bond (mlx5 RoCE LAG)
-  bond_member,       // a member of that bond, scanned as a port of its own
-  netdev_elsewhere,  // an Ethernet port whose netdev is missing or in another network namespace
+  physical,           // of a physical function, or of a software device
+  switchdev_uplink,   // the wire's port of an E-Switch in switchdev mode: RoCE runs over the functions behind it
+  virtual_function,   // its PCI function has a link `physfn`, and the physical function has its devices here
+  guest_function,     // a virtual function whose physical one is not here: in a guest, or in a pod
+  subfunction,        // its device is an auxiliary device, "mlx5_core.sf.4"
+  representor,        // the E-Switch's port for a virtual function or subfunction: phys_port_name "pf0vf3"
+  plane,              // one of three or more ports of an RDMA device: each leads to a plane of the network
+  smi,                // of an SMI sub-device, which carries management packets only: no program can open it
+  data_direct,        // on a Data Direct function, by which the DMA of another function reaches GPUs
+  nvlink_management,  // a function inside the machine that manages the NVLink switches (NVLSM, Fabric Manager)
+  dpu_owned,          // a host's function of a DPU that owns the E-Switch: the settings are the DPU's
+  bond,               // its RDMA device sits on a bond (mlx5 RoCE LAG)
+  bond_member,        // a member of that bond, scanned as a port of its own
+  netdev_elsewhere,   // an Ethernet port whose netdev is missing or in another network namespace
 };
 template <>
 inline constexpr std::string_view kEnumWords<PortRole>[] {
-  "physical", "virtual-function", "subfunction", "representor", "bond", "bond-member", "netdev-elsewhere"
+  "physical", "switchdev-uplink", "virtual-function", "guest-function", "subfunction", "representor", "plane", "smi",
+      "data-direct", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
@@ -42,7 +50,12 @@ struct Port {
   std::string card_address{};
   std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   PortRole role = PortRole::physical;
-  std::string owner{};  // physical function of a virtual function, "0000:17:00.0"; device of a subfunction
+  // The physical function of a virtual function, "0000:17:00.0"; the device of a subfunction; the RDMA device of an SMI
+  // sub-device, if the kernel names it.
+  std::string owner{};
+  std::optional<unsigned> vf{};  // the number of a virtual function that is not ACTIVE: `ip link set PF vf N`
+  bool switchdev =
+      false;  // the E-Switch above its netdev is in switchdev mode; a bond over such ports has no other sign
   // "compute": its NIC shares a host bridge or a nearer bridge with a GPU; else "host". Empty: the topology was not
   // read. A policy matches it by match.role.
   std::string serves;
@@ -80,12 +93,54 @@ struct Port {
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
-// Whether the port shares the wire of a physical function's port, which has the settings, cable and module. Such a port
-// is added and removed with its guest or container.
+// Whether the port has no wire of its own: no cable, no module, and settings that belong to another port or to nobody.
+// The ports of functions for guests and containers are added and removed with these.
 inline bool is_virtual(const Port& port) {
-  return port.role == PortRole::virtual_function || port.role == PortRole::subfunction ||
-         port.role == PortRole::representor;
+  switch (port.role) {
+    case PortRole::virtual_function:
+    case PortRole::guest_function:
+    case PortRole::subfunction:
+    case PortRole::representor:
+    case PortRole::smi:
+    case PortRole::data_direct:
+    case PortRole::nvlink_management: return true;
+    case PortRole::physical:
+    case PortRole::switchdev_uplink:
+    case PortRole::plane:
+    case PortRole::dpu_owned:
+    case PortRole::bond:
+    case PortRole::bond_member:
+    case PortRole::netdev_elsewhere: break;
+  }
+  return false;
 }
+
+// Whether RDMA connections of programs end at this port, so that its transport is judged: loss, retries, GIDs, MTU,
+// state. False for ports that no program opens, and for the uplink of an E-Switch in switchdev mode that has no GIDs
+// (mlx5: raw packets alone, mlx5_port_rep_immutable() in hw/mlx5/main.c of Linux 6.12).
+inline bool is_endpoint(const Port& port) {
+  switch (port.role) {
+    case PortRole::representor:
+    case PortRole::smi:
+    case PortRole::data_direct:
+    case PortRole::nvlink_management:
+    case PortRole::bond_member: return false;
+    case PortRole::physical:
+    case PortRole::switchdev_uplink:
+    case PortRole::virtual_function:
+    case PortRole::guest_function:
+    case PortRole::subfunction:
+    case PortRole::plane:
+    case PortRole::dpu_owned:
+    case PortRole::bond:
+    case PortRole::netdev_elsewhere: break;
+  }
+  return !port.switchdev || !port.gids.empty();
+}
+
+// Whether settings are read and compared, and never written: the Arm cores of the DPU program them, and repeated writes
+// would fight with them or be refused for ever.
+inline bool is_audit_only(const Port& port) { return port.role == PortRole::dpu_owned; }
 
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);
@@ -93,8 +148,13 @@ std::string rate_text(double bytes_per_second);
 // Four digits, or a whole number from 10,000 on, without trailing zeros: "2.5", "16", "50000".
 std::string number_text(double value);
 
-// False for virtual functions (checked in the guest) and members of a bond (checked with the bond).
+// Whether everything at the port is judged: its wire, its settings and its transport. False for ports without a wire
+// (is_endpoint() then decides about their transport) and members of a bond, which are checked with the bond.
 inline bool is_judged(const Port& port) { return !is_virtual(port) && !port.is_member(); }
+
+// Whether the device is this machine's, with its driver, firmware, health and interrupts: also a guest's or a pod's
+// virtual function, whose wire and settings are on the host.
+inline bool is_own_device(const Port& port) { return is_judged(port) || port.role == PortRole::guest_function; }
 
 // Whether the port has a cage for a module. A virtual function shows the module of its physical one; a bond has none.
 inline bool has_cage(const Port& port) {

@@ -9,6 +9,7 @@
 #include "kernel/rdma/infiniband.h"
 #include "nic/capabilities.h"
 #include "nic/driver.h"
+#include "node/port_role.h"
 #include "node/port_settings.h"
 #include "node/telemetry.h"
 #include "wire/vpd.h"
@@ -82,23 +83,15 @@ void read_identity(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
   const nldev::Device* device = context.device(port.rdma);
+  std::string function, above;  // the folder of the function, and the device that the class device is on
   if (const auto resolved = root.resolve(folder + "/device")) {
     const auto place = pci::parse_location(*resolved);
-    const std::string function = place ? place->folder : *resolved;
+    function = place ? place->folder : *resolved;
+    above = base_name(*resolved);
     if (place) port.pci = place->pci;
     port.kernel_driver = driver_of(root, function);
     port.pci_id = pci_id_of(root, function);
     port.driver_version = driver_version(root, port.kernel_driver);
-    // Settings of a function that shares its port belong to the function that owns the port; a subfunction is an
-    // auxiliary device "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
-    const std::string name = base_name(*resolved);
-    if (const std::string physical = root.link_name(function + "/physfn"); !physical.empty()) {
-      port.role = PortRole::virtual_function;
-      port.owner = physical;
-    } else if (name.find(".sf.") != std::string::npos) {
-      port.role = PortRole::subfunction;
-      port.owner = name;
-    }
     port.numa = pci::numa_node(root, function, context.cpu_nodes);
   } else {
     const std::string_view protocol = device != nullptr ? std::string_view(device->protocol) : std::string_view();
@@ -123,6 +116,7 @@ void read_identity(const Context& context, Port& port) {
   const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
   port.iwarp = type == "4:";
   port.usnic = type == "5:" || type == "6:";
+  read_device_role(context, function, above, port);
 }
 
 std::string vpd_serial(std::string_view vpd) {
@@ -168,10 +162,11 @@ namespace {
 std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
 
 // The function's netdev. Of several, the one with the port's number (dev_port counts from 0); none if that is
-// ambiguous.
+// ambiguous. Representors are the E-Switch's.
 std::string netdev_of_function(const Root& root, const Port& port) {
-  const auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
+  auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
   if (!names || names->empty()) return {};
+  if (names->size() > 1) std::erase_if(*names, [&](const std::string& name) { return is_representor(root, name); });
   if (names->size() == 1) return names->front();
   std::string found;
   for (const std::string& name : *names) {
@@ -296,10 +291,6 @@ void read_link(Context& context, Port& port) {
     if (port.netdev.empty()) port.netdev = netdev_of_function(root, port);
   }
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
-  // The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
-  // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
-  if (!port.netdev.empty() && root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos)
-    port.role = PortRole::representor;
   // The port is a bond if its netdev is one, or if other members of the netdev's bond have no RDMA device of their own
   // because it is part of this port's device (RoCE LAG). Members with RDMA devices of their own are bonded for IP only.
   port.bond.clear();
@@ -310,10 +301,8 @@ void read_link(Context& context, Port& port) {
         port.bond = root.link_name(net_folder(port) + "/master");
         break;
       }
-  if (!port.bond.empty()) {
-    port.netdev = port.bond;
-    if (port.role == PortRole::physical) port.role = PortRole::bond;
-  }
+  if (!port.bond.empty()) port.netdev = port.bond;
+  read_link_role(context, port);
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
   else if (mtu && port.link_layer == LinkLayer::ethernet)

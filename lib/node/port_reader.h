@@ -33,8 +33,8 @@ void note(Port& port, const char* subject, const Error& failure);
 std::string driver_of(const Root& root, const std::string& folder);
 std::string pci_id_of(const Root& root, const std::string& folder);
 
-// Fills the hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, role,
-// link_layer.
+// Fills the hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, link_layer,
+// and role as far as the device shows it.
 void read_identity(const Context& context, Port& port);
 // Fills state, phys_state, netdev, bond, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down, role.
 void read_link(Context& context, Port& port);

@@ -64,6 +64,16 @@ PortIo port_io(Kernel& kernel, const Port& port) {
           .fec_in_use = driver_for(port.kernel_driver, &kernel.root, port.netdev).fec_in_use};
 }
 
+std::string vendor_command(const Port& port, const Setting& setting, const Qos& want) {
+  const Driver& driver = driver_for(port.kernel_driver);
+  if (driver.vendor_command == nullptr || op_of(driver, setting.id).write != nullptr || !has_value(setting, want))
+    return {};
+  constexpr std::string_view kMac = "mac:";
+  std::string mac;
+  if (port.card_address.starts_with(kMac)) mac = port.card_address.substr(kMac.size());
+  return driver.vendor_command(setting, want, port.rdma, mac);
+}
+
 Keys always_read() {
   Keys out;
   for (SettingId id : kAlwaysRead) out.set(index(id));

@@ -18,6 +18,10 @@ Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys = Keys()
 // Updates only `keys` in `have`.
 Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have);
 
+// Driver::vendor_command of the port's driver, for a setting of `want`; empty: the driver can write the setting, or no
+// command is known.
+std::string vendor_command(const Port& port, const Setting& setting, const Qos& want);
+
 // True if the kernel still has this netdev. ethtool returns ENODEV also for a netdev that its driver has detached,
 // during a reset or for good (ethnl_ops_begin() of Linux 6.12).
 bool is_there(Kernel& kernel, const Port& port);

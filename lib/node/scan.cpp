@@ -131,6 +131,13 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     }
   node.taken = steady_now(kernel);
   node.ports = scan_ports(context, names, node.rdma_unread);
+  // An SMI sub-device is on the function of its NIC, and no program can open it.
+  for (const Port& port : node.ports) {
+    if (port.role != PortRole::smi) continue;
+    for (Nic& nic : node.topology.nics)
+      if (std::erase(nic.rdma, port.rdma) > 0 && nic.name == port.rdma && !nic.rdma.empty())
+        nic.name = nic.rdma.front();
+  }
   if (options.topology)
     for (Port& port : node.ports) port.serves = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   if (options.network) scanning::read_network(context, node.ports, node.network);

@@ -67,6 +67,7 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::rx_packets, &kPortPackets, kRx},
     {&S::tx_packets, &kRdmaPackets, kTx},
     {&S::tx_packets, &kPortPackets, kTx},
+    {&S::requests, &kRequests},
 
     {&S::out_of_sequence, &kOutOfSequence},
     {&S::duplicate_requests, &kDuplicateRequests},
@@ -234,6 +235,12 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
     join_most(out.fec_uncorrectable,
               rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
     join_most(out.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
+    const auto was = fec_words(*before.fec), is = fec_words(*now.fec);
+    // With other bins it is another code.
+    if (was && is && before.fec->histogram.size() == now.fec->histogram.size()) {
+      out.fec_words = rise_of(std::optional(was->all), std::optional(is->all));
+      out.fec_words_near_limit = rise_of(std::optional(was->near_limit), std::optional(is->near_limit));
+    }
   }
   return out;
 }
@@ -244,6 +251,18 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   for (const Port& port : now.ports) {
     if (const Port* old = find_where(before.ports, [&](auto& other) { return other.id() == port.id(); }))
       out.emplace(port.id(), signals_of(*old, port, seconds));
+  }
+  return out;
+}
+
+std::optional<FecWords> fec_words(const FecStatus& fec) {
+  uint64_t most = 0;
+  for (const FecBin& bin : fec.histogram) most = std::max<uint64_t>(most, bin.low);
+  if (most == 0) return std::nullopt;
+  FecWords out;
+  for (const FecBin& bin : fec.histogram) {
+    out.all += bin.words;
+    if (3 * uint64_t{bin.low} >= 2 * most) out.near_limit += bin.words;
   }
   return out;
 }

@@ -34,6 +34,7 @@ struct Signals {
 
   // RDMA traffic; the port's if the driver counts no RDMA bytes.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
+  Rise requests;  // received, of the operations that the driver counts
 
   // Transport.
   Rise out_of_sequence;     // packets that arrived out of order
@@ -61,7 +62,8 @@ struct Signals {
   Rise remote_physical_errors;            // InfiniBand: packets that another device had marked as damaged
   Rise fec_corrected, fec_uncorrectable;  // code words
   Rise fec_corrected_bits;
-  Rise transmit_wait;  // InfiniBand: ticks without credit; absent once its 32 bits are full
+  Rise fec_words, fec_words_near_limit;  // of FEC's histogram: see FecWords
+  Rise transmit_wait;                    // InfiniBand: ticks without credit; absent once its 32 bits are full
 
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
@@ -74,6 +76,14 @@ Signals signals_of(const Port& before, const Port& now, double seconds);
 
 // Port id -> signals, of the ports in both readings; the window is from `before.taken` to `now.taken`.
 std::map<std::string, Signals> signals_of(const Node& before, const Node& now);
+
+// The code words of FEC's histogram, and those near the limit: FEC corrected two thirds of the symbols that it can, or
+// more. That is 15 symbols of RS(544,514), 7 of RS(528,514) and RS(272,258) (IEEE 802.3 91.5.3.3, 134.5.3.3), which is
+// the last bin of the histogram. nullopt: no histogram.
+struct FecWords {
+  uint64_t all = 0, near_limit = 0;
+};
+std::optional<FecWords> fec_words(const FecStatus& fec);
 
 struct BadLane {
   size_t lane = 0;

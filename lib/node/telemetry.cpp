@@ -139,6 +139,12 @@ Result<void> TelemetryReader::read_reporters() {
     auto found = devlink::health_reporters(*access_.generic, devlink_, handle);
     if (!found && found.error().code == ENODEV) continue;
     if (!found) return found.error();
+    for (HealthReporter& reporter : *found) {
+      if (!may_diagnose_ || reporter.name != "vnic") continue;
+      auto diagnosis = devlink::diagnose(*access_.generic, devlink_, handle, reporter.name);
+      if (diagnosis) reporter.diagnosis = std::move(*diagnosis);
+      else if (diagnosis.error().code == EPERM) may_diagnose_ = false;
+    }
     reported_.insert(reported_.end(), found->begin(), found->end());
   }
   reporters_due_ = Clock::now() + kReportersAge;

@@ -83,6 +83,7 @@ class TelemetryReader {
   std::vector<devlink::Handle> handles_;
   Source link_, fec_, resources_, reporters_;
   Clock::time_point reporters_due_{};
+  bool may_diagnose_ = true;  // false: without CAP_NET_ADMIN
   std::vector<HealthReporter> reported_;
 };
 

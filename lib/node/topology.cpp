@@ -2,6 +2,7 @@
 #include "node/topology.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/parse.h"
 #include "kernel/kernel.h"
@@ -9,6 +10,7 @@
 #include "node/gpu.h"
 #include "node/machine.h"
 #include "node/port_reader.h"
+#include "node/port_role.h"
 #include "node/topology_xml.h"
 
 namespace fabric {
@@ -110,8 +112,8 @@ namespace {
 // A function as sysfs shows it.
 struct SysfsFunction {
   pci::Location place;
-  std::vector<std::string> netdevs, rdma;
-  bool subfunctions = false;
+  std::vector<std::string> netdevs, rdma, elsewhere;
+  bool rdma_elsewhere = false, subfunctions = false;
 };
 using Functions = std::map<std::string, SysfsFunction>;  // by address
 
@@ -134,6 +136,54 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
     else below[place->pci].push_back(name);
   }
   for (auto& [function, more] : below) std::ranges::move(more, std::back_inserter(functions[function].*names));
+}
+
+// The folder of a class below a device. The kernel removes it with the last device in it, while it does not show
+// devices of another network namespace (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(),
+// Linux 6.12).
+bool is_class_elsewhere(const Root& root, const std::string& device, const char* kind) {
+  const std::string folder = device + "/" + kind;
+  const auto names = root.list(folder);
+  return names && names->empty();
+}
+
+// Adds the RDMA devices in other network namespaces (rdma system set netns exclusive) to their functions. The class
+// infiniband_verbs has no namespace: its devices show the names of all (drivers/infiniband/core/uverbs_main.c, ibdev of
+// Linux 6.12; a device without verbs for processes is not in it). The folders of the functions show the others.
+void add_elsewhere(const Root& root, Functions& functions) {
+  const std::string verbs = "sys/class/infiniband_verbs", here = "sys/class/infiniband";
+  if (!root.exists(here)) return;
+  std::set<std::string> named;  // folders of devices whose RDMA device is known by name
+  for (const std::string& name : root.names_in(verbs)) {
+    const std::string device = root.line_of(verbs + "/" + name + "/ibdev");
+    if (device.empty() || root.exists(here + "/" + device)) continue;
+    const auto resolved = root.resolve(verbs + "/" + name + "/device");
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    SysfsFunction* function = place ? find_in(functions, place->pci) : nullptr;
+    if (function == nullptr || place->below > 1) continue;
+    function->elsewhere.push_back(device);
+    function->rdma_elsewhere = function->rdma_elsewhere || place->below == 0;
+    named.insert(*resolved);
+  }
+  for (auto& [address, function] : functions)
+    if (!named.contains(function.place.folder) && is_class_elsewhere(root, function.place.folder, "infiniband")) {
+      function.elsewhere.push_back(address);
+      function.rdma_elsewhere = true;
+    }
+
+  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
+  // netdevs and RDMA devices.
+  const std::string auxiliary = "sys/bus/auxiliary/devices";
+  for (const std::string& name : root.names_in(auxiliary)) {
+    if (name.find(".sf.") == std::string::npos) continue;
+    const auto resolved = root.resolve(auxiliary + "/" + name);
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    SysfsFunction* owner = place ? find_in(functions, place->pci) : nullptr;
+    if (owner == nullptr) continue;
+    owner->subfunctions = true;
+    if (!named.contains(*resolved) && is_class_elsewhere(root, *resolved, "infiniband"))
+      owner->elsewhere.push_back(name);
+  }
 }
 
 // hwloc's XML: of a captured tree its file, else by discovery.
@@ -201,6 +251,7 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   if (is_gpu(nic)) return nic;
 
   nic.virtual_function = root.exists(folder + "/physfn");
+  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
   // The bond above a netdev (net/core/dev.c, netdev_adjacent_sysfs_add); the bond's own folder has `bonding`.
   for (const std::string& name : nic.netdevs)
     if (const std::string link = "sys/class/net/" + name + "/master"; root.exists(link + "/bonding")) {
@@ -210,9 +261,9 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards as well. The
   // kernel holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without a GUID show zeros.
   if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
-  // The kernel removes the class's folder below a function with the last device in it, while the folder does not show
-  // devices of another namespace (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
-  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
+  nic.elsewhere = found.elsewhere;
+  nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
+  nic.netdev_elsewhere = nic.netdevs.empty() && is_class_elsewhere(root, folder, "net");
   return nic;
 }
 
@@ -363,17 +414,7 @@ Result<Topology> load_topology(const Kernel& kernel) {
       if (!resolved) continue;
       if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
     }
-  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
-  // netdevs and RDMA devices.
-  const std::string auxiliary = "sys/bus/auxiliary/devices";
-  for (const std::string& name : root.names_in(auxiliary)) {
-    if (name.find(".sf.") == std::string::npos) continue;
-    const auto resolved = root.resolve(auxiliary + "/" + name);
-    if (!resolved) continue;
-    const auto place = pci::parse_location(*resolved);
-    if (!place) continue;
-    if (SysfsFunction* owner = find_in(functions, place->pci)) owner->subfunctions = true;
-  }
+  add_elsewhere(root, functions);
 
   std::vector<Nic> found;
   for (const auto& [address, function] : functions) {

@@ -34,10 +34,14 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
-  std::string bond{};  // the bond that its netdev is a member of
-  bool rdma_elsewhere =
-      false;                  // it has an RDMA device that is not listed here: a container's, or see Node::rdma_unread
-  bool subfunctions = false;  // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
+  bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
+  std::string bond{};              // the bond that its netdev is a member of
+  // Its RDMA devices, and those of its subfunctions, in other network namespaces: each by its name, else by the address
+  // of the function or the name of the subfunction.
+  std::vector<std::string> elsewhere{};
+  bool rdma_elsewhere = false;    // the function's own is one of them, or see Node::rdma_unread
+  bool netdev_elsewhere = false;  // its netdev is in another network namespace
+  bool subfunctions = false;      // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
   // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300). Absent: it has
   // none, or it is unknown which of the machine's it is.
   std::optional<PciDevice> direct{};

@@ -197,6 +197,7 @@ const std::array kKeys{
         {.what = "a table of switches or ports and their rails"}, &Policy::cabling, &Cabling::rails),
     key("cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
         {.what = "a table of switches or ports and their planes"}, &Policy::cabling, &Cabling::planes),
+    key("cabling", "maintenance", "maintenance = [\"B\"]", {.what = "planes"}, &Policy::cabling, &Cabling::maintenance),
     key("expect", "gpus", "gpus = 8", {0, 256}, &Policy::expect, &Expect::gpus),
     key("expect", "compute_nics", "compute_nics = 8", {0, 256}, &Policy::expect, &Expect::compute_nics),
     key("expect", "class", "class = \"PIX\"", {}, &Policy::expect, &Expect::path_class),

@@ -36,6 +36,16 @@ bool may_match(const PortPolicy& entry, const Port& port) {
   return is_manageable(port) && matches(match, port);
 }
 
+std::optional<unsigned> roce_traffic_class(const PortPolicy& entry) {
+  if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
+  if (entry.want.roce_tos) return *entry.want.roce_tos;
+  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
+  if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
+  for (const auto& [dscp, priority] : *entry.want.dscp_map)
+    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
+  return std::nullopt;
+}
+
 bool Published::has(SeriesGroup group) const { return contains(groups, group); }
 
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {

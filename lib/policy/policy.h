@@ -51,6 +51,10 @@ struct PortPolicy {
   std::string front_end_origin{};  // "FILE:LINE"
 };
 
+// The DSCP of RoCE data as a traffic class byte (DSCP x 4), with ECT(0) if the policy has no byte of its own, so that
+// switches can mark. nullopt: the entry has none.
+std::optional<unsigned> roce_traffic_class(const PortPolicy& entry);
+
 // It is a conflict if another writer changes a setting `rounds` times within `window`.
 struct ConflictRule {
   unsigned rounds = 5;

@@ -28,6 +28,7 @@ struct Qos {
   std::optional<Eight> prio2buffer;
   std::optional<Buffers> buffer_size;
   std::optional<PrioSet> pfc;
+  std::optional<uint32_t> pfc_watchdog;  // milliseconds; 0: off
   std::optional<uint32_t> cable_length;  // meters
   std::optional<Rates> maxrate;
   // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN
@@ -71,6 +72,7 @@ enum class SettingId : uint8_t {
   prio2buffer,
   buffer_size,
   pfc,
+  pfc_watchdog,
   cable_length,
   maxrate,
   ecn_rp,
@@ -265,6 +267,14 @@ inline constexpr std::array kSettings{
             "priorities with priority flow control, as [3]", &Qos::pfc, kNoRule, Status::critical,
             "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
             "priorities are paused."},
+    Setting{
+        SettingId::pfc_watchdog, "pfc_watchdog", SettingGroup::netdev, NotificationKind::nothing, TrafficPart::none,
+        "milliseconds of continuous PFC pause after which the NIC stops sending it (ethtool's pfc-prevention-tout); "
+        "0 switches the watchdog off",
+        &Qos::pfc_watchdog, kNoRule, Status::warning,
+        "The PFC watchdog of the NIC differs from the policy: a host that hangs pauses the network for a different "
+        "time, or without end.",
+        0, 65534, "ms", 100},
     Setting{SettingId::cable_length, "cable_length", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::none,
             "length of the cable in meters; sizes the headroom on drivers that need it", &Qos::cable_length, kNoRule,
             Status::warning,

@@ -80,7 +80,7 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   bool own_physical = false;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!carries_rdma(nic)) continue;
+    if (!carries_rdma(nic) || nic.nvlink_management) continue;
     own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
     if (!nic.virtual_function) physical.push_back(i);
     else if (!nic.rdma_elsewhere) own_virtual.push_back(i);

@@ -94,6 +94,7 @@ struct Cabling {
   std::string host{};                                    // this host's name in the plan; empty: its host name
   std::map<std::string, std::string> ports{};            // the plan's name of a port -> the kernel's name
   std::map<std::string, std::string> rails{}, planes{};  // glob of a switch or of a port of this host -> rail, plane
+  std::vector<std::string> maintenance{};                // planes whose ports are expected to be down
   // Read from the file.
   std::string problem{};  // why the file could not be read
   std::vector<Cable> cables{};

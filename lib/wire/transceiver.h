@@ -105,11 +105,19 @@ struct FecCount {
   bool operator==(const FecCount&) const = default;
 };
 
+// Code words by the number of symbols that FEC corrected in them, `low` to `high`.
+struct FecBin {
+  uint32_t low = 0, high = 0;
+  uint64_t words = 0;
+  bool operator==(const FecBin&) const = default;
+};
+
 // Forward error correction (IEEE 802.3 clauses 74, 91, 108, 119, 134).
 struct FecStatus {
   std::string active;             // "off", "rs", "baser", "llrs"; empty while the link is down
   std::optional<bool> automatic;  // the NIC chooses the mode
   FecCount corrected_blocks, uncorrectable_blocks, corrected_bits;
+  std::vector<FecBin> histogram{};  // mlx5 and bnxt_en, Linux 6.18 and later; empty: not reported
   bool operator==(const FecStatus&) const = default;
 };
 

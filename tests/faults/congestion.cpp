@@ -81,10 +81,16 @@ Faults losses() {
        [](Machine& m) {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
-       "loss", W, "", "roce-unprotected"},
+       "loss", W, "", "roce-unprotected", "", "unprotected-traffic"},
+      {"sent-on-a-lossy-priority-without-loss",
+       "the job has no NCCL_IB_TC: RoCE uses priority 0, and nothing is lost before the network is congested",
+       "bytes of priority 0 in place of 3",
+       [](Machine& m) { return m.is_roce() && move_to_priority_0(m) ? m.port().id() : std::string(); },
+       "unprotected-traffic", W, "used no priority with PFC (3)|NCCL_IB_TC=106"},
       {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE uses a lossy priority",
        "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
-       on_roce(both(counted(kLost), at_port(trust_vlan_priorities))), "trust", C, "", "roce-unprotected", "", "loss"},
+       on_roce(both(counted(kLost), at_port(trust_vlan_priorities))), "trust", C, "", "roce-unprotected", "",
+       "loss unprotected-traffic"},
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links: the cable, its errors, and its far end.
+#include <algorithm>
 #include <utility>
 
 #include "faults/fault.h"
@@ -44,6 +45,10 @@ Faults states() {
            "health: fabsim 0 carrier 0"),
       down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable",
            "bad-module"),
+      down("module-faulty", "a module reports a fault to the NIC (bnxt_get_link_ext_state() of Linux 7.0)", 2, "Module",
+           "", "bad-module"),
+      down("far-end-fault", "the switch port reports a remote fault (bnxt_get_link_ext_state() of Linux 7.0)", 2,
+           "Link training failure", "Remote side is not ready yet", "no-partner"),
       down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg",
            "No HCD", "no-partner"),
       {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",
@@ -166,6 +171,19 @@ Faults errors() {
          return m.port().fec && grow(m, {{&metrics::kPhyCrcErrors, 300}}) ? m.port().id() : std::string();
        },
        "link-errors", W, "CRC errors without uncorrectable FEC words", "damaged-on-path", "health: rx_crc_errors_phy"},
+      {"fec-bursts", "a connector with a scratch: errors come in bursts that FEC just corrects",
+       "FecStatus::histogram: 4e9 code words, 60 of them with 12 corrected symbols",
+       [](Machine& m) {
+         const auto before = std::ranges::find(m.before.ports, m.port().id(), &Port::id);
+         if (!m.port().fec || before == m.before.ports.end() || !before->fec) return std::string();
+         for (uint32_t symbols = 0; symbols <= 15; ++symbols) {
+           before->fec->histogram.push_back({symbols, symbols, 0});
+           m.port().fec->histogram.push_back({symbols, symbols, symbols == 0 ? 4'000'000'000u : 0u});
+         }
+         m.port().fec->histogram[12].words = m.events(60);
+         return m.port().id();
+       },
+       "pre-fec-ber", W, "code words needed two thirds"},
       {"link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
        counted({{&metrics::kPortLinkRecoveries, 8}}), "link-errors", W, "", "damaged-link"},
       {"link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
@@ -178,6 +196,19 @@ Faults errors() {
 
 Faults device() {
   return {
+      {"completion-queue-overrun", "a program creates its completion queues too small",
+       "devlink reporter vnic: cq_overrun +2",
+       [](Machine& m) {
+         const auto before = std::ranges::find(m.before.ports, m.port().id(), &Port::id);
+         if (m.port().reporters.empty() || before == m.before.ports.end()) return std::string();
+         HealthReporter vnic{.name = "vnic"};
+         vnic.diagnosis = {{"cq_overrun", 5}, {"nic_receive_steering_discard", 9}};
+         before->reporters.push_back(vnic);
+         vnic.diagnosis = {{"cq_overrun", 7}, {"nic_receive_steering_discard", 900}};
+         m.port().reporters.push_back(vnic);
+         return m.port().id();
+       },
+       "device-health", W, "2 completion queues overrun"},
       {"firmware-hangs", "the NIC's firmware failed and did not recover",
        "devlink reporter fw_fatal in state error, its errors +1", at_port([](Machine& m) {
          m.port().reporters[1].healthy = false;

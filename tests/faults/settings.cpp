@@ -13,6 +13,14 @@ Faults settings_faults() {
          m.plan.erase(m.port().id());
        })),
        "pfc", U, "-\n"},
+      {"settings-of-nicctl", "AMD's driver has no interface for PFC: only nicctl shows and sets it",
+       "driver ionic, and the policy wants PFC 3", on_roce(at_port([](Machine& m) {
+         m.policy.ports[0].want = Qos{};
+         m.policy.ports[0].want.pfc = PrioSet{8};
+         m.port().kernel_driver = "ionic";
+         m.plan[m.port().id()] = {{m.port().id(), SettingId::pfc, Outcome::unsupported, 0, false, "-", "3", {}, {}}};
+       })),
+       "vendor-settings", U, "not visible|--priority 3 --no-drop enable"},
       {"sysctl-differs", "a host setting that the policy wants was changed",
        "the dry run of the host finds another value", on_host([](Machine& m) {
          m.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
@@ -24,6 +32,9 @@ Faults settings_faults() {
          m.port().qos.pause = Pause{true, false};
        })),
        "pfc-and-pause", C, "global pause rx"},
+      {"watchdog-off", "a script switched the NIC's PFC watchdog off: a host that hangs pauses the network for ever",
+       "Qos::pfc_watchdog 0 beside Qos::pfc", on_roce(at_port([](Machine& m) { m.port().qos.pfc_watchdog = 0; })),
+       "pfc-watchdog", W, "watchdog off"},
       {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
        "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W,
        "RoCE 1024"},

@@ -41,6 +41,22 @@ Faults agent() {
   };
 }
 
+// The objects are the device's: its first port is the subject.
+Faults objects() {
+  return {{"queue-pairs-used-up", "killed jobs left processes that hold their queue pairs",
+           "ResourceCount::most 70 of 66 queue pairs",
+           [](Machine& m) {
+             for (Port& port : m.now.ports)
+               for (ResourceCount& each : port.resources)
+                 if (port.rdma == m.port().rdma && !port.is_member() && each.kind == "qp" && each.owner.empty()) {
+                   each.most = 70;
+                   return port.id();
+                 }
+             return std::string();
+           },
+           "rdma-resources", W, "queue pairs 94 % used (66 of 70)"}};
+}
+
 // The GIDs have not changed in this window.
 void settle(Machine& m) {
   for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
@@ -179,6 +195,6 @@ std::string answer_any_arp(Machine& m) {
   return "10.1.0.0/24";
 }
 
-Faults software_faults() { return together({agent(), addresses(), versions()}); }
+Faults software_faults() { return together({agent(), objects(), addresses(), versions()}); }
 
 }  // namespace fabric::faults

@@ -26,6 +26,50 @@ void slow_ports(Machine& m) {
     for (Port& port : node->ports) port.rate = 12.5e9;
 }
 
+// Gives the second rail's NIC three more ports, which with the first are the planes of its GPU. InfiniBand, where ports
+// have neither netdevs nor addresses of their own. False, and nothing is planted, on other machines.
+bool add_planes(Machine& m) {
+  if (m.is_roce() || m.now.topology.gpus.size() < 2) return false;
+  for (unsigned number = 2; number <= 4; ++number) {
+    for (Node* node : {&m.before, &m.now}) {
+      node->ports.push_back(node->ports.at(1));
+      node->ports.back().number = number;
+    }
+    const std::string id = m.now.ports.back().id();
+    Changes& changes = m.plan[id] = m.plan[m.port().id()];
+    for (Change& change : changes) change.port = id;
+  }
+  return true;
+}
+
+Faults planes() {
+  return {
+      {"plane-down", "the leaf of one of the four planes of a GPU's NIC is off",
+       "a NIC of four ports, one of them DOWN",
+       [](Machine& m) {
+         if (!add_planes(m)) return std::string();
+         Port& port = m.port();
+         port.state = 1;
+         port.phys_state = 2;
+         port.carrier = false;
+         port.link_status->up = false;
+         port.link_status->reason = "Autoneg";
+         port.link_status->detail = "No partner detected";
+         return m.gpu().name;
+       },
+       "planes", W, "3 of 4 planes, 75 % of its bandwidth", "no-partner"},
+      {"job-did-not-return", "a plane came back, and the job stayed on the other planes",
+       "a NIC of four ports; one was DOWN in the first reading, and its counters do not move",
+       [](Machine& m) {
+         if (!add_planes(m)) return std::string();
+         m.before.ports.at(1).state = 1;
+         m.port().counters = m.before.ports.at(1).counters;
+         return m.port().id();
+       },
+       "failback", W, "no traffic while"},
+  };
+}
+
 Faults places() {
   return {
       {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on",
@@ -221,6 +265,6 @@ Faults platform() {
 
 }  // namespace
 
-Faults topology_faults() { return together({places(), links(), platform()}); }
+Faults topology_faults() { return together({planes(), places(), links(), platform()}); }
 
 }  // namespace fabric::faults

@@ -18,6 +18,22 @@ need_packages() {
   return "$status"
 }
 
+integration_root=$PWD
+
+# page_commands NAME: the commands that fabric-NAME(7) displays, one a line. Displays of other content begin with "#" or "[".
+page_commands() {
+  sed -n '/^\.Bd -literal -offset indent -compact$/,/^\.Ed$/{/^\./d;s/\\e$/\\/;s/\\-/-/g;p};s/^\.Dl //p' "$integration_root/agent/ctl/fabric-$1.7" |
+    sed ':a;/\\$/{N;s/ *\\\n */ /;ba}'
+}
+
+# page_command NAME PATTERN: the one command of the page that matches.
+page_command() {
+  local line
+  line=$(page_commands "$1" | grep -E -- "$2")
+  [[ $line && $line != *$'\n'* ]] || { echo "not one command of fabric-$1(7): $2: $line" >&2; return 1; }
+  printf '%s' "$line"
+}
+
 # check DESCRIPTION COMMAND...: runs it and says "ok" or "FAIL".
 check() {
   local what=$1

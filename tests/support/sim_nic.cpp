@@ -85,6 +85,7 @@ void SimNic::firmware_defaults() {
   manual_buffers = false;
   maxrate = {};
   if (personality == Personality::mlx5) {
+    ethtool.pfc_prevention = 8000;                        // kernel commit 2afa609f5c97
     dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;  // firmware until a host asks
     pfc.delay = kDefaultCable;
     std::fill_n(ets.tc_tsa, 8, uint8_t{IEEE_8021QAZ_TSA_VENDOR});

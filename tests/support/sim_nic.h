@@ -35,7 +35,7 @@ struct Fault {
 };
 
 // The state of a simulated NIC for the ethtool family, except pause.
-// Operations for SimNic::faults: setprivflag setrings setchannels setfec.
+// Operations for SimNic::faults: setprivflag setrings setchannels setfec settunable.
 struct SimEthtool {
   // How a driver rounds requested numbers: mlx5 to a power of two, ice and i40e to 32.
   enum class Rounding : uint8_t { none, power_of_two, up_to_32 };
@@ -51,6 +51,7 @@ struct SimEthtool {
   std::optional<uint8_t> fec_abilities;  // listed instead of the configured modes, which show as the mode in use
   unsigned fec_readings = 0;             // this many readings after a write show the old mode: the link trains
   std::optional<uint8_t> fec_before;
+  std::optional<uint16_t> pfc_prevention{};   // milliseconds; absent: no such tunable
   std::map<std::string, bool> private_flags;  // except that of the firmware's LLDP agent
 };
 
@@ -130,6 +131,7 @@ class SimNic {
   int set_rings(uint32_t rx, uint32_t tx);
   int set_channels(uint32_t combined);
   int set_fec(uint8_t modes);
+  int set_pfc_prevention(uint16_t milliseconds);
 
  private:
   void firmware_defaults();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's side of ring sizes, channels and FEC: net/ethtool/{rings,channels,fec}.c of Linux 6.12.
+// The kernel's side of ring sizes, channels and FEC: net/ethtool/{rings,channels,fec}.c of Linux 6.12; and of tunables:
+// net/ethtool/ioctl.c.
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 
@@ -114,7 +115,33 @@ Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
   return done(call(nic, "setfec", [&] { return nic.set_fec(static_cast<uint8_t>(modes)); }));
 }
 
+class SimTunables final : public ethtool::Tunables {
+ public:
+  explicit SimTunables(SimKernel& sim) : sim_(sim) {}
+
+  Result<uint16_t> pfc_prevention(const std::string& netdev) override {
+    const SimNic* nic = sim_.find(netdev);
+    if (nic == nullptr) return kernel_error(ENODEV);
+    if (!nic->ethtool.pfc_prevention) return kernel_error(EOPNOTSUPP);
+    return *nic->ethtool.pfc_prevention;
+  }
+
+  Result<void> set_pfc_prevention(const std::string& netdev, uint16_t milliseconds) override {
+    SimNic* nic = sim_.find(netdev);
+    if (nic == nullptr) return kernel_error(ENODEV);
+    if (!nic->ethtool.pfc_prevention) return kernel_error(EOPNOTSUPP);
+    const int verdict = call(*nic, "settunable", [&] { return nic->set_pfc_prevention(milliseconds); });
+    if (verdict < 0) return kernel_error(-verdict);
+    return {};
+  }
+
+ private:
+  SimKernel& sim_;
+};
+
 }  // namespace
+
+std::unique_ptr<ethtool::Tunables> open_sim_tunables(SimKernel& sim) { return std::make_unique<SimTunables>(sim); }
 
 Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, const std::vector<Attr>& attributes) {
   const SimEthtool& now = nic.ethtool;
@@ -152,6 +179,19 @@ int SimNic::set_rings(uint32_t rx, uint32_t tx) {
 int SimNic::set_channels(uint32_t combined) {
   log.push_back("setchannels " + std::to_string(combined));
   ethtool.channels->now = combined;
+  return 0;
+}
+
+// mlx5e_set_pfc_prevention_tout(); bnxt_set_tunable(), whose firmware reports the most, with "auto" as the firmware
+// chooses.
+int SimNic::set_pfc_prevention(uint16_t milliseconds) {
+  constexpr uint16_t kAuto = 0xffff;  // PFC_STORM_PREVENTION_AUTO
+  constexpr uint16_t kMostOfBnxt = 1000;
+  log.push_back("settunable pfc-prevention-tout " + std::to_string(milliseconds));
+  const uint16_t wanted = milliseconds == kAuto ? uint16_t{100} : milliseconds;
+  if (personality == Personality::mlx5 && wanted != 0 && (wanted < 80 || wanted > 8000)) return -EINVAL;
+  if (personality == Personality::bnxt && wanted > kMostOfBnxt) return -EINVAL;
+  ethtool.pfc_prevention = wanted;
   return 0;
 }
 

@@ -51,6 +51,7 @@ Kernel SimKernel::kernel(const std::string& root_directory) {
   Kernel out{.root = std::move(root).value()};
   out.route = open_sim_route(*this);
   out.generic = open_sim_generic(*this);
+  out.tunables = open_sim_tunables(*this);
   if (auto family = ethtool::resolve(*out.generic)) out.ethtool = *family;
   return out;
 }

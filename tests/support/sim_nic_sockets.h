@@ -13,6 +13,7 @@ namespace fabric::test {
 
 std::unique_ptr<Netlink> open_sim_route(SimKernel& sim);    // rtnetlink with dcbnl
 std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim);  // nlctrl and ethtool
+std::unique_ptr<ethtool::Tunables> open_sim_tunables(SimKernel& sim);
 
 using Replies = Result<std::vector<Message>>;
 

@@ -20,6 +20,8 @@ Bytes device_message(uint32_t index, const SimRdmaDevice& device) {
   AttrWriter out = device_attributes(index, device);
   out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, static_cast<uint32_t>(device.ports.size()));
   if (!device.firmware.empty()) out.text(RDMA_NLDEV_ATTR_FW_VERSION, device.firmware);
+  if (!device.parent.empty())
+    out.u8(uapi::kRdmaDevType, uapi::kRdmaDeviceSmi).text(uapi::kRdmaParentName, device.parent);
   out.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL, device.protocol);
   return out.data();
 }
@@ -81,11 +83,15 @@ int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
 // fill_res_info()
 Bytes summary_message(AttrWriter out, const SimRdmaDevice& device) {
   AttrWriter table;
-  for (const auto& [kind, count] : device.resources)
-    table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, AttrWriter()
-                                                      .text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, kind)
-                                                      .bytes(0, {})
-                                                      .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count));
+  for (const auto& [kind, count] : device.resources) {
+    AttrWriter entry;
+    entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, kind)
+        .bytes(0, {})
+        .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
+    if (const auto most = device.limits.find(kind); most != device.limits.end())
+      entry.bytes(0, {}).u64(uapi::kRdmaResSummaryEntryMax, most->second);
+    table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
+  }
   return out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table).data();
 }
 

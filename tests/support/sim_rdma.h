@@ -29,8 +29,10 @@ struct SimRdmaDevice {
   std::string name{}, firmware{}, protocol = "roce";
   std::map<uint32_t, SimRdmaPort> ports{};
   std::map<std::string, uint64_t> resources{};    // kind -> number of objects in use, for the summary
+  std::map<std::string, uint64_t> limits{};       // kind -> the device's limit; without: not reported
   int resources_errno = EOPNOTSUPP;               // result of the summary; 0: success
   std::map<std::string, nldev::Owners> owners{};  // by kind; other kinds have no dump
+  std::string parent{};                           // not empty: an SMI sub-device of this device
 };
 
 // Kinds of objects for which a dump lists the owners.

@@ -10,6 +10,7 @@
 #include "node/gpu.h"
 #include "node/machine.h"
 #include "node/node.h"
+#include "node/port_role.h"
 #include "node/topology.h"
 
 namespace fabric::test {
@@ -94,6 +95,7 @@ std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
 
 void read_nic(const Root& root, const std::string& folder, Nic& nic) {
   nic.virtual_function = root.exists(folder + "/physfn");
+  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
   nic.bond = bond_of(root, nic.netdevs);
   if (!nic.rdma.empty()) nic.card = image_guid(root, nic.rdma.front());
 }

@@ -70,6 +70,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
     // "CRITICAL  loss  mlx5_0..7", with the subjects below the check if the line is too short.
     std::string status = upper(to_text(finding.status));
     if (is_audited(finding)) status = "AUDIT";
+    if (finding.unjudged) status = "NOT JUDGED";
     const std::string ids = checks_text(block.ids), subjects = names_text(block.subjects);
     const auto ids_column = static_cast<unsigned>(status.size() + 2),
                subjects_column = static_cast<unsigned>(ids_column + ids.size() + 2);
@@ -113,7 +114,7 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   if (!verbose) return text;
   Table unverified({"CHECK", "SUBJECT", "FOUND"}), ok({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings) {
-    if (finding.status != Status::ok || is_audited(finding)) continue;
+    if (is_listed(finding)) continue;
     Table& table = is_unverified(finding) ? unverified : ok;
     table.add({finding.id, finding.subject, finding.observed});
   }
@@ -134,6 +135,11 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
     for (const Status bad : {Status::critical, Status::warning, Status::unknown}) count += count_findings(report, bad);
     if (count > 1) text += "; " + std::to_string(count - 1) + " more";
   }
+  size_t unjudged = 0;
+  for (const Finding& finding : report.findings)
+    if (limits_verdict(finding) && ++unjudged == 1)
+      text += "; not judged: " + finding.subject + ": " + finding.observed;
+  if (unjudged > 1) text += "; " + std::to_string(unjudged - 1) + " more not judged";
   if (!remark.empty()) text += " (" + remark + ")";
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '|', '/');  // in a monitoring plugin's output, | begins the performance data

@@ -10,8 +10,8 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/bind.h"
+#include "ctl/topo/job_env.h"
 #include "ctl/topo/json.h"
-#include "ctl/topo/nccl.h"
 #include "ctl/topo/svg.h"
 #include "ctl/topo/text.h"
 #include "ctl/topo/tree.h"
@@ -32,6 +32,8 @@ constexpr TopoFormat kFormats[] = {
     {"dot", "a graph for Graphviz", topo_dot},
     {"svg", "a picture", topo_svg},
     {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
+    {"ucx", "environment variables of UCX, with comments", topo_ucx, Fold::comments},
+    {"nvshmem", "environment variables of NVSHMEM, with comments", topo_nvshmem, Fold::comments},
     {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // not folded: it contains a command
     {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
     {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},

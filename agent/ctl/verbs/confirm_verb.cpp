@@ -25,15 +25,16 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
-// Runs in the guard after the deadline. The pause before the next call; nullopt: nothing is left to do.
-std::optional<std::chrono::seconds> revert(Options options, confirm::RetryPause& pause) {
+// Runs in the guard after the deadline; returns the pause before the next call.
+std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1};
   options.config.clear();  // the applied file may be gone; the record has the previous settings
   auto lock = state::take_lock(options.root, kLockPatience);
   auto record = confirm::load(options.root);
   auto machine = open_machine(options);
   if (!lock || !record || !machine) return kRetry;
-  if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return std::nullopt;
+  // An apply that took longer than its time has set a later deadline meanwhile.
+  if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return kRetry;
   Node node = scan_for_writing(*machine);
   const auto changes =
       confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
@@ -45,7 +46,7 @@ std::optional<std::chrono::seconds> revert(Options options, confirm::RetryPause&
       ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
                change.detail.c_str());
   ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
-  return std::nullopt;
+  return kRetry;
 }
 
 }  // namespace

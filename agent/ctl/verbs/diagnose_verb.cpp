@@ -56,8 +56,10 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
 
 int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output) {
   std::vector<const Port*> chosen;
-  for (const Port& port : samples.now.ports)
-    if (is_chosen(options, port)) chosen.push_back(&port);
+  for (const Port& port : samples.now.ports) {
+    const bool has_symptoms = is_judged(port) || port.is_member() || is_endpoint(port);
+    if (is_chosen(options, port) && (has_symptoms || !options.ports.empty())) chosen.push_back(&port);
+  }
   const auto names_chosen_port = [&](const Finding& finding) {
     // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
     return std::ranges::any_of(chosen, [&](const Port* port) {
@@ -73,7 +75,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
   Report causes, others;
   for (Finding& each : report.findings) {
     if (each.culprit) causes.findings.push_back(std::move(each));
-    else if (each.status != Status::ok || is_audited(each)) others.findings.push_back(std::move(each));
+    else if (is_listed(each)) others.findings.push_back(std::move(each));
   }
   // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {

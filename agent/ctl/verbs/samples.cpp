@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "ctl/output/table.h"
+#include "judge/rule.h"
 #include "node/counters.h"
 #include "node/signals.h"
 
@@ -138,8 +139,8 @@ Json rates_json(const std::vector<Rate>& rates) {
 Samples samples_since(Machine& machine, std::optional<Node> before) {
   Samples samples;
   samples.before = std::move(before);
-  Keys keys;
-  if (machine.policy) keys = wanted_keys(*machine.policy);
+  Keys keys = judged_settings();
+  if (machine.policy) keys |= wanted_keys(*machine.policy);
   samples.now = scan_machine(
       machine, {.keys = std::move(keys), .members = true, .neighbors = true, .optics = true, .host = true});
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);

@@ -217,6 +217,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
   if (node.ports.empty() && host == nullptr) return text + "No RDMA port found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
+    if (port.role == PortRole::smi) continue;  // named below: no program can open it
     std::string rate = "-", policy_name = "-", in_sync = "-";
     if (port.rate) rate = rate_text(*port.rate);
     if (const PortPolicy* own = policy_of(policy, port)) {
@@ -260,6 +261,7 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
     const PortPolicy* own = policy_of(policy, port);
     Json& out = ports.emplace_back(Json{{"port", port.id()},
                                         {"netdev", port.netdev},
+                                        {"role", to_text(port.role)},
                                         {"state", nullptr},
                                         {"phys_state", nullptr},
                                         {"rate", port.rate},

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "enforce/reconcile.h"
+#include "judge/rule.h"
 #include "node/scan.h"
 
 namespace fabric::exporter {
@@ -41,10 +42,10 @@ void DeviceReader::rescan() {
   kernel_ = std::make_unique<Kernel>(std::move(*kernel));
   ScanOptions options;
   options.topology = options.counters = options.network = false;
-  options.keys = Keys();
+  options.keys = judged_settings();
   if (policy_) {
     options.topology = matches_by_role(*policy_);
-    options.keys = wanted_keys(*policy_);  // settings that cost firmware commands are read only if they are checked
+    options.keys |= wanted_keys(*policy_);  // settings that cost firmware commands are read only if they are checked
     options.exclude = policy_->exclude;
   }
   options.members = true;

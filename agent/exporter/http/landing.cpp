@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "exporter/http/landing_picture.h"
+#include "judge/cabling.h"
 #include "judge/finding.h"
 #include "metrics/families.h"
 
@@ -183,7 +184,9 @@ class Landing {
 
  private:
   // Whether it counts for the verdict.
-  static bool is_open(const FindingGroup& group) { return !group.finding->acknowledged && !is_audited(*group.finding); }
+  static bool is_open(const FindingGroup& group) {
+    return group.finding->status != Status::ok && !group.finding->acknowledged;
+  }
 
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
@@ -191,13 +194,16 @@ class Landing {
 
   [[nodiscard]] std::string problems() const {
     if (!checked_) return section("What to do", paragraph("Reload this page in a few seconds."));
-    std::string open, known, audited;
-    size_t acknowledged = 0, differing = 0;
+    std::string open, known, audited, unjudged;
+    size_t acknowledged = 0, differing = 0, limits = 0;
     for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i) {
       if (groups_[i].finding->culprit) continue;  // in diagnoses()
       if (is_audited(*groups_[i].finding)) {
         differing += groups_[i].ids.size() * groups_[i].subjects.size();
         audited += problem(groups_[i], i);
+      } else if (limits_verdict(*groups_[i].finding)) {
+        limits += groups_[i].ids.size() * groups_[i].subjects.size();
+        unjudged += problem(groups_[i], i);
       } else if (groups_[i].finding->acknowledged) {
         ++acknowledged;
         known += problem(groups_[i], i);
@@ -228,6 +234,9 @@ class Landing {
       out += element("details", "",
                      element("summary", "", std::to_string(differing) + " settings not enforced (audit mode)") +
                          element("ol", "", audited));
+    if (limits > 0)
+      out += element("details", "",
+                     element("summary", "", std::to_string(limits) + " not judged") + element("ol", "", unjudged));
     return section("What to do", out);
   }
 
@@ -237,6 +246,7 @@ class Landing {
     if (finding.culprit) what = "cause: " + std::string(to_text(*finding.culprit));
     std::string_view status = to_text(finding.status);
     if (is_audited(finding)) status = "audit";
+    if (finding.unjudged) status = "not judged";
     std::string out = heading(status, what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
@@ -266,7 +276,7 @@ class Landing {
     std::string rows;
     size_t shown = 0, hidden = 0;
     for (const Port& port : node_.ports) {
-      if (is_virtual(port) || shown == kMaxPorts) {
+      if ((is_virtual(port) && !is_own_device(port)) || shown == kMaxPorts) {
         ++hidden;
         continue;
       }

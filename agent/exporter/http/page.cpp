@@ -40,7 +40,7 @@ PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   out.rails = rails_of(snapshot.node.topology, snapshot.node.ports, recorded_in(snapshot.node));
   // Drops the texts of findings that are ok: half a kilobyte each, for a few hundred findings.
   for (Finding& finding : out.report.findings) {
-    if (finding.status != Status::ok || finding.culprit || is_audited(finding)) continue;
+    if (is_listed(finding) || finding.culprit) continue;
     Finding without_texts{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
     without_texts.outcome = std::move(finding.outcome);
     without_texts.acknowledged = finding.acknowledged;
@@ -61,6 +61,7 @@ std::string render_page(const Snapshot& snapshot, const PageFindings& findings, 
   if (with_process) add_process(families);
   add_sampled(families, snapshot.sampled, timings);
   add_diagnoses(families, snapshot.node, findings.signals, findings.report);
+  add_observable(families, snapshot.node, findings.signals, policy.rules);
   add_acknowledged(families, findings.report);  // alerts depend on them
   if (context.health != nullptr) {
     add_events(families, *context.health);

@@ -24,6 +24,11 @@ std::string serial_in(View8 payload) {
   return serial;
 }
 
+bool switchdev_in(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  return value_of<uint16_t>(attributes, DEVLINK_ATTR_ESWITCH_MODE) == DEVLINK_ESWITCH_MODE_SWITCHDEV;
+}
+
 }  // namespace
 
 std::vector<Handle> handles_of(const Root& root, const std::string& pci) {
@@ -73,9 +78,45 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   return out;
 }
 
+std::map<std::string, uint64_t> parse_diagnosis(View8 payload) {
+  std::map<std::string, uint64_t> out;
+  std::string name;
+  for (const Attr& item : parse_nested(parse_attributes(payload, sizeof(genlmsghdr)), DEVLINK_ATTR_FMSG)) {
+    // devlink_fmsg_item_fill_data(): the width of a number is that of its attribute. Its type tells it from a text or
+    // bytes of the same length: NLA_U8 to NLA_U64 of include/net/netlink.h.
+    constexpr uint8_t kLargestNumber = 4;
+    if (item.type == DEVLINK_ATTR_FMSG_OBJ_NAME) name = item.text();
+    if (item.type == DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE && item.u8().value_or(0) > kLargestNumber) name.clear();
+    if (item.type != DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA || name.empty()) continue;
+    std::optional<uint64_t> number;
+    if (item.value.size() == sizeof(uint64_t)) number = item.u64();
+    else if (item.value.size() == sizeof(uint32_t)) number = item.u32();
+    if (number) out[name] = *number;
+    name.clear();
+  }
+  return out;
+}
+
+Result<std::map<std::string, uint64_t>> diagnose(Netlink& generic, uint16_t family, const Handle& of,
+                                                 const std::string& reporter) {
+  auto message = request(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE, of);
+  message.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter);
+  const auto replies = generic.talk(family, 0, message.data());
+  if (!replies) return error_about("devlink diagnosis of " + of.bus + "/" + of.device, replies.error());
+  std::map<std::string, uint64_t> out;
+  for (const Message& reply : *replies)
+    if (reply.type == family) out.merge(parse_diagnosis(reply.payload));
+  return out;
+}
+
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {
   return ask(generic, family, family, request(DEVLINK_CMD_INFO_GET, of), "devlink info of " + of.bus + "/" + of.device,
              serial_in);
+}
+
+Result<bool> is_switchdev(Netlink& generic, uint16_t family, const Handle& of) {
+  return ask(generic, family, family, request(DEVLINK_CMD_ESWITCH_GET, of),
+             "devlink E-Switch of " + of.bus + "/" + of.device, switchdev_in);
 }
 
 }  // namespace fabric::devlink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// devlink by generic netlink, read only: the error counts of a device's health reporters, and its serial number
-// (linux/devlink.h, net/devlink/health.c and dev.c of Linux 6.12). No privilege is needed.
+// devlink by generic netlink, read only: the error counts of a device's health reporters, what a reporter diagnoses,
+// the serial number, and the mode of the E-Switch (linux/devlink.h, net/devlink/health.c and dev.c of Linux 6.12). No
+// privilege is needed but for the diagnosis and the mode.
 #pragma once
 
 #include "kernel/capture/root.h"
@@ -31,7 +32,19 @@ std::optional<Reported> parse_reporter(View8 payload);
 // in error if any is. Empty: no reporters. ENODEV: unknown instance.
 Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of);
 
+// DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE: the driver's answer is a tree in the order of its text (devlink_fmsg_snd());
+// the numbers in it, by their names. The driver asks the firmware. Needs CAP_NET_ADMIN (EPERM). EOPNOTSUPP: the
+// reporter has no diagnosis.
+Result<std::map<std::string, uint64_t>> diagnose(Netlink& generic, uint16_t family, const Handle& of,
+                                                 const std::string& reporter);
+// Parses one message of the answer. Texts and names without a number are left out.
+std::map<std::string, uint64_t> parse_diagnosis(View8 payload);
+
 // DEVLINK_CMD_INFO_GET: the board's serial number, else that of the function. Empty: the driver reports none.
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of);
+
+// DEVLINK_CMD_ESWITCH_GET: whether the E-Switch of the function is in switchdev mode. EPERM: without CAP_NET_ADMIN
+// (GENL_ADMIN_PERM); EOPNOTSUPP: the function does not manage an E-Switch.
+Result<bool> is_switchdev(Netlink& generic, uint16_t family, const Handle& of);
 
 }  // namespace fabric::devlink

@@ -118,7 +118,33 @@ class IoctlStatistics final : public Statistics {
   Fd fd_;
 };
 
+// ethtool_tunable_valid(): the id decides type and length.
+class IoctlTunables final : public Tunables {
+ public:
+  Result<uint16_t> pfc_prevention(const std::string& netdev) override {
+    return ask(netdev, ETHTOOL_GTUNABLE, "read pfc-prevention-tout", 0);
+  }
+  Result<void> set_pfc_prevention(const std::string& netdev, uint16_t milliseconds) override {
+    if (auto set = ask(netdev, ETHTOOL_STUNABLE, "set pfc-prevention-tout", milliseconds); !set) return set.error();
+    return {};
+  }
+
+ private:
+  static Result<uint16_t> ask(const std::string& netdev, uint32_t command, const char* what, uint16_t value) {
+    alignas(ethtool_tunable) std::array<std::byte, sizeof(ethtool_tunable) + sizeof(uint16_t)> room{};
+    const ethtool_tunable head{
+        .cmd = command, .id = ETHTOOL_PFC_PREVENTION_TOUT, .type_id = ETHTOOL_TUNABLE_U16, .len = sizeof value};
+    std::memcpy(room.data(), &head, sizeof head);
+    std::memcpy(room.data() + sizeof head, &value, sizeof value);
+    if (auto asked = ask_ioctl(open_ioctl(), netdev, what, room.data()); !asked) return asked.error();
+    std::memcpy(&value, room.data() + sizeof head, sizeof value);
+    return value;
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Tunables> open_tunables() { return std::make_unique<IoctlTunables>(); }
 
 Result<std::vector<uint64_t>> Statistics::values(const std::string& netdev, size_t count) {
   auto counters = read(netdev);

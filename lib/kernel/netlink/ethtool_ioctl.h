@@ -61,6 +61,19 @@ Result<std::unique_ptr<Statistics>> open_statistics();
 // the values of ETHTOOL_GSTATS. If the counts differ, the smaller one applies. No I/O.
 std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values);
 
+// `ethtool --get-tunable` and `--set-tunable` (ethtool_get_tunable(), ethtool_set_tunable()); the kernel announces no
+// change. Reading needs no privilege, setting CAP_NET_ADMIN.
+class Tunables {
+ public:
+  virtual ~Tunables() = default;
+  // pfc-prevention-tout (ETHTOOL_PFC_PREVENTION_TOUT, u16 since Linux 4.17): milliseconds without a received frame
+  // taken from the NIC's buffers, after which it stops sending pause; 0: never. EOPNOTSUPP: the driver has none (mlx5
+  // and fbnic have one, bnxt_en since Linux 6.18), or the NIC's firmware.
+  virtual Result<uint16_t> pfc_prevention(const std::string& netdev) = 0;
+  virtual Result<void> set_pfc_prevention(const std::string& netdev, uint16_t milliseconds) = 0;
+};
+std::unique_ptr<Tunables> open_tunables();
+
 // Global pause (ethtool_get_pauseparam()): a second source for the self-test.
 Result<Pause> ioctl_pause(const std::string& netdev);
 

@@ -62,6 +62,21 @@ FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
   return out;
 }
 
+// fec_put_hist() of net/ethtool/fec.c, Linux 6.18: one nest for each bin; nla_put_uint() makes a small count a u32.
+std::vector<FecBin> fec_histogram(const std::vector<Attr>& statistics) {
+  std::vector<FecBin> out;
+  for (const Attr& nest : statistics) {
+    if (nest.type != uapi::kFecStatHist) continue;
+    const auto bin = parse_attributes(nest.value);
+    const auto low = value_of<uint32_t>(bin, uapi::kFecHistBinLow),
+               high = value_of<uint32_t>(bin, uapi::kFecHistBinHigh);
+    auto words = value_of<uint64_t>(bin, uapi::kFecHistBinVal);
+    if (!words) words = value_of<uint32_t>(bin, uapi::kFecHistBinVal);
+    if (low && high && words && *low <= *high) out.push_back({*low, *high, *words});
+  }
+  return out;
+}
+
 }  // namespace
 
 LinkStatus parse_link_status(View8 payload) {
@@ -105,6 +120,7 @@ FecStatus parse_fec_status(View8 payload) {
   out.corrected_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORRECTED);
   out.uncorrectable_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_UNCORR);
   out.corrected_bits = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORR_BITS);
+  out.histogram = fec_histogram(statistics);
   return out;
 }
 

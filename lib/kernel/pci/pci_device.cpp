@@ -52,6 +52,11 @@ bool is_guests_function(std::string_view pci_id) {
   return contains(kIds, pci_id);
 }
 
+bool is_dpu_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:a2d2", "15b3:a2d6", "15b3:a2dc", "15b3:a2df"};
+  return contains(kIds, pci_id);
+}
+
 bool is_data_direct(const PciDevice& function) {
   return function.vendor == kNvidiaNetworking && function.device == 0x2100;
 }

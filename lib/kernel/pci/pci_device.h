@@ -56,6 +56,10 @@ bool is_network(const PciDevice& function);
 // iavf, idpf and hns3, by their tables (mlx5/core/main.c, bnxt.c, hnae3.h; of Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
 
+// Whether the ids are of a host's physical function of a BlueField (mlx5_core_pci_table in mlx5/core/main.c, Linux
+// 6.12), whose E-Switch its Arm cores may own.
+bool is_dpu_function(std::string_view pci_id);
+
 // The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
 // drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12).
 bool is_data_direct(const PciDevice& function);

@@ -68,6 +68,8 @@ Result<Device> parse_device(View8 payload) {
   device.index = *index;
   device.firmware = text_of(attributes, RDMA_NLDEV_ATTR_FW_VERSION);
   device.protocol = text_of(attributes, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+  device.smi = value_of<uint8_t>(attributes, uapi::kRdmaDevType) == uapi::kRdmaDeviceSmi;
+  device.parent = text_of(attributes, uapi::kRdmaParentName);
   return device;
 }
 
@@ -108,7 +110,11 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
   for (const auto& entry : entries(payload, RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)) {
     std::string kind = text_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
     const auto count = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
-    if (!kind.empty() && count) out.push_back({std::move(kind), {}, *count});
+    if (kind.empty() || !count) continue;
+    // fill_res_info(): the limits of ib_device_attr; 0 or absent: the kind has none.
+    auto most = value_of<uint64_t>(entry, uapi::kRdmaResSummaryEntryMax);
+    if (most == 0U) most.reset();
+    out.push_back({std::move(kind), {}, *count, most});
   }
   return out;
 }

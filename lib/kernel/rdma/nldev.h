@@ -13,6 +13,8 @@ struct Device {
   std::string name;
   std::string firmware;  // empty: the driver reports none
   std::string protocol;  // "ib", "roce", "iw", "opa"; empty: the kernel does not report it
+  bool smi = false;      // an SMI sub-device of `parent`: management packets only (Linux 6.11)
+  std::string parent{};
 };
 struct PortLink {
   uint32_t port = 0;
@@ -32,7 +34,8 @@ struct CounterStatus {
 };
 std::vector<CounterStatus> parse_counter_status(View8 payload);
 
-// Parses a RES_GET reply: the number of objects of each kind.
+// Parses a RES_GET reply: the number of objects of each kind and, of queue pairs, completion queues, memory regions,
+// protection domains and SRQs, the device's limit (since kernel commit 5911f6d6e7ce).
 std::vector<ResourceCount> parse_resources(View8 payload);
 
 // The owners of the objects of one kind. An entry with RES_KERN_NAME is the kernel's, any other is a process's: RES_PID

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx5 (ConnectX-4 and later). Linux 6.12: drivers/infiniband/hw/mlx5/counters.c; mlx5/core/en_stats.c and
 // Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
-// The optional counters (cc_*, rdma_*) have no metric, because other counters count the same events.
+// The optional counters cc_* have no metric, because other counters count the same events. rdma_* (Linux 6.15) have
+// metrics of their own: their rules match packets, and so also those of queue pairs that count nowhere else.
 // 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h), the statistics that
 // en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (after 6.12,
 // struct mlx5_ifc_phys_layer_recovery_cntrs_bits). A vport's Q counters are prefixed "vport_".
@@ -88,10 +89,10 @@ constexpr CounterRow kRows[] = {
         "RoCE packets received with the congestion-experienced mark (optional counter)."),
     raw(hw, "cc_rx_cnp_pkts", kOptional, none, 64, "Congestion notification packets received (optional counter)."),
     raw(hw, "cc_tx_cnp_pkts", kOptional, none, 64, "Congestion notification packets sent (optional counter)."),
-    raw(hw, "rdma_rx_packets", kOptional, none, 64, "RDMA packets received (optional counter, Linux 6.15)."),
-    raw(hw, "rdma_rx_bytes", kOptional, none, 64, "RDMA bytes received (optional counter, Linux 6.15)."),
-    raw(hw, "rdma_tx_packets", kOptional, none, 64, "RDMA packets sent (optional counter, Linux 6.15)."),
-    raw(hw, "rdma_tx_bytes", kOptional, none, 64, "RDMA bytes sent (optional counter, Linux 6.15)."),
+    {hw, "rdma_rx_packets", kOptional, none, 64, &kOptionalPackets, kRx},
+    {hw, "rdma_rx_bytes", kOptional, none, 64, &kOptionalBytes, kRx},
+    {hw, "rdma_tx_packets", kOptional, none, 64, &kOptionalPackets, kTx},
+    {hw, "rdma_tx_bytes", kOptional, none, 64, &kOptionalBytes, kTx},
 
     of(CounterScope::function, {ethtool, "rx_vport_rdma_unicast_bytes", kVport, none, 64, &kRdmaBytes, kRx}),
     of(CounterScope::function, {ethtool, "rx_vport_rdma_multicast_bytes", kVport, none, 64, &kRdmaBytes, kRx}),

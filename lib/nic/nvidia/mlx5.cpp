@@ -178,6 +178,10 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, false);
   if (setting.id == SettingId::cable_length && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
     return "mlx5 supports 1 to 999 meters";
+  // MLX5E_PFC_PREVEN_TOUT_MIN_MSEC, _MAX_MSEC: en_ethtool.c mlx5e_set_pfc_prevention_tout() of Linux 6.12.
+  if (setting.id == SettingId::pfc_watchdog && *want.pfc_watchdog != 0 &&
+      (*want.pfc_watchdog < 80 || *want.pfc_watchdog > 8000))
+    return "mlx5 supports 0 (off) and 80 to 8000 milliseconds";
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";

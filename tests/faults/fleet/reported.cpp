@@ -135,7 +135,7 @@ Reports hosts() {
       {"no-traffic-class", "no NCCL_IB_TC: all bytes on priority 0, local_ack_timeout_err 2705", kByteps,
        both(roce({{&kAckTimeouts, 2'705}, {&kOutOfSequence, 9'000}}),
             [](Machine& m) { return move_to_priority_0(m) ? m.port().id() : std::string(); }),
-       "loss", Culprit::host},
+       "loss unprotected-traffic", Culprit::host},
       {"arp-flux", "rails in one subnet answer for each other: packets arrive at the wrong port", kNccl,
        both(roce({{&kAckTimeouts, 800}}), answer_any_arp), "rails loss", Culprit::host, true},
       {"congestion-control-off", "the reaction point is off: CNPs are ignored", kMeta, roce({{&kCnpIgnored, 40'000}}),

@@ -402,7 +402,7 @@ class CallFaults : public testing::Test {
 TEST_F(CallFaults, ASampleOfThem) {
   const auto faults = all();
   if (faults.empty()) GTEST_SKIP() << "requires root, veth and iproute2";
-  constexpr size_t kSample = 60;
+  constexpr size_t kSample = 24;
   std::vector<CallFault> sample;
   for (size_t i = 0; i < kSample; ++i) sample.push_back(faults[i * faults.size() / kSample]);
   run(sample);

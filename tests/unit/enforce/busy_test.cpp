@@ -136,5 +136,30 @@ TEST_F(Busy, WhatCannotBeKnownIsBusy) {
   EXPECT_TRUE(busy());
 }
 
+// The route of a network service that restarts is gone for a moment.
+TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.netdev = "ens1";
+  qos::Use now;
+  const qos::UseCheck held = qos::hold_default_route([&](const Port&) { return now; }, std::chrono::seconds(120));
+  const qos::UseCheck short_hold = qos::hold_default_route([&](const Port&) { return now; }, std::chrono::seconds(0));
+  EXPECT_FALSE(held(port)) << "never seen";
+  now = {"a process has queue pairs on mlx5_0"};
+  EXPECT_TRUE(held(port));
+  now = {};
+  EXPECT_FALSE(held(port)) << "a job that ended does not hold the port";
+  now = {"the default route leaves by ens1", true};
+  EXPECT_EQ(held(port).why, now.why);
+  EXPECT_TRUE(short_hold(port));
+  now = {};
+  EXPECT_EQ(held(port).why, "the default route left by ens1 in the last 120 s");
+  EXPECT_TRUE(held(port).only_default_route) << "front_end = true allows it, as before";
+  EXPECT_FALSE(short_hold(port));
+  Port other = port;
+  other.rdma = "mlx5_1";
+  EXPECT_FALSE(held(other));
+}
+
 }  // namespace
 }  // namespace fabric

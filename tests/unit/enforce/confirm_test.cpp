@@ -36,7 +36,7 @@ bool has_ended(pid_t process) {
   return stat.find(") Z ") != std::string::npos;
 }
 
-const GuardAct kDoneAtOnce = []() -> std::optional<std::chrono::seconds> { return std::nullopt; };
+const GuardAct kNothing = [] { return std::chrono::seconds(1); };
 
 Record record_of(const BootMoment& now, std::chrono::seconds patience) {
   return begin(now, patience, {.disruptive = Disruptive::now}, digest("policy"));
@@ -324,11 +324,11 @@ class Guard : public testing::Test {
   bool start(const Record& record) {
     const std::string mark = tree_.path() + "/acted";
     return start_guard(tree_.path(), record.id, nullptr,
-                       [mark, directory = tree_.path(), record]() -> std::optional<std::chrono::seconds> {
+                       [mark, directory = tree_.path(), record] {
                          std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
                          Record lapsed = record;
                          lapsed.reverted = "now";
-                         if (save(directory, lapsed)) return std::nullopt;
+                         (void)save(directory, lapsed);
                          return std::chrono::seconds(1);
                        })
         .ok();
@@ -371,6 +371,24 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
   ASSERT_TRUE(trial->await(output).ok());
+  EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
+}
+
+// The time begins anew when all is written: the guard that has waited for the lock of the apply until then still acts.
+TEST_F(Guard, RestoresAfterAnApplyThatTookLongerThanItsTime) {
+  tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
+  ctl::Options options;
+  options.root = tree_.path();
+  options.confirm = std::chrono::seconds(1);
+  ctl::Output output;
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  auto trial = ctl::Trial::begin(options, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
+  ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
+  ASSERT_TRUE(trial->await(output).ok());
+  lock->reset();
   EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
 }
 
@@ -513,14 +531,11 @@ TEST_F(Race, IsWonByNobodyInPart) {
       record.sysctl = {{"kernel.numa_balancing", "1"}, {"net.ipv4.tcp_ecn", "2"}};
       ASSERT_TRUE(save(tree_.path(), record).ok());
       pid_t agent = start_agent(first);
-      ASSERT_TRUE(start_guard(tree_.path(), record.id, nullptr,
-                              [directory = tree_.path(), first]() -> std::optional<std::chrono::seconds> {
-                                const bool waits =
-                                    first == First::agent && !std::filesystem::exists(directory + "/agent");
-                                if (!waits && lapse_once(directory)) std::ofstream(directory + "/acted") << "guard";
-                                return std::chrono::seconds(0);
-                              })
-                      .ok());
+      ASSERT_TRUE(start_guard(tree_.path(), record.id, nullptr, [directory = tree_.path(), first] {
+                    const bool waits = first == First::agent && !std::filesystem::exists(directory + "/agent");
+                    if (!waits && lapse_once(directory)) std::ofstream(directory + "/acted") << "guard";
+                    return std::chrono::seconds(0);
+                  }).ok());
       for (int times = 0; killed && times < 20; ++times) {
         ::usleep(static_cast<useconds_t>(500 + times * 700));
         ::kill(agent, SIGKILL);
@@ -549,7 +564,7 @@ TEST_F(Guard, LeavesNothingOpenWhenItCannotBeStarted) {
     if (::setrlimit(RLIMIT_NPROC, &no_process) != 0 || ::setuid(65'534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
       ::_exit(2);
     const auto before = count();
-    const auto started = start_guard(tree_.path(), record.id, nullptr, kDoneAtOnce);
+    const auto started = start_guard(tree_.path(), record.id, nullptr, kNothing);
     if (started) ::_exit(3);
     ::_exit(count() == before ? 0 : 1);
   }
@@ -562,7 +577,7 @@ TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
   const Record record = put_record(std::chrono::seconds(3'600));
   const std::string pid_file = tree_.path() + "/guard";
   ASSERT_TRUE(start_guard(
-                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kDoneAtOnce)
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kNothing)
                   .ok());
   pid_t guard = 0;
   ASSERT_TRUE(std::ifstream(pid_file) >> guard) << "detached before start_guard() returns";
@@ -577,7 +592,7 @@ TEST_F(Guard, EndsWhenItsTreeIsDeleted) {
   const std::string pid_file = beside.path() + "/guard";
   const Record record = put_record(std::chrono::seconds(3'600));
   ASSERT_TRUE(start_guard(
-                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kDoneAtOnce)
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kNothing)
                   .ok());
   pid_t guard = 0;
   ASSERT_TRUE(std::ifstream(pid_file) >> guard);

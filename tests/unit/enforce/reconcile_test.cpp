@@ -74,6 +74,17 @@ TEST_P(Dcb, ThePlanNamesWhatIsThenWritten) {
   }
 }
 
+// The Arm cores of a DPU program the port: it is compared, and never written.
+TEST_P(Dcb, APortOfADpuIsPlannedAndNotWritten) {
+  bed.port.role = PortRole::dpu_owned;
+  const auto before = bed.nic.writes();
+  const auto plan = bed.plan(want);
+  const auto changes = bed.apply(want);
+  EXPECT_EQ(bed.nic.writes(), before) << text(changes);
+  EXPECT_EQ(keys_with(changes, Outcome::differs), keys_with(plan, Outcome::differs));
+  EXPECT_FALSE(keys_with(changes, Outcome::differs).empty());
+}
+
 TEST_P(Dcb, TheOriginalsComeBack) {
   const Qos original = bed.read();
   bed.settle_to(want);

@@ -14,18 +14,18 @@ namespace {
 TEST(Setting, EveryMemberOfQosHasItsRow) {
   Qos qos;
   auto& [dcbx, fw_lldp, pause, mtu, ring_rx, ring_tx, channels, fec, trust, apptrust, dscp_map, ets, prio2buffer,
-         buffer_size, pfc, cable_length, maxrate, ecn_rp, ecn_np, cnp_dscp, cnp_prio, min_time_between_cnps,
-         clamp_tgt_rate, clamp_tgt_rate_after_time_inc, rpg_time_reset, rpg_byte_reset, rpg_threshold, rpg_max_rate,
-         rpg_ai_rate, rpg_hai_rate, rpg_gd, rpg_min_dec_fac, rpg_min_rate, rate_to_set_on_first_cnp, dce_tcp_g,
-         dce_tcp_rtt, rate_reduce_monitor_period, initial_alpha_value, rtt_resp_dscp, cc, cc_mode, cc_g, cc_phases,
-         cc_init_cr, cc_init_tr, cc_rtt, cc_tcp_cp, cc_inactivity_cp, roce_dscp, roce_prio, roce_mode, roce_tos,
-         traffic_class, optional_counters, mrrs] = qos;
+         buffer_size, pfc, pfc_watchdog, cable_length, maxrate, ecn_rp, ecn_np, cnp_dscp, cnp_prio,
+         min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc, rpg_time_reset, rpg_byte_reset,
+         rpg_threshold, rpg_max_rate, rpg_ai_rate, rpg_hai_rate, rpg_gd, rpg_min_dec_fac, rpg_min_rate,
+         rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt, rate_reduce_monitor_period, initial_alpha_value,
+         rtt_resp_dscp, cc, cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr, cc_rtt, cc_tcp_cp, cc_inactivity_cp,
+         roce_dscp, roce_prio, roce_mode, roce_tos, traffic_class, optional_counters, mrrs] = qos;
   const auto addresses = [](const auto&... each) { return std::set<const void*>{&each...}; };
   const auto members =
       addresses(dcbx, fw_lldp, pause, mtu, ring_rx, ring_tx, channels, fec, trust, apptrust, dscp_map, ets, prio2buffer,
-                buffer_size, pfc, cable_length, maxrate, ecn_rp, ecn_np, cnp_dscp, cnp_prio, min_time_between_cnps,
-                clamp_tgt_rate, clamp_tgt_rate_after_time_inc, rpg_time_reset, rpg_byte_reset, rpg_threshold,
-                rpg_max_rate, rpg_ai_rate, rpg_hai_rate, rpg_gd, rpg_min_dec_fac, rpg_min_rate,
+                buffer_size, pfc, pfc_watchdog, cable_length, maxrate, ecn_rp, ecn_np, cnp_dscp, cnp_prio,
+                min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc, rpg_time_reset, rpg_byte_reset,
+                rpg_threshold, rpg_max_rate, rpg_ai_rate, rpg_hai_rate, rpg_gd, rpg_min_dec_fac, rpg_min_rate,
                 rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt, rate_reduce_monitor_period, initial_alpha_value,
                 rtt_resp_dscp, cc, cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr, cc_rtt, cc_tcp_cp,
                 cc_inactivity_cp, roce_dscp, roce_prio, roce_mode, roce_tos, traffic_class, optional_counters, mrrs);

@@ -16,7 +16,7 @@ const std::string kPage = "agent/ctl/fabric-checks.7";
 
 // "{{ $labels.device }}" -> "DEVICE"; other parts of a template are removed.
 std::string without_templates(std::string text) {
-  text = std::regex_replace(text, std::regex(R"(\{\{ with .*?\{\{ end \}\})"), "");
+  text = std::regex_replace(text, std::regex(R"(\{\{ (with|range) .*?\{\{ end \}\})"), "");
   std::string out;
   std::smatch found;
   for (const std::regex one(R"(\{\{ \$(labels\.)?([a-z_]+)[^}]*\}\})"); std::regex_search(text, found, one);

@@ -309,6 +309,31 @@ TEST(Check, RulesOfRoceSkipVirtualFunctionsAndInfiniband) {
   EXPECT_EQ(said(node.view()), "");
 }
 
+// A virtual function is judged for its connections, in the guest and on the host, and not for the wire and the settings
+// of its physical function.
+TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
+  for (const PortRole role : {PortRole::guest_function, PortRole::virtual_function, PortRole::subfunction}) {
+    Healthy node;
+    Port& port = node.now.ports[1];
+    port.role = role;
+    node.before.ports[1].role = role;
+    node.change(port.id(), "pfc").outcome = Outcome::differs;
+    port.link_status = LinkStatus{.reason = "No cable"};
+    EXPECT_EQ(said(node.view()), "") << to_text(role);
+    for (Node* each : {&node.before, &node.now})
+      each->ports[1].counters.hw = {{"req_transport_retries_exceeded", each == &node.now ? 8U : 0U}};
+    const std::vector<Finding> found = test::complaints_of(node.view());
+    EXPECT_TRUE(contains(found, "loss", &Finding::id)) << test::describe(found);
+    for (const Finding& each : found)
+      for (const char* word : {"cable", "transceiver", "module"}) {
+        EXPECT_FALSE(has(each.remedy, word)) << each.remedy;
+        EXPECT_FALSE(has(each.meaning, word)) << each.meaning;
+      }
+    port.role = node.before.ports[1].role = PortRole::representor;
+    EXPECT_EQ(said(node.view()), "") << "nothing ends at a representor";
+  }
+}
+
 TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
   Healthy node;
   for (Port& port : node.now.ports) {

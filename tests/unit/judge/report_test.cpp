@@ -28,7 +28,27 @@ TEST(Report, JsonKeepsTheContract) {
   const Report report{{{"pfc", "mlx5_0/1", Status::critical, "none", "3", "why", "what"}}};
   EXPECT_EQ(to_json(report).dump(),
             R"({"verdict":"critical","checks":[{"id":"pfc","subject":"mlx5_0/1","status":"critical",)"
-            R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}]})");
+            R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}],"not_judged":[]})");
+}
+
+// What limits the verdict is shown with it, and does not change it.
+TEST(Report, WhatIsNotJudgedIsSaidWithTheVerdict) {
+  Report report = of({Status::ok, Status::ok});
+  report.findings[1].observed = "3 of 8 devices";
+  report.findings[1].unjudged = true;
+  EXPECT_EQ(worst(report), Status::ok);
+  EXPECT_EQ(counts_text(report, true), "1 ok, 1 not judged");
+  const std::vector<FindingGroup> groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].finding, &report.findings[1]);
+  const Json json = to_json(report);
+  EXPECT_EQ(json["verdict"], "ok");
+  EXPECT_EQ(json["not_judged"].dump(), R"([{"id":"id","subject":"subject","observed":"3 of 8 devices"}])");
+  EXPECT_FALSE(json["checks"][0].contains("judged"));
+  EXPECT_EQ(json["checks"][1]["judged"], false);
+  report.findings[1].acknowledged = true;
+  EXPECT_EQ(counts_text(report, true), "1 ok, 1 acknowledged");
+  EXPECT_TRUE(to_json(report)["not_judged"].empty());
 }
 
 }  // namespace

@@ -448,6 +448,20 @@ TEST_F(ScanWithNetlink, WithoutStatisticsSysfsAnswers) {
   EXPECT_EQ(scan(kernel).ports.at(0).counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}}));
 }
 
+// RDMA_NLDEV_ATTR_DEV_TYPE of Linux 6.11.
+TEST_F(ScanWithNetlink, ASubDeviceIsKnownByItsType) {
+  add_rdma(tree, "smi1", "sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0");
+  rdma->devices[4] = {.name = "smi1", .protocol = "ib", .parent = "mlx5_0"};
+  rdma->devices[4].ports[1] = {4, 5, "", {}, EINVAL};
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].role, PortRole::physical);
+  EXPECT_EQ(node.ports[1].role, PortRole::smi);
+  EXPECT_EQ(node.ports[1].owner, "mlx5_0");
+  ASSERT_EQ(node.topology.nics.size(), 1u);
+  EXPECT_EQ(node.topology.nics[0].rdma, std::vector<std::string>{"mlx5_0"}) << "no pairing and no list has it";
+}
+
 TEST_F(ScanWithNetlink, RefusedNetlinkIsSaidOnceAndSysfsAnswers) {
   rdma->failure = EPERM;
   const Node node = scan(kernel, {.network = false});

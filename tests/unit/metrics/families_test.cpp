@@ -275,6 +275,35 @@ TEST(Families, SubjectsThatAreOkHaveASeriesOfTheirOwnOnRequest) {
                     {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
 }
 
+TEST(Families, WhatIsNotJudgedHasItsOwnSeries) {
+  Report report;
+  report.findings.push_back({"other-namespaces", "host", Status::ok, "3 of 8 RDMA devices", "", "", ""});
+  report.findings.back().unjudged = true;
+  EXPECT_EQ(of_report(report), (Series{{"fabric_check_status,check=other-namespaces", 0},
+                                       {"fabric_check_unjudged,check=other-namespaces,subject=host", 1}}));
+
+  Node node;
+  node.topology.nics.resize(2);
+  node.topology.nics[1].elsewhere = {"mlx5_6", "mlx5_core.sf.4"};
+  Port& port = node.ports.emplace_back();
+  port.rdma = "mlx5_0";
+  port.kernel_driver = "mlx5_core";
+  std::map<std::string, Signals> watched;
+  Signals& signals = watched["mlx5_0/1"];
+  signals.rx_bytes = signals.tx_bytes = 128.0 * (1 << 30);
+  signals.requests = 512;  // of 64 MiB at most
+  EXPECT_EQ(value(series_of([&](FamilySet& set) { add_node(set, node, {}); }), "fabric_rdma_devices_elsewhere"), 2);
+  const auto ratio = [&] {
+    return value(series_of([&](FamilySet& set) { add_observable(set, node, watched, {}); }),
+                 "fabric_rdma_observable_ratio,device=mlx5_0,port=1");
+  };
+  EXPECT_EQ(ratio(), 0.25);
+  signals.requests = 1'000'000;
+  EXPECT_EQ(ratio(), 1);
+  signals.rx_bytes = 1e6;
+  EXPECT_FALSE(ratio()) << "too little";
+}
+
 // mlx5_0 with ens0 in 0000:00:00.0, and so on.
 Node three_ports() {
   Node node;

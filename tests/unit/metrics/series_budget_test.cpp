@@ -78,10 +78,12 @@ test::Healthy machine(int rails, bool optics) {
   for (Port& port : out.now.ports) {
     port.counters = all_of_mlx5();
     port.link_status = LinkStatus{true, "", "", 1};
-    port.fec = FecStatus{"rs", true, {1, {}}, {1, {}}, {1, {}}};
+    port.fec = FecStatus{"rs", true, {1, {}}, {1, {}}, {1, {}}, {}};
+    for (uint32_t symbols = 0; symbols <= 15; ++symbols) port.fec->histogram.push_back({symbols, symbols, 1});
     port.resources.clear();
     port.reporters.clear();
-    for (const char* kind : {"qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"}) port.resources.push_back({kind, "", 1});
+    for (const char* kind : {"cm_id", "ctx"}) port.resources.push_back({kind, "", 1});
+    for (const char* kind : {"qp", "cq", "mr", "pd", "srq"}) port.resources.push_back({kind, "", 1, 10});
     for (const char* kind : {"qp", "cq", "mr"})
       for (const char* owner : {"user", "kernel"}) port.resources.push_back({kind, owner, 1});
     for (const char* name : {"fw", "fw_fatal", "tx", "rx"}) port.reporters.push_back({name, true, 0, 0});
@@ -150,6 +152,7 @@ void add_settings(test::Healthy& node) {
     port.qos.cnp_prio = OrNone{6};
     port.qos.roce_mode = RoceMode::v2;
     port.qos.ring_rx = port.qos.ring_tx = 8192;
+    port.qos.pfc_watchdog = 8000;
     Changes& changes = node.plan[port.id()];
     changes.clear();
     for (const Setting& setting : kSettings) {

@@ -54,6 +54,28 @@ class Dump final : public Netlink {
   }
 };
 
+// As devlink_nl_eswitch_fill() of Linux 6.12 writes it.
+TEST(Eswitch, ItsModeIsRead) {
+  for (const uint16_t mode : {DEVLINK_ESWITCH_MODE_LEGACY, DEVLINK_ESWITCH_MODE_SWITCHDEV}) {
+    genlmsghdr header{};
+    header.cmd = DEVLINK_CMD_ESWITCH_GET;
+    Dump dump;
+    dump.replies = {{kDevlink, AttrWriter()
+                                   .header(header)
+                                   .text(DEVLINK_ATTR_BUS_NAME, kPci.bus)
+                                   .text(DEVLINK_ATTR_DEV_NAME, kPci.device)
+                                   .u16(DEVLINK_ATTR_ESWITCH_MODE, mode)
+                                   .data()}};
+    const auto answer = is_switchdev(dump, kDevlink, kPci);
+    ASSERT_TRUE(answer) << answer.error().text();
+    EXPECT_EQ(*answer, mode == DEVLINK_ESWITCH_MODE_SWITCHDEV);
+    EXPECT_EQ(std::to_integer<int>(dump.asked.at(0)), DEVLINK_CMD_ESWITCH_GET);
+  }
+  Dump refused;
+  refused.failure = EPERM;
+  EXPECT_EQ(is_switchdev(refused, kDevlink, kPci).error().code, EPERM);
+}
+
 TEST(ParseReporter, ReadsOneMessage) {
   const auto reported = parse_reporter(message(kPci, {"fw_fatal", false, 7, 5}));
   ASSERT_TRUE(reported);
@@ -71,6 +93,48 @@ TEST(ParseReporter, WhatIsCutShortIsNone) {
   inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw").u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0);
   out.header(genlmsghdr{}).bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data());
   EXPECT_FALSE(parse_reporter(out.data())) << "without counts: absent is not zero";
+}
+
+// As devlink_fmsg_prepare_skb() of Linux 6.12 writes it: a flat list, whose nests are flags. mlx5's reporter vnic has
+// an object of counters, u32 but for the last.
+AttrWriter diagnosis() {
+  constexpr uint8_t kU32 = 3, kU64 = 4, kText = 10;
+  AttrWriter list, out;
+  const auto name = [&](const char* text, uint8_t type) {
+    list.flag(DEVLINK_ATTR_FMSG_PAIR_NEST_START)
+        .text(DEVLINK_ATTR_FMSG_OBJ_NAME, text)
+        .u8(DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE, type);
+  };
+  list.flag(DEVLINK_ATTR_FMSG_OBJ_NEST_START)
+      .flag(DEVLINK_ATTR_FMSG_PAIR_NEST_START)
+      .text(DEVLINK_ATTR_FMSG_OBJ_NAME, "vNIC env counters")
+      .flag(DEVLINK_ATTR_FMSG_OBJ_NEST_START);
+  name("cq_overrun", kU32);
+  list.u32(DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, 3).flag(DEVLINK_ATTR_FMSG_NEST_END);
+  name("state", kText);
+  list.text(DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, "bad").flag(DEVLINK_ATTR_FMSG_NEST_END);
+  name("handled_pkt_steering_fail", kU64);
+  put_u64(list, DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, uint64_t{1} << 40).flag(DEVLINK_ATTR_FMSG_NEST_END);
+  list.flag(DEVLINK_ATTR_FMSG_NEST_END).flag(DEVLINK_ATTR_FMSG_NEST_END);
+  out.header(genlmsghdr{}).bytes(DEVLINK_ATTR_FMSG, list.data());
+  return out;
+}
+
+TEST(Diagnose, TakesTheNumbersByTheirNames) {
+  const std::map<std::string, uint64_t> expected{{"cq_overrun", 3}, {"handled_pkt_steering_fail", uint64_t{1} << 40}};
+  EXPECT_EQ(parse_diagnosis(diagnosis().data()), expected);
+  const Bytes whole = diagnosis().data();
+  for (size_t size = 0; size < whole.size(); ++size) (void)parse_diagnosis(View8(whole).first(size));
+  Dump kernel;
+  kernel.replies = {{kDevlink, whole}};
+  const auto found = diagnose(kernel, kDevlink, kPci, "vnic");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ(*found, expected);
+  const auto asked = parse_attributes(kernel.asked, sizeof(genlmsghdr));
+  EXPECT_EQ(text_of(asked, DEVLINK_ATTR_HEALTH_REPORTER_NAME), "vnic");
+  EXPECT_EQ(text_of(asked, DEVLINK_ATTR_DEV_NAME), kPci.device);
+  kernel.failure = EPERM;
+  EXPECT_EQ(diagnose(kernel, kDevlink, kPci, "vnic").error().code, EPERM);
 }
 
 TEST(HealthReporters, AsksForOneInstanceAndTakesItsOwn) {

@@ -94,6 +94,22 @@ TEST(ParseFecStatus, ReadsTheModeTheSumsAndTheLanes) {
   EXPECT_EQ(fec.corrected_bits, FecCount{}) << "absent is not zero";
 }
 
+// A small count is a u32 (nla_put_uint), a large one a u64; a bin has a count for each lane if the driver has it.
+TEST(ParseFecStatus, ReadsTheHistogram) {
+  const auto bin = [](uint32_t low, uint32_t high) {
+    return AttrWriter().u32(uapi::kFecHistBinLow, low).u32(uapi::kFecHistBinHigh, high);
+  };
+  AttrWriter statistics;
+  const std::array<uint64_t, 2> lanes{3, 4};
+  statistics.nest(uapi::kFecStatHist, bin(0, 0).u64(uapi::kFecHistBinVal, uint64_t{1} << 40))
+      .nest(uapi::kFecStatHist, bin(1, 4).u32(uapi::kFecHistBinVal, 7).bytes(5, std::as_bytes(std::span(lanes))))
+      .nest(uapi::kFecStatHist, bin(5, 15).u32(uapi::kFecHistBinVal, 0))
+      .nest(uapi::kFecStatHist, bin(9, 5).u32(uapi::kFecHistBinVal, 1))
+      .nest(uapi::kFecStatHist, AttrWriter().u32(uapi::kFecHistBinLow, 6));
+  const FecStatus fec = parse_fec_status(link_reply().nest(ETHTOOL_A_FEC_STATS, statistics).data());
+  EXPECT_EQ(fec.histogram, (std::vector<FecBin>{{0, 0, uint64_t{1} << 40}, {1, 4, 7}, {5, 15, 0}}));
+}
+
 TEST(ParseFecStatus, NamesEveryMode) {
   auto mode = [](uint32_t bit) { return parse_fec_status(link_reply().u32(ETHTOOL_A_FEC_ACTIVE, bit).data()).active; };
   EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_NONE_BIT), "off");

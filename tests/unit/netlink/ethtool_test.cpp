@@ -160,6 +160,12 @@ TEST_F(Veth, OffersNoPauseAndNoPrivateFlags) {
   EXPECT_EQ(get_private_flags(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
 }
 
+TEST_F(Veth, HasNoTunables) {
+  EXPECT_EQ(kernel.tunables->pfc_prevention("veth0").error().code, EOPNOTSUPP);
+  EXPECT_EQ(kernel.tunables->set_pfc_prevention("veth0", 100).error().code, EOPNOTSUPP);
+  EXPECT_EQ(kernel.tunables->pfc_prevention("nosuch").error().code, ENODEV);
+}
+
 TEST_F(Veth, HasStatisticsForThoseWhoWantSome) {
   auto all = kernel.statistics->read("veth0");
   ASSERT_TRUE(all.ok()) << all.error().text();

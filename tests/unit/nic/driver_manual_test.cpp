@@ -13,6 +13,7 @@ std::string_view read_back_by(SettingId setting) {
   switch (setting) {
     case SettingId::dcbx:
     case SettingId::roce_prio: return "dcbnl";
+    case SettingId::pfc_watchdog: return "ethtool ioctl";
     case SettingId::mrrs: return "PCI configuration space";
     case SettingId::optional_counters: return "RDMA netlink";
     default: break;

@@ -158,6 +158,42 @@ TEST(Ionic, PauseOffIsNotWrittenOverThePfcThatItMayBe) {
   EXPECT_EQ(of(bed.apply(want), "pause").outcome, Outcome::in_sync);
 }
 
+// The commands of AMD UG1813, with the port's own UUID and values: nicctl is not run, so they must be right as they
+// are.
+TEST(Ionic, EachSettingOfNicctlHasItsCommand) {
+  const Qos want{.trust = Trust::dscp,
+                 .dscp_map = DscpMap{{24, 3}, {26, 3}, {46, 6}},
+                 .pfc = PrioSet{0x08},
+                 .cnp_dscp = 46,
+                 .cnp_prio = OrNone{6}};
+  const auto command = [&](SettingId id) {
+    return kIonic.vendor_command(setting_of(id), want, "ionic_3", "04:90:81:30:A7:a0");
+  };
+  const std::string port = " -p \"$(nicctl show port | awk 'tolower($3) ~ /^04908130-a7a0-/ {print $3}')\"";
+  EXPECT_EQ(command(SettingId::trust), "nicctl update qos --classification-type dscp");
+  EXPECT_EQ(command(SettingId::dscp_map), "nicctl update qos dscp-to-priority" + port +
+                                              " --dscp 24,26 --priority 3 && nicctl update qos dscp-to-priority" +
+                                              port + " --dscp 46 --priority 6");
+  EXPECT_EQ(command(SettingId::pfc),
+            "nicctl update port" + port +
+                " --pause-type pfc --rx-pause enable --tx-pause enable && nicctl update qos pfc" + port +
+                " --priority 3 --no-drop enable");
+  EXPECT_EQ(command(SettingId::cnp_dscp), "nicctl update dcqcn -r ionic_3 -i 1 --cnp-dscp 46");
+  EXPECT_EQ(command(SettingId::cnp_prio), "nicctl update qos dscp-to-priority" + port + " --dscp 46 --priority 6");
+  EXPECT_EQ(command(SettingId::mtu), "") << "the kernel sets it";
+  EXPECT_TRUE(has(kIonic.vendor_command(setting_of(SettingId::pfc), want, "ionic_3", ""), " -p PORT "))
+      << "MAC unknown";
+}
+
+// A plan says what to run and that nothing was set; the agent never calls it a success.
+TEST(Ionic, PlanNamesTheCommandAndWritesNothing) {
+  Bed bed(Personality::nodcb);
+  const auto changes = bed.apply({.pfc = PrioSet{0x08}});
+  EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::unsupported, "nicctl update qos pfc -p ")) << text(changes);
+  EXPECT_TRUE(has(of(changes, "pfc").detail, "not enforced")) << text(changes);
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
 TEST_F(Qede, WhatIsSetIsPutToUseAndTheNumbersOfClassesStay) {
   bed.nic.pfc.pfc_cap = 4;
   Qos want = i40e_profile();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/rdma/nldev.h"
+#include "nic/counter_row.h"
+#include "support/counters.h"
 #include "support/sim_nic_bed.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
@@ -45,6 +47,23 @@ TEST_F(OptionalCounters, StatusTellsOptionalOnesFromTheOthers) {
                                                    {4, "cc_tx_cnp_pkts", false}};
   EXPECT_EQ(*status, expected);
   EXPECT_TRUE(nldev::parse_counter_status({}).empty());
+}
+
+// mlx5 of Linux 6.15: its traffic counters are switched on by the policy, and then published by direction.
+TEST_F(OptionalCounters, TrafficCountersAreSwitchedOnAndHaveMetrics) {
+  const std::set<std::string> all{"rdma_rx_bytes", "rdma_rx_packets", "rdma_tx_bytes", "rdma_tx_packets"};
+  for (const std::string& name : all) port().optional[name] = false;
+  const auto change = of(bed.apply(want(all)), "optional_counters");
+  EXPECT_EQ(change.outcome, Outcome::applied) << change.detail;
+  Port reading = bed.port;
+  for (const std::string& name : all) reading.counters.hw.push_back({name, 7});
+  test::resolve(reading);
+  for (const Counter& counter : reading.counters.hw) {
+    const std::string_view name = counter.name;
+    ASSERT_NE(counter.row, nullptr) << name;
+    EXPECT_EQ(counter.row->metric, name.ends_with("bytes") ? &metrics::kOptionalBytes : &metrics::kOptionalPackets);
+    EXPECT_EQ(counter.row->label.value, name.substr(5, 2)) << name;
+  }
 }
 
 TEST_F(OptionalCounters, ExactlyTheWantedOnesAreOn) {

@@ -119,6 +119,8 @@ const std::vector<Member>& members() {
       PORT(fec_corrected, "bnxt"),
       PORT(fec_uncorrectable, "bnxt"),
       PORT(fec_corrected_bits, "mlx5", "bnxt"),
+      PORT(fec_words, ),             // of ethtool's FEC histogram alone
+      PORT(fec_words_near_limit, ),  // and this
       PORT(transmit_wait, "pma"),
       PORT(pcie_stalled_seconds, "mlx5"),
       PORT(pcie_errors, "mlx5"),
@@ -283,6 +285,29 @@ TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
   EXPECT_EQ(signals.fec_corrected, 50);
   EXPECT_EQ(signals.fec_uncorrectable, 2);
   EXPECT_FALSE(signals.fec_corrected_bits);
+}
+
+// Near the limit: from 10 of the 15 symbols that RS(544,514) corrects on, from 5 of the 7 of RS(528,514).
+TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
+  const auto rises_of = [](uint32_t last) {
+    Port before, now;
+    before.fec.emplace();
+    now.fec.emplace();
+    for (uint32_t symbols = 0; symbols <= last; ++symbols) {
+      before.fec->histogram.push_back({symbols, symbols, 100});
+      now.fec->histogram.push_back({symbols, symbols, 101});
+    }
+    return signals_of(before, now, 1);
+  };
+  EXPECT_EQ(rises_of(15).fec_words, 16);
+  EXPECT_EQ(rises_of(15).fec_words_near_limit, 6);
+  EXPECT_EQ(rises_of(7).fec_words_near_limit, 3);
+  Port rs544, rs528;
+  rs544.fec = rs528.fec = FecStatus{};
+  EXPECT_FALSE(signals_of(rs528, rs544, 1).fec_words) << "no histogram";
+  rs528.fec->histogram = {{0, 0, 5}, {7, 7, 0}};
+  rs544.fec->histogram = {{0, 0, 9}, {7, 7, 0}, {15, 15, 0}};
+  EXPECT_FALSE(signals_of(rs528, rs544, 1).fec_words) << "another code";
 }
 
 // mlx5 has the counters of four lanes on a link of one, too.

@@ -74,9 +74,10 @@ class Reading : public testing::Test {
     port.pci = "0000:17:00.0";
     rdma.devices[4] = {.name = "mlx5_0",
                        .resources = {{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}},
+                       .limits = {{"mr", 1'000'000}, {"pd", 0}, {"qp", 131'072}},
                        .resources_errno = 0,
                        .owners = {{"cq", {.user = 1, .kernel = 1}}}};
-    AttrWriter statistics, reporter;
+    AttrWriter statistics;
     const std::array<uint64_t, 3> corrected{7, 3, 4};
     statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
     generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET,
@@ -85,7 +86,11 @@ class Reading : public testing::Test {
                        .nest(ETHTOOL_A_FEC_STATS, statistics));
     generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
                    generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
-    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw")
+    has_reporter("fw");
+  }
+  void has_reporter(const std::string& name) {
+    AttrWriter reporter;
+    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, name)
         .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0)
         .u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2)
         .u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
@@ -113,8 +118,8 @@ TEST_F(Reading, TakesAllThereIs) {
   EXPECT_EQ(port.fec->active, "rs");
   EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
   EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0, false}}));
-  EXPECT_EQ(port.resources,
-            (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+  EXPECT_EQ(port.resources, (std::vector<ResourceCount>{
+                                {"cq", "", 3}, {"mr", "", 200, 1'000'000}, {"pd", "", 2}, {"qp", "", 17, 131'072}}));
 }
 
 // The kernel asks no driver for the reason of a netdev that is down.
@@ -136,8 +141,8 @@ TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
   OwnerReader owners;
   const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
   TelemetryReader asking(access, port), next(access, port);
-  const std::vector<ResourceCount> expected{{"cq", "", 3},  {"mr", "", 200},   {"pd", "", 2},
-                                            {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
+  const std::vector<ResourceCount> expected{{"cq", "", 3},           {"mr", "", 200, 1'000'000}, {"pd", "", 2},
+                                            {"qp", "", 17, 131'072}, {"cq", "user", 1},          {"cq", "kernel", 1}};
   for (int i = 0; i < 2; ++i) {
     const Told read = told(asking);
     EXPECT_TRUE(read.attempt.success) << read.attempt.error;
@@ -181,6 +186,22 @@ TEST_F(Reading, ReportersAreAskedOnceAMinute) {
   auto each = reader();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(told(each).reporters.size(), 1u);
   EXPECT_EQ(asked(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET), 1);
+}
+
+TEST_F(Reading, TheFaultsOfQueuesAreReadByThoseWhoMay) {
+  has_reporter("vnic");
+  AttrWriter list;
+  list.text(DEVLINK_ATTR_FMSG_OBJ_NAME, "cq_overrun")
+      .u8(DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE, 3)
+      .u32(DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, 4);
+  generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE,
+                 generic_message(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data()));
+  const std::map<std::string, uint64_t> expected{{"cq_overrun", 4}};
+  EXPECT_EQ(told(reader()).reporters.at(0).diagnosis, expected);
+  generic.fail(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE, EPERM);
+  const Told read = told(reader());
+  EXPECT_TRUE(read.attempt.success) << "no failure without CAP_NET_ADMIN: " << read.attempt.error;
+  EXPECT_TRUE(read.reporters.at(0).diagnosis.empty());
 }
 
 TEST_F(Reading, ADeviceWithoutDevlinkIsNoFailure) {

@@ -312,6 +312,7 @@ const BadValue kBadValues[] = {
     {"[[port]]", "buffer_size", "[1, 2]", "eight sizes in bytes, or \"auto\"", "2 of them", "\"auto\""},
     {"[[port]]", "pfc", "3", "an array of priorities 0 to 7", "3", "[3]"},
     {"[[port]]", "pfc", "[8]", "an integer from 0 to 7", "8", "[3]", 1},
+    {"[[port]]", "pfc_watchdog", "65535", "an integer from 0 to 65534", "65535 (ms)", "100"},
     {"[[port]]", "cable_length", "0", "an integer from 1 to 999", "0 (m)", "30"},
     {"[[port]]", "cable_length", "1000", "an integer from 1 to 999", "1000 (m)", "30"},
     {"[[port]]", "maxrate", "100", "eight rates in kbit/s, one per traffic class", "100", "[0,0,0,100000000,0,0,0,0]"},

@@ -234,7 +234,7 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   const std::string text = printed("nccl", node, nullptr, "");
   EXPECT_FALSE(has(text, "\nNCCL_IB_GID_INDEX=")) << text;
   EXPECT_TRUE(has(text, "mlx5_2:1 5")) << text;
-  EXPECT_TRUE(has(text, "mlx5_6:1 is left out")) << text;
+  EXPECT_TRUE(has(text, "# Left out, not active: mlx5_6:1.")) << text;
   EXPECT_FALSE(has(lines_of(text).front(), "mlx5_6")) << text;
   for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"})
     EXPECT_TRUE(has(text, why)) << why;

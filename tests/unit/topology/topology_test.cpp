@@ -291,6 +291,37 @@ TEST(Topology, AnRdmaDeviceInAContainerLeavesAnEmptyFolder) {
   EXPECT_EQ(std::ranges::count_if(topology.nics, carries_rdma), 2);
 }
 
+// rdma system set netns exclusive: the class infiniband shows the devices of this namespace, infiniband_verbs all.
+TEST(Topology, RdmaDevicesOfOtherNamespacesAreNamed) {
+  Tree tree;
+  std::vector<std::string> nics;
+  for (const char* bus : {"1", "2", "3", "4"})
+    nics.push_back(
+        add_pci(tree, {std::string("pci0000:20/0000:20:0") + bus + ".0", std::string("0000:2") + bus + ":00.0"}));
+  tree.link("sys/class/infiniband/mlx5_0/device", "../../../../" + nics[0]).folder(nics[0] + "/infiniband/mlx5_0");
+  const auto verbs = [&](const std::string& name, const std::string& device, const std::string& parent) {
+    tree.file("sys/class/infiniband_verbs/" + name + "/ibdev", device + "\n");
+    tree.link("sys/class/infiniband_verbs/" + name + "/device", "../../../../" + parent);
+  };
+  tree.file("sys/class/infiniband_verbs/abi_version", "6\n");
+  verbs("uverbs0", "mlx5_0", nics[0]);
+  verbs("uverbs1", "mlx5_7", nics[1]);
+  tree.folder(nics[1] + "/infiniband").folder(nics[1] + "/net");
+  tree.folder(nics[2] + "/infiniband");  // a device without verbs for processes
+  const std::string subfunction = nics[3] + "/mlx5_core.sf.4";
+  tree.folder(subfunction + "/infiniband");
+  tree.link("sys/bus/auxiliary/devices/mlx5_core.sf.4", "../../../../" + subfunction);
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 4u);
+  EXPECT_TRUE(topology.nics[0].elsewhere.empty());
+  EXPECT_EQ(topology.nics[1].elsewhere, std::vector<std::string>{"mlx5_7"});
+  EXPECT_TRUE(topology.nics[1].rdma_elsewhere && topology.nics[1].netdev_elsewhere);
+  EXPECT_EQ(topology.nics[2].elsewhere, std::vector<std::string>{"0000:23:00.0"});
+  EXPECT_FALSE(topology.nics[2].netdev_elsewhere) << "it has none";
+  EXPECT_EQ(topology.nics[3].elsewhere, std::vector<std::string>{"mlx5_core.sf.4"});
+  EXPECT_FALSE(topology.nics[3].rdma_elsewhere) << "its subfunction's";
+}
+
 // hwloc gives memory without CPUs those of the nodes near it.
 TEST(Topology, MemoryOfCxlIsANodeWithoutCpus) {
   Tree tree;

@@ -10,7 +10,7 @@
 const char * const fab_op_names[FAB_OPS + 1] = {
 	[FAB_SETETS] = "setets", [FAB_SETPFC] = "setpfc", [FAB_SETAPP] = "setapp", [FAB_DELAPP] = "delapp",
 	[FAB_SETBUFFER] = "setbuffer", [FAB_SETTRUST] = "settrust", [FAB_SETDCBX] = "setdcbx",
-	[FAB_SETMAXRATE] = "setmaxrate", [FAB_SETPAUSE] = "setpause", [FAB_SETRING] = "setring", [FAB_SETFEC] = "setfec", [FAB_SETCHANNELS] = "setchannels",
+	[FAB_SETMAXRATE] = "setmaxrate", [FAB_SETPAUSE] = "setpause", [FAB_SETRING] = "setring", [FAB_SETTUNABLE] = "settunable", [FAB_SETFEC] = "setfec", [FAB_SETCHANNELS] = "setchannels",
 	[FAB_SETLINK] = "setlink", [FAB_SETMTU] = "setmtu", [FAB_SETPRIVFLAGS] = "setprivflags",
 	[FAB_SETCC] = "setcc", [FAB_SETTCLASS] = "settclass", [FAB_SETCOUNTER] = "setcounter",
 	[FAB_GETETS] = "getets", [FAB_GETPFC] = "getpfc", [FAB_GETBUFFER] = "getbuffer", [FAB_GETDCBX] = "getdcbx",

@@ -104,6 +104,35 @@ static int fab_set_channels(struct net_device *nd, struct ethtool_channels *chan
 	return fab_end(&call, err);
 }
 
+/* The PFC watchdog: mlx5e_get_pfc_prevention_tout(), mlx5e_set_pfc_prevention_tout(). */
+static int fab_get_tunable(struct net_device *nd, const struct ethtool_tunable *tunable, void *data)
+{
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !fab_nic(nd)->pers->pfc_watchdog)
+		return -EOPNOTSUPP;
+	*(u16 *)data = fab_nic(nd)->pfc_watchdog;
+	return 0;
+}
+
+static int fab_set_tunable(struct net_device *nd, const struct ethtool_tunable *tunable, const void *data)
+{
+	struct fab_nic *nic = fab_nic(nd);
+	struct fab_call call;
+	u16 wanted = *(const u16 *)data;
+	int err = 0;
+
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !nic->pers->pfc_watchdog)
+		return -EOPNOTSUPP;
+	if (wanted == PFC_STORM_PREVENTION_AUTO)
+		wanted = 100;
+	if (fab_begin(&call, nic, FAB_SETTUNABLE, "pfc-prevention-tout=%u", wanted)) {
+		if (wanted != PFC_STORM_PREVENTION_DISABLE && (wanted < 80 || wanted > 8000))
+			err = -EINVAL;
+		else
+			nic->pfc_watchdog = wanted;
+	}
+	return fab_end(&call, err);
+}
+
 static int fab_get_link_ksettings(struct net_device *nd, struct ethtool_link_ksettings *k)
 {
 	struct fab_nic *nic = fab_nic(nd);
@@ -319,6 +348,8 @@ const struct ethtool_ops fab_ethtool_ops = {
 	.set_ringparam = fab_set_ringparam,
 	.get_channels = fab_get_channels,
 	.set_channels = fab_set_channels,
+	.get_tunable = fab_get_tunable,
+	.set_tunable = fab_set_tunable,
 	.get_link_ksettings = fab_get_link_ksettings,
 	.set_link_ksettings = fab_set_link_ksettings,
 	.get_link_ext_state = fab_get_link_ext_state,

@@ -45,6 +45,7 @@ enum fab_op {
   FAB_SETMAXRATE,
   FAB_SETPAUSE,
   FAB_SETRING,
+  FAB_SETTUNABLE,
   FAB_SETFEC,
   FAB_SETCHANNELS,
   FAB_SETLINK,
@@ -153,6 +154,7 @@ struct fab_personality {
   const char* priv_flag;              /* name of the only private flag, or NULL: firmware LLDP agent */
   bool priv_flag_disables;            /* it is on when the agent is off */
   u32 ring_max, ring_default;
+  u16 pfc_watchdog; /* default of ethtool's pfc-prevention-tout in ms; 0: no such tunable */
   u32 ring_multiple;            /* 0: rounded up to a power of two */
   bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
@@ -213,6 +215,7 @@ struct fab_nic {
   bool fw_agent;       /* firmware LLDP agent runs */
   int n_apps;
   u32 rx_ring, tx_ring, channels, speed, fec;
+  u16 pfc_watchdog;
   u8 autoneg;
 
   /* congestion control; not under RTNL, each value stands for itself */

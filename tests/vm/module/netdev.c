@@ -267,6 +267,7 @@ int fab_netdev_create(struct fab_nic *nic)
 	nic->want_fw_reset = false;
 	nic->rx_ring = nic->pers->ring_default;
 	nic->tx_ring = nic->pers->ring_default;
+	nic->pfc_watchdog = nic->pers->pfc_watchdog;
 	nic->channels = FAB_QUEUES;
 	nic->flapping = 0;
 	nic->pers->driver_init(nic);

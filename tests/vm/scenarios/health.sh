@@ -12,9 +12,10 @@ GONE=90
 
 check "the package installs" install_agent
 health=('[rules]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link-flap = { window = "40s", clear = "1s" }' 'gid-changed = { window = "40s" }')
-for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors; do
+for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors unprotected_sent unprotected_received; do
   health+=("$rule = { window = \"20s\", confirm = \"0s\", clear = \"5s\" }")
 done
+health+=('roce-unprotected = { much_traffic = 1e6 }') # bytes: the emulated wire is slow
 for rule in tx_pause rx_pause; do health+=("$rule = { window = \"10s\", confirm = \"5s\", clear = \"5s\" }"); done
 for rule in lane_power module_temperature; do health+=("$rule = { confirm = \"0s\", clear = \"5s\" }"); done
 config enforce 'optics = "10s"' "${health[@]}"
@@ -27,7 +28,7 @@ scrape() { curl -sf localhost:10479/metrics >$PAGE; }
 # What the exporter complains of: "check subject status", of what lasts (the groups counters and device, and the port's state).
 complaints() {
   scrape && sed -nE 's/^fabric_check_status\{check="([^"]*)",subject="([^"]*)"\} ([123])$/\1 \2 \3/p' $PAGE |
-    grep -E '^(link-|pre-fec|loss|discards|pause-|receiver|pcie-errors|requests|cnp-|counters-frozen|optics|module-|gid-changed|device-health|port-state|aer)' | sort
+    grep -E '^(link-|pre-fec|loss|discards|pause-|unprotected-|receiver|pcie-errors|requests|cnp-|counters-frozen|optics|module-|gid-changed|device-health|port-state|aer)' | sort
 }
 complaints >/tmp/first
 echo "complaints to begin with:"
@@ -178,14 +179,21 @@ b=$(since)
 check "restart: since the same moment ($a, $b)" test -n "$a" -a "$((${a%.*} - ${b%.*}))" -ge -1 -a "$((${a%.*} - ${b%.*}))" -le 1
 over "flapping"
 
+# A job without a traffic class: RoCE on priority 0, where PFC is off, and nothing is lost.
+check "a job without a traffic class runs" traffic_start 0 1 200 --qp-timeout=20 --tx-depth=8
+told "no traffic class" unprotected-traffic 0 1
+check "the fix has the traffic class of DSCP 26" sh -c 'fabric-agentctl check --only unprotected-traffic | tr -s " \n" " " | grep -qF NCCL_IB_TC=106'
+traffic_stop 0
+over "no traffic class"
+
 # By netem: a wire that loses packets, under real RDMA traffic. (Soft-RoCE gives up when its queueing discipline is changed.)
 # Queue pairs that wait for an emulated server: it answers late, and what is sent again is noise of its own.
-check "traffic runs" traffic_start 2 3 120 --qp-timeout=20 --tx-depth=8
+check "traffic runs" traffic_start 2 3 120 --qp-timeout=20 --tx-depth=8 --tclass=106
 sleep 25
 check "traffic is silent" eval "silent || { show; false; }"
 traffic_stop 2
 for n in 2 3; do tc qdisc add dev "$(netdev "$n")" root netem loss 1%; done
-check "traffic runs over a bad wire" traffic_start 2 3 120
+check "traffic runs over a bad wire" traffic_start 2 3 120 --tclass=106
 check "loss: named at the end that sends" eval "wait_until 60 eval 'news | grep -qE \"^loss $(port 2) [12]\"' || { show; false; }"
 check "loss: named at the end that receives" eval "wait_until 60 eval 'news | grep -qE \"^loss $(port 3) [12]\"' || { show; false; }"
 culprit "loss" 3 network loss-in-network

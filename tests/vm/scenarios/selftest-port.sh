@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
 # selftest PORT: each setting once, then everything as before; a kill at any moment is restored by the next restore and by the next
-# start of the agent, in audit mode as well; refused while a queue pair is open.
+# start of the agent, in audit mode as well; refused while a process uses the port.
 . /mnt/host/scenarios/lib/agent.sh
 check "the package installs" install_agent
 config audit
@@ -50,8 +50,8 @@ for n in 0 2; do
   done
 done
 
-check "traffic" traffic_start 0 1 20
-check "refused while a queue pair is open" \
-  sh -c "fabric-agentctl selftest $(netdev 0) --yes 2>&1 | grep -q 'queue pair'; [ ! -e $RECORD ]"
+check "traffic" traffic_start 0 1 300
+check "refused while a process uses the port" \
+  sh -c "fabric-agentctl selftest $(netdev 0) --yes 2>&1 | grep -qE 'queue pairs|registered memory'; [ ! -e $RECORD ]"
 traffic_stop 0
 finish

@@ -86,6 +86,9 @@ rate_reduce_monitor_period rp_rate_reduce_monitor_period 5 8
 initial_alpha_value rp_initial_alpha_value 1000 900
 min_time_between_cnps np_min_time_between_cnps 5 50'
 
+# "pfc-prevention-tout: 8000"
+watchdog() { ethtool --get-tunable "$(net "$1")" pfc-prevention-tout | awk '{ print $NF }'; }
+
 # A value that does not count is none.
 rtt_resp() { [[ $(cat "$(mlx5_cc "$1" rtt_resp_dscp_valid)") = 1 ]] && cat "$(mlx5_cc "$1" rtt_resp_dscp)" || echo none; }
 
@@ -97,6 +100,7 @@ mlx5_rows() {
   buffer_rows "$n"
   row "$n" buffer_size '"auto"' "dcb_get $n '.buffer.size[1] > 100000'" true ''
   row "$n" optional_counters '["cc_tx_cnp_pkts"]' "optional_on $n" cc_tx_cnp_pkts "rdma statistic unset link \$(port $n) optional-counters"
+  row "$n" pfc_watchdog 200 "watchdog $n" 200 "ethtool --set-tunable \$(net $n) pfc-prevention-tout 8000"
   row "$n" cable_length 30 "dcb_get $n .pfc.delay" 30 "raw $n pfc 8 50"
   [[ $2 = debugfs ]] || return 0
   while read -r name file value foreign; do

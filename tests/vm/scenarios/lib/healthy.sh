@@ -25,8 +25,8 @@ blames() { grep -F 'fabric_diagnosis{' $PAGE | grep -vF 'culprit="none"'; }
 healthy_load() {
   local minutes=$1 n sent loud=0 scrapes=0 end
   # A queue pair of the emulated server may well be answered later than after the usual 67 ms: then it sends again, as on a
-  # bad network.
-  local patient=(--tx-depth=8 --qp-timeout=20)
+  # bad network. The traffic class is that of DSCP 26, as the policy has it.
+  local patient=(--tx-depth=8 --qp-timeout=20 --tclass=106)
   config enforce '[rules]' 'boot_grace = "0s"'
   reload_agent
   systemctl restart fabric-exporter.service

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/topo/job_env.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "judge/cabling.h"
+#include "judge/network.h"
+#include "node/endpoints.h"
+#include "node/port.h"
+#include "node/topology.h"
+
+namespace fabric::ctl {
+namespace {
+
+// The names of a library's variables, and what it does without them.
+struct Library {
+  std::string_view name, manual;
+  std::string_view ports, list_note;  // the list of ports, and what its reader should know
+  std::string_view exact{};           // makes the names of the list exact
+  std::string_view gid_index, own_index;
+  std::string_view traffic_class, own_class;
+  std::string_view service_level;
+  std::string_view data_direct;  // names are those of the NICs with a Data Direct function
+};
+
+constexpr Library kNccl{
+    .name = "NCCL",
+    .manual = "NCCL User Guide",
+    .ports = "NCCL_IB_HCA",
+    .list_note = "\"=\" matches names exactly; without it mlx5_1 also matches mlx5_10",
+    .exact = "=",
+    .gid_index = "NCCL_IB_GID_INDEX",
+    .own_index =
+        "NCCL 2.21 and later choose it for each port; for older versions assign the netdevs' addresses in the same "
+        "order",
+    .traffic_class = "NCCL_IB_TC",
+    .own_class = "NCCL uses 0",
+    .service_level = "NCCL_IB_SL",
+    .data_direct =
+        "NCCL shows them as NAME_dma in its log and in NCCL_NET_FORCE_MERGE; NCCL_IB_HCA has the names of "
+        "the RDMA devices, without _dma (NCCL 2.30, src/transport/net_ib/init.cc)"};
+
+constexpr Library kUcx{.name = "UCX",
+                       .manual = "ucx_info -cf",
+                       .ports = "UCX_NET_DEVICES",
+                       .list_note = "UCX uses no other network device, so TCP is off",
+                       .gid_index = "UCX_IB_GID_INDEX",
+                       .own_index = "UCX chooses it for each port",
+                       .traffic_class = "UCX_IB_TRAFFIC_CLASS",
+                       .own_class = "UCX uses the port's traffic_class if it is set, else 106 (DSCP 26)",
+                       .service_level = "UCX_IB_SL",
+                       .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)"};
+
+constexpr Library kNvshmem{.name = "NVSHMEM",
+                           .manual = "NVSHMEM API, Environment Variables",
+                           .ports = "NVSHMEM_HCA_LIST",
+                           .list_note = "names are matched exactly",
+                           .gid_index = "NVSHMEM_IB_GID_INDEX",
+                           .own_index = "NVSHMEM 3 and later choose it for each port",
+                           .traffic_class = "NVSHMEM_IB_TRAFFIC_CLASS",
+                           .own_class = "NVSHMEM uses 0",
+                           .service_level = "NVSHMEM_IB_SL",
+                           .data_direct = "NVSHMEM uses it by itself (NVSHMEM_DISABLE_DATA_DIRECT turns it off)"};
+
+// The text of an environment file.
+class EnvFile {
+ public:
+  EnvFile(const TopoView& view, std::string_view title) {
+    remark(std::string(title) + " of " + host_title(view) + ", from its topology, GID tables and policy.");
+    remark("For a shell: set -a; . FILE");
+  }
+  void remark(const std::string& text) { text_ += "# " + text + "\n"; }
+  void set(std::string_view name, std::string_view value, const std::string& reason) {
+    remark(reason);
+    text_.append(name).append("=").append(value) += '\n';
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// The NICs of the GPUs, and those of their ports that jobs can use.
+struct JobPorts {
+  std::vector<size_t> nics;
+  std::vector<const Port*> active, roce;
+  std::map<std::string, std::vector<std::string>> left_out;  // by reason
+};
+
+std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
+
+// The ports by which jobs use the NICs, in order.
+std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics) {
+  std::vector<const Port*> out;
+  for (const size_t index : nics)
+    for (const Port* port : endpoints_of(view.node, view.topology.nics[index]))
+      if (!contains(out, port)) out.push_back(port);
+  return out;
+}
+
+// Why jobs must not use the port; empty: they may.
+std::string why_left_out(const Port& port) {
+  if (!is_active(port)) return "not active";
+  if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
+  const bool may_be_routable = std::ranges::any_of(
+      port.gids, [](const Gid& gid) { return is_routable_v2(gid) || gid.type.empty(); });  // empty: could not be read
+  return may_be_routable ? "" : "no routable RoCE v2 GID";
+}
+
+JobPorts job_ports(const TopoView& view) {
+  std::set<size_t> paired;
+  for (const Pair& pair : view.pairing.pairs) paired.insert(pair.nics.begin(), pair.nics.end());
+  JobPorts out;
+  out.nics.assign(paired.begin(), paired.end());
+  if (out.nics.empty()) out.nics = view.compute;
+  for (const Port* port : ports_of(view, out.nics)) {
+    if (!why_left_out(*port).empty()) continue;
+    out.active.push_back(port);
+    if (is_roce(*port)) out.roce.push_back(port);
+  }
+  for (const Port* port : ports_of(view, view.compute))
+    if (const std::string why = why_left_out(*port); !why.empty()) out.left_out[why].push_back(hca_name(*port));
+  for (const size_t nic : view.compute)
+    for (const Port& port : view.node.ports)
+      if (contains(view.topology.nics[nic].rdma, port.rdma) && port.switchdev && is_judged(port) && !is_endpoint(port))
+        out.left_out["E-Switch in switchdev mode, whose functions have the GIDs"].push_back(hca_name(port));
+  return out;
+}
+
+// The fabric of the NICs, if jobs reach it by libfabric and not by verbs; else empty.
+std::string_view libfabric_only(const TopoView& view, const JobPorts& job) {
+  for (const size_t nic : job.nics) {
+    if (view.topology.nics[nic].vendor == kAmazon) return "EFA";
+    if (view.topology.nics[nic].vendor == kCray) return "Slingshot";
+  }
+  return {};
+}
+
+void add_ports(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
+  std::string names, direct;
+  for (const Port* port : job.active) append_item(names, hca_name(*port), ",");
+  if (view.node.ports.empty())
+    for (const size_t nic : job.nics)
+      for (const std::string& rdma : view.topology.nics[nic].rdma) append_item(names, rdma, ",");
+  for (const size_t nic : job.nics)
+    if (view.topology.nics[nic].direct) append_item(direct, view.topology.nics[nic].name);
+  for (const auto& [reason, ports] : job.left_out) out.remark("Left out, " + reason + ": " + joined(ports) + ".");
+  if (!direct.empty())
+    out.remark("Data Direct: " + direct + " reach their GPUs by a second function. " +
+               std::string(library.data_direct) + ".");
+  if (names.empty())
+    return out.remark(std::string(library.ports) +
+                      " is not set: no RDMA port for the GPUs is active and, with RoCE, has a routable GID.");
+  out.set(
+      library.ports, std::string(library.exact) + names,
+      "The NICs paired with the GPUs. " + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
+}
+
+// The index that all ports have. `pin`: [expect] gid_index, used if all ports have it.
+void add_gid_index(EnvFile& out, const Library& library, const JobPorts& job, std::optional<unsigned> pin) {
+  bool ipv4 = false;
+  for (const Port* port : job.roce) ipv4 = ipv4 || !gid_indices(*port, true).empty();
+  std::set<unsigned> common;
+  std::string each;
+  for (const Port* port : job.roce) {
+    const std::set<unsigned> indices = gid_indices(*port, ipv4);
+    if (each.empty()) common = indices;
+    std::erase_if(common, [&](unsigned index) { return !indices.contains(index); });
+    std::string names;
+    for (const unsigned index : indices) append_item(names, std::to_string(index), "/");
+    if (names.empty()) names = "none";
+    append_item(each, hca_name(*port) + " " + names);
+  }
+  if (common.empty())
+    return out.remark(std::string(library.gid_index) + " is not set: no index holds a routable RoCE v2 GID (" +
+                      (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + each + "). " + std::string(library.own_index) +
+                      " (" + std::string(library.manual) + ").");
+  unsigned index = *common.begin();
+  if (pin && common.contains(*pin)) index = *pin;
+  out.set(library.gid_index, std::to_string(index),
+          "Index of the routable RoCE v2 GID on all of these ports, by their GID tables.");
+}
+
+// The traffic class and the service level, from the policy.
+void add_class(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
+  const std::string unset = std::string(library.traffic_class) + " is not set: ",
+                    own = "; " + std::string(library.own_class) + " (" + std::string(library.manual) + ").";
+  if (view.policy == nullptr) return out.remark(unset + "the DSCP of RoCE data is not configured" + own);
+  std::set<std::optional<unsigned>> classes;
+  std::set<int> priorities;
+  for (const Port* port : job.roce) {
+    const PortPolicy* entry = policy_for(*view.policy, *port);
+    if (entry == nullptr) {
+      classes.insert(std::nullopt);
+      continue;
+    }
+    classes.insert(roce_traffic_class(*entry));
+    if (entry->want.trust != Trust::pcp || !entry->want.pfc) continue;
+    for (int priority = 0; priority < kPriorities; ++priority)
+      if (entry->want.pfc->has(priority)) priorities.insert(priority);
+  }
+  if (classes.size() == 1 && *classes.begin()) {
+    const unsigned value = **classes.begin();
+    out.set(library.traffic_class, std::to_string(value),
+            "DSCP " + std::to_string(value >> 2U) +
+                " of the policy as a traffic class: DSCP x 4 + 2; the 2 is ECT(0), so that switches can mark "
+                "congestion.");
+  } else {
+    out.remark(unset + "the policy has no common DSCP of RoCE data for these ports" + own);
+  }
+  if (priorities.size() == 1)
+    out.set(library.service_level, std::to_string(*priorities.begin()),
+            "By the policy the ports trust the VLAN priority, which is set from the service level.");
+}
+
+// What every library needs.
+void add_common(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
+  add_ports(out, library, view, job);
+  std::optional<unsigned> pin;
+  if (view.policy != nullptr) pin = view.policy->expect.gid_index;
+  if (!job.roce.empty()) {
+    add_gid_index(out, library, job, pin);
+    add_class(out, library, view, job);
+  } else if (contains(job.active, LinkLayer::infiniband, &Port::link_layer)) {
+    out.remark("InfiniBand: " + std::string(library.gid_index) + " and " + std::string(library.traffic_class) +
+               " are not needed.");
+  }
+}
+
+// -- NCCL
+
+// Facts about this machine that decide whether NCCL's variables have an effect.
+void add_nccl_remarks(EnvFile& out, const TopoView& view) {
+  std::string far;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
+    const auto path = view.pairing.pairs[g].path;
+    if (path && *path > PathClass::PXB)
+      append_item(far, view.topology.gpus[g].name + " " + std::string(to_text(*path)));
+  }
+  if (is_flattened(view.topology))
+    out.remark(
+        "The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and NICs "
+        "arbitrarily.");
+  else if (!far.empty())
+    out.remark("No PCIe switch between GPU and NIC (" + far +
+               "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.");
+  if (contains(view.topology.gpus, kAmd, &Gpu::vendor))
+    out.remark("AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.");
+  if (contains(view.topology.gpus, kHabana, &Gpu::vendor))
+    out.remark("Gaudi: HCCL uses the accelerators' own ports and ignores these variables.");
+}
+
+// A queue pair of a bond uses one of its members.
+void add_nccl_queue_pairs(EnvFile& out, const TopoView& view, const JobPorts& job) {
+  std::string bonds;
+  size_t most = 0;
+  for (const Port* port : job.roce) {
+    if (port->role != PortRole::bond) continue;
+    append_item(bonds, port->rdma);
+    most = std::max<size_t>(most, std::ranges::count_if(view.node.ports, [&](const Port& member) {
+                              return member.is_member() && member.bond == port->bond;
+                            }));
+  }
+  if (bonds.empty()) return;
+  out.set("NCCL_IB_QPS_PER_CONNECTION", std::to_string(std::max<size_t>(most, 2)),
+          bonds +
+              ": a queue pair of a bond uses one member, so that one queue pair for each is needed to use all "
+              "(NVIDIA/nccl issue 1015).");
+  out.set(
+      "NCCL_IB_SPLIT_DATA_ON_QPS", "0",
+      "Messages take the queue pairs in turn: the default since NCCL 2.20, not in 2.18 and 2.19 (NCCL User Guide).");
+}
+
+// Whether all ports of each GPU are joined at this distance, and none of different GPUs.
+bool joins_only_own(const TopoView& view, PathClass level) {
+  const auto& pairs = view.pairing.pairs;
+  const auto are_joined = [&](size_t a, size_t b) {
+    const auto path = path_class(static_cast<const PciDevice&>(view.topology.nics[a]), view.topology.nics[b]);
+    return path && *path <= level;
+  };
+  for (size_t g = 0; g < pairs.size(); ++g)
+    for (size_t h = g; h < pairs.size(); ++h)
+      for (const size_t a : pairs[g].nics)
+        for (const size_t b : pairs[h].nics)
+          if (a != b && are_joined(a, b) != (g == h)) return false;
+  return true;
+}
+
+// Whether each NIC of the GPU is another plane by [cabling] planes.
+bool are_declared_planes(const TopoView& view, const Pair& pair) {
+  if (view.policy == nullptr || view.policy->cabling.planes.empty()) return false;
+  std::set<std::string> planes;
+  for (const Port* port : ports_of(view, pair.nics)) planes.insert(rail_place(view.node, view.policy, *port).plane);
+  return planes.size() == pair.nics.size() && !planes.contains("");
+}
+
+// NCCL joins the ports of one PCI device into one NIC (level PORT, its default); wider levels join NICs of different
+// devices (src/graph/topo.cc of 2.30, ncclTopoAutoMerge()).
+void add_nccl_merging(EnvFile& out, const TopoView& view) {
+  constexpr size_t kMostJoined = 4;  // NCCL_NET_MAX_DEVS_PER_NIC
+  std::map<std::string, std::set<size_t>> cards;
+  std::map<size_t, std::set<size_t>> gpus_of;  // by NIC
+  bool are_apart = false, are_planes = true;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
+    const Pair& pair = view.pairing.pairs[g];
+    std::set<std::string> own;
+    for (const size_t nic : pair.nics) {
+      const std::string card = card_of(view.topology.nics[nic].pci);
+      own.insert(card);
+      cards[card].insert(nic);
+      gpus_of[nic].insert(g);
+    }
+    are_apart = are_apart || own.size() > 1;
+    are_planes = are_planes && pair.nics.size() <= kMostJoined && are_declared_planes(view, pair);
+  }
+  std::string of_one, of_several;
+  for (const auto& [card, nics] : cards) {
+    if (nics.size() < 2) continue;
+    const auto& first = gpus_of[*nics.begin()];
+    const bool is_shared = std::ranges::all_of(nics, [&](size_t nic) { return gpus_of[nic] == first; });
+    append_item(is_shared ? of_one : of_several,
+                joined(nics, " and ", [&](size_t nic) { return view.topology.nics[nic].name; }));
+  }
+  if (!of_several.empty())
+    return out.set("NCCL_NET_MERGE_LEVEL", "LOC",
+                   "Ports of one card that serve different GPUs, so different rails: " + of_several +
+                       ". Unless this is set NCCL joins them into one NIC (NCCL User Guide, NCCL_IB_MERGE_NICS and "
+                       "NCCL_NET_MERGE_POLICY).");
+  if (!of_one.empty())
+    return out.remark("NCCL_NET_MERGE_LEVEL is not set: its default, PORT, joins the ports of one card (" + of_one +
+                      ").");
+  if (!are_apart) return;
+  for (const PathClass level : {PathClass::PIX, PathClass::PXB})
+    if (are_planes && joins_only_own(view, level))
+      return out.set("NCCL_NET_MERGE_LEVEL", to_text(level),
+                     "The NICs of each GPU are planes by [cabling] planes: this joins them into one NIC, and none of "
+                     "different GPUs (RCCL environment variables, NCCL_NET_MERGE_LEVEL).");
+  out.remark(
+      "NCCL_NET_MERGE_LEVEL is not set: NICs on different cards stay separate; wider levels are for planes, "
+      "which [cabling] planes names.");
+}
+
+}  // namespace
+
+std::string topo_nccl(const TopoView& view) {
+  const JobPorts job = job_ports(view);
+  EnvFile out(view, "nccl.conf");
+  add_nccl_remarks(out, view);
+  const std::string_view fabric = libfabric_only(view, job);
+  if (!fabric.empty()) {
+    out.remark(
+        std::string(fabric) +
+        ": NCCL uses its libfabric plugin (aws-ofi-nccl), which chooses the NICs; NCCL_IB_* has no effect and is "
+        "left out.");
+    for (const auto& [reason, ports] : job.left_out)
+      out.remark("Ports that are " + reason + ": " + joined(ports) + ".");
+    out.set(
+        "NCCL_NET_PLUGIN", "ofi",
+        "Loads libnccl-net-ofi.so, which NCCL does not look for by itself (aws-ofi-nccl). If it cannot be loaded, "
+        "NCCL uses TCP and does not fail; with NCCL_NET set to the plugin's name, which its log shows after \"Using "
+        "network\", it fails.");
+  } else {
+    add_common(out, kNccl, view, job);
+    add_nccl_queue_pairs(out, view, job);
+    add_nccl_merging(out, view);
+  }
+  if (view.bootstrap.empty()) {
+    out.remark("NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.");
+    return out.text();
+  }
+  std::string where = "away from the compute NICs";
+  if (contains(job.active, view.bootstrap, &Port::netdev)) where = "which belongs to a compute NIC";
+  out.set("NCCL_SOCKET_IFNAME", "=" + view.bootstrap,
+          "Ranks bootstrap over the interface of the default route, " + where + " (NCCL User Guide).");
+  return out.text();
+}
+
+std::string topo_ucx(const TopoView& view) {
+  const JobPorts job = job_ports(view);
+  EnvFile out(view, "UCX environment");
+  const std::string_view fabric = libfabric_only(view, job);
+  if (fabric == "Slingshot") {
+    out.remark("Slingshot: UCX has no transport for it; MPI and others use libfabric (FI_PROVIDER=cxi).");
+    return out.text();
+  }
+  if (fabric == "EFA")
+    out.remark("EFA: UCX 1.19 and later have its transport (SRD); older versions use UD. Most programs use libfabric.");
+  add_common(out, kUcx, view, job);
+  return out.text();
+}
+
+std::string topo_nvshmem(const TopoView& view) {
+  const JobPorts job = job_ports(view);
+  EnvFile out(view, "NVSHMEM environment");
+  if (!view.topology.gpus.empty() && !contains(view.topology.gpus, kNvidia, &Gpu::vendor)) {
+    out.remark("NVSHMEM is for NVIDIA GPUs, and this machine has none.");
+    return out.text();
+  }
+  if (const auto fabric = libfabric_only(view, job); !fabric.empty()) {
+    out.set("NVSHMEM_REMOTE_TRANSPORT", "libfabric",
+            std::string(fabric) +
+                " is reached by libfabric; NVSHMEM_HCA_LIST and NVSHMEM_IB_* have no effect and are "
+                "left out (" +
+                std::string(kNvshmem.manual) + ").");
+    out.set("NVSHMEM_LIBFABRIC_PROVIDER", fabric == "EFA" ? "efa" : "cxi",
+            "The provider of " + std::string(fabric) + " (" + std::string(kNvshmem.manual) + ").");
+    return out.text();
+  }
+  add_common(out, kNvshmem, view, job);
+  // The IBGDA and IBDEVX transports look for "mlx5" in the name (src/modules/transport/ibgda/ibgda.cpp of 3.5).
+  std::string prefix;
+  bool renamed = false;
+  for (const Port* port : job.active) {
+    if (port->kernel_driver != "mlx5_core") continue;
+    if (prefix.empty()) prefix = port->rdma;
+    const auto end = std::ranges::mismatch(prefix, port->rdma).in1;
+    prefix.erase(end, prefix.end());
+    renamed = renamed || port->rdma.find("mlx5") == std::string::npos;
+  }
+  if (renamed && !prefix.empty())
+    out.set("NVSHMEM_HCA_PREFIX", prefix,
+            "IBGDA and IBDEVX use only devices with \"mlx5\" in their names unless this names another text (" +
+                std::string(kNvshmem.manual) + ").");
+  if (job.active.size() > 1)
+    out.remark(
+        "NVSHMEM_ENABLE_NIC_PE_MAPPING is not set: without it each process takes the NIC of the list that is nearest "
+        "to "
+        "its GPU. With 1 the processes take the devices in the order of libibverbs, wherever their GPUs are (NVSHMEM "
+        "3.5, src/host/transport/transport.cpp).");
+  return out.text();
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/planes.h"
+
+#include <cmath>
+
+#include "judge/cabling.h"
+#include "judge/engine.h"
+#include "judge/link.h"
+#include "judge/platform_view.h"
+#include "node/signals.h"
+#include "node/topology.h"
+#include "topology/built.h"
+
+namespace fabric {
+
+std::vector<GpuPlanes> planes_of_gpus(const View& view) {
+  const Topology& topology = view.now.topology;
+  std::map<std::vector<size_t>, std::string> gpus;  // by their NICs
+  const Pairing pairing = built_pairing(view);
+  for (size_t g = 0; g < pairing.pairs.size(); ++g)
+    if (!pairing.pairs[g].nics.empty()) append_item(gpus[pairing.pairs[g].nics], topology.gpus[g].name, " and ");
+  std::vector<GpuPlanes> out;
+  for (const auto& [nics, names] : gpus) {
+    GpuPlanes each{names, {}};
+    std::set<std::string> cards, planes;
+    for (const size_t index : nics) {
+      const Nic& nic = topology.nics[index];
+      cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+      for (const Port& port : view.now.ports) {
+        if (!contains(nic.rdma, port.rdma) || !is_judged(port) || why_unused(view, port)) continue;
+        each.ports.push_back(&port);
+        planes.insert(rail_place(view.now, view.policy, port).plane);
+      }
+    }
+    const bool are_declared = planes.size() == each.ports.size() && !planes.contains("");
+    if (each.ports.size() > 1 && (cards.size() == 1 || are_declared)) out.push_back(std::move(each));
+  }
+  return out;
+}
+
+bool is_lost_plane(const std::vector<GpuPlanes>& all, const Port& port) {
+  if (is_active(port) || !port.state) return false;
+  return std::ranges::any_of(all, [&](const GpuPlanes& gpu) {
+    return contains(gpu.ports, &port) &&
+           std::ranges::any_of(gpu.ports, [](const Port* other) { return is_active(*other); });
+  });
+}
+
+std::string maintenance_of(const View& view, const Port& port) {
+  if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return {};
+  const std::string plane =
+      rail_place(view.now, view.policy, port, rails_of(view.now.topology, view.now.ports, recorded_in(view.now))).plane;
+  if (plane.empty() || !contains(view.policy->cabling.maintenance, plane)) return {};
+  return "plane " + plane + " is in maintenance";
+}
+
+void mark_maintenance(const View& view, Report& report) {
+  if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return;
+  std::map<std::string, std::string> reasons;  // by port
+  for (const Port& port : view.now.ports)
+    if (std::string reason = maintenance_of(view, port); !reason.empty()) reasons.emplace(port.id(), std::move(reason));
+  for (Finding& finding : report.findings) {
+    const std::string* reason = find_in(reasons, finding.subject);
+    if (reason == nullptr || finding.status == Status::ok) continue;
+    const std::string_view of = find_rule(finding.id)->group;
+    if (of != group::link && of != group::counters && of != group::cabling && of != group::network &&
+        of != group::diagnosis)
+      continue;
+    finding.acknowledged = true;
+    finding.acknowledgement = "by the policy: " + *reason;
+  }
+}
+
+namespace {
+
+constexpr Limit kCriticalShare{"planes", "critical", 50, "% of a GPU's bandwidth left, or less, is critical",
+                               "ours",   0,          100};
+
+// The share of the bandwidth that the ACTIVE ports have. A port that is down counts as much as the fastest.
+double share_left(const GpuPlanes& gpu) {
+  double best = 0, left = 0, all = 0;
+  for (const Port* port : gpu.ports) best = std::max(best, is_active(*port) ? port->rate.value_or(0) : 0);
+  for (const Port* port : gpu.ports) {
+    const double rate = is_active(*port) && port->rate ? *port->rate : best;
+    all += best > 0 ? rate : 1;
+    if (is_active(*port)) left += best > 0 ? rate : 1;
+  }
+  return left / all;
+}
+
+Finding planes_finding(const View& view, const GpuPlanes& gpu) {
+  std::string lost, maintained, fix;
+  size_t active = 0;
+  for (const Port* port : gpu.ports) {
+    if (is_active(*port)) {
+      ++active;
+      continue;
+    }
+    if (const std::string reason = maintenance_of(view, *port); !reason.empty()) {
+      append_item(maintained, port->id() + " (" + reason + ")");
+      continue;
+    }
+    std::string state = port->state ? std::string(port_state_text(*port->state)) : "state unknown";
+    if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
+    append_item(lost, port->id() + " " + state);
+    if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->remedy;
+  }
+  const double share = share_left(gpu);
+  const std::string expected = std::to_string(gpu.ports.size()) + " planes",
+                    observed = std::to_string(active) + " of " + expected + ", " +
+                               number_text(std::round(share * 100)) + " % of its bandwidth";
+  if (lost.empty()) return good(gpu.gpus, maintained.empty() ? observed : observed + ": " + maintained, expected);
+  const bool is_critical = share * 100 <= limit_of(view, kCriticalShare);
+  return bad(is_critical ? Status::critical : Status::warning, gpu.gpus,
+             observed + ": " + (maintained.empty() ? lost : lost + ", " + maintained), expected,
+             "The traffic of this GPU is divided among its planes, and it has lost a part of them. Every collective "
+             "runs at the pace of the GPU with the least bandwidth.",
+             fix);
+}
+
+void ask_planes(const View& view, Findings& findings) {
+  for (const GpuPlanes& gpu : planes_of_gpus(view))
+    if (std::ranges::any_of(gpu.ports, [](const Port* port) { return is_active(*port); }))
+      findings.push_back(planes_finding(view, gpu));  // without any, port-state reports each
+}
+
+// -- Failback
+
+// Bytes per second, both ways.
+std::optional<double> traffic_of(const View& view, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || signals->seconds <= 0 || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
+  return (signals->rx_bytes.value_or(0) + signals->tx_bytes.value_or(0)) / signals->seconds;
+}
+
+// Evidence that the link of the port was down while those of the other planes were up; empty: none.
+std::string link_down_text(const View& view, const GpuPlanes& gpu, const Port& port) {
+  if (view.health != nullptr)
+    if (const HealthState* flaps = view.health->find("link_flap", port.id()); flaps != nullptr)
+      for (auto part = flaps->parts.rbegin(); part != flaps->parts.rend(); ++part)
+        if (part->amount > 0) return "last link down at about " + time_text(wall_of(*view.health, part->from));
+  if (const Signals* signals = signals_of_port(view, port); signals != nullptr && signals->link_downs.value_or(0) > 0)
+    return "its link was just down";
+  if (const Port* before = port_before(view, port); before != nullptr && !is_active(*before))
+    return "it was not ACTIVE before";
+  std::optional<uint64_t> fewest;
+  for (const Port* other : gpu.ports)
+    if (other != &port && other->counters.carrier_down)
+      fewest = std::min<uint64_t>(fewest.value_or(*other->counters.carrier_down), *other->counters.carrier_down);
+  if (!fewest || !port.counters.carrier_down || *port.counters.carrier_down <= *fewest) return {};
+  return "its link was down " + std::to_string(*port.counters.carrier_down - *fewest) + " times more than those";
+}
+
+void read_failback(const View& view, const RuleWindow&, MeasuredList& out) {
+  constexpr double kBusy = 0.01;  // of the link's rate, by the busiest plane
+  constexpr double kIdle = 0.01;  // of the traffic of the busiest plane
+  for (const GpuPlanes& gpu : planes_of_gpus(view)) {
+    double most = 0;
+    const Port* busiest = nullptr;
+    for (const Port* port : gpu.ports)
+      if (const auto traffic = traffic_of(view, *port); traffic && *traffic > most) {
+        most = *traffic;
+        busiest = port;
+      }
+    if (busiest == nullptr || most < kBusy * busiest->rate.value_or(0)) continue;
+    for (const Port* port : gpu.ports) {
+      const auto traffic = traffic_of(view, *port);
+      if (!is_active(*port) || !traffic) continue;
+      Measured reading{port->id(), 0, 0, "carries traffic, as the other planes do"};
+      if (*traffic < kIdle * most)
+        if (const std::string down = link_down_text(view, gpu, *port); !down.empty()) {
+          reading.amount = 1;
+          reading.evidence =
+              "ACTIVE, and no traffic while " + busiest->id() + " carries " + rate_text(most) + "; " + down;
+        }
+      out.push_back(std::move(reading));
+    }
+  }
+}
+
+constexpr Measurement kFailbackWindows[]{
+    {.window = {"failback", Measure::level, WindowLimits{1, kNever, 0, kMinute, kMinute},
+                "1: ACTIVE after its link was down, and less than 1 % of the traffic of the busiest plane", "ours",
+                "traffic on every plane"},
+     .meaning = "The port is ACTIVE again, and no traffic returned while the other planes of its GPU are busy: the job "
+                "did not return to it and runs with less bandwidth.",
+     .remedy = "Restart the job, or its communicators, when it can stop: connections that moved to other planes stay "
+               "there. Libraries that return by themselves: the Spectrum-X NCCL plugin, NCCL 2.30 with "
+               "NCCL_IB_RESILIENCY_PORT_RECOVERY=1. First rule out that the link is still unstable: fabric-agentctl "
+               "check --only link-flap",
+     .read = read_failback},
+};
+
+}  // namespace
+
+constexpr Rule kPlanes{
+    .id = "planes",
+    .group = group::topology,
+    .title = "A GPU has lost planes of its network",
+    .meaning =
+        "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
+        "different planes. A lost plane costs its share of the GPU's bandwidth; port-state does not report it as well. "
+        "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
+        "port-state.",
+    .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",
+    .fix = "Bring the plane back as a port that is down: enable the switch port, reseat or replace cable and module.",
+    .limits = {&kCriticalShare},
+    .ask = ask_planes,
+};
+
+constexpr Rule kFailback{
+    .id = "failback",
+    .group = group::counters,
+    .title = "The job did not return to a plane that is ACTIVE again",
+    .meaning =
+        "Compares the traffic of the planes of a GPU. A plane whose link was down, is ACTIVE again and carries nothing "
+        "while the others are busy was left by the job. A plane that was never down is not reported: a job may use "
+        "fewer planes by choice.",
+    .inspect = "fabric-agentctl counters --watch; the job's log: which devices it uses",
+    .fix = "Restart the job, or use a library that returns to the plane by itself.",
+    .windows = kFailbackWindows,
+};
+
+std::span<const Rule> planes_rules() {
+  static constexpr Rule kAll[]{kPlanes, kFailback};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planes: the ports among which the traffic of one GPU is divided.
+#pragma once
+
+#include "judge/view.h"
+
+namespace fabric {
+
+struct GpuPlanes {
+  std::string gpus;                // "GPU3"; "GPU2 and GPU3" if they share the ports
+  std::vector<const Port*> ports;  // two or more; without unused second ports
+};
+// The planes of each GPU that has several: the ports of its NIC if all are on one card, or its NICs if [cabling] planes
+// names each as another plane. Other NICs of a GPU are NICs of their own, and each counts.
+std::vector<GpuPlanes> planes_of_gpus(const View& view);
+
+// Whether the port is down while another plane of its GPU is ACTIVE: `planes` reports it by the GPU's bandwidth.
+bool is_lost_plane(const std::vector<GpuPlanes>& all, const Port& port);
+
+// "plane B is in maintenance", if [cabling] maintenance lists the port's plane; else empty. The plane is named by
+// [cabling] planes, or numbered as in fabric_rail_info.
+std::string maintenance_of(const View& view, const Port& port);
+// Marks findings about links and counters of ports whose planes are in maintenance as acknowledged by the policy.
+void mark_maintenance(const View& view, Report& report);
+
+}  // namespace fabric

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/unseen.h"
+
+#include <set>
+
+#include "judge/rule.h"
+#include "nic/capabilities.h"
+
+namespace fabric {
+
+// Devices of containers: rdma system set netns exclusive; SR-IOV and RDMA CNI.
+
+std::vector<std::string> devices_elsewhere(const Node& node) {
+  std::vector<std::string> out;
+  for (const Nic& nic : node.topology.nics)
+    for (const std::string& device : nic.elsewhere) {
+      const InventoryPart* part = node.inventory ? node.inventory->find(nic.pci) : nullptr;
+      if (device != nic.pci) out.push_back(device + " (" + nic.pci + ")");
+      else if (part != nullptr && part->rdma.size() == 1) out.push_back(part->rdma.front() + " (" + nic.pci + ")");
+      else out.push_back(nic.pci);
+    }
+  return out;
+}
+
+namespace {
+
+constexpr std::string_view kInContainer =
+    "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
+    "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";
+
+Finding unjudged(std::string subject, std::string observed, std::string expected, std::string meaning,
+                 std::string remedy) {
+  Finding out = bad(Status::ok, std::move(subject), std::move(observed), std::move(expected), std::move(meaning),
+                    std::move(remedy));
+  out.unjudged = true;
+  return out;
+}
+
+std::optional<Finding> ask_other_namespaces(const View& view) {
+  const std::vector<std::string> elsewhere = devices_elsewhere(view.now);
+  std::set<std::string> here;
+  std::vector<std::string> without_netdev;
+  for (const Port& port : view.now.ports) {
+    here.insert(port.rdma);
+    const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+    if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet)
+      without_netdev.push_back(port.id());
+  }
+  for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());
+  const std::string all = std::to_string(here.size() + elsewhere.size()), expected = "none in other network namespaces";
+  if (here.empty() && elsewhere.empty()) return std::nullopt;
+  std::string observed, meaning;
+  if (!elsewhere.empty()) {
+    const bool is_one = elsewhere.size() == 1;
+    observed = std::to_string(elsewhere.size()) + " of " + all + " RDMA devices " + (is_one ? "is" : "are") +
+               " in other network namespaces and " + (is_one ? "is" : "are") + " not judged here: " + joined(elsewhere);
+    meaning = "Containers have these devices: their state, GIDs and counters are visible there alone.";
+  }
+  if (!without_netdev.empty()) {
+    append_item(observed, "the netdevs of " + joined(without_netdev) + " are in other network namespaces", "; ");
+    append_item(meaning,
+                "Settings, addresses, PFC counters and the cable of a port whose netdev is elsewhere are not judged "
+                "here.",
+                " ");
+  }
+  if (observed.empty()) return good("host", all + " RDMA devices, all in this network namespace", expected);
+  return unjudged("host", observed, expected, meaning, std::string(kInContainer));
+}
+
+}  // namespace
+
+constexpr Rule kOtherNamespaces{
+    .id = "other-namespaces",
+    .group = group::device,
+    .title = "RDMA devices are in other network namespaces",
+    .meaning =
+        "In the exclusive mode of RDMA (rdma system) a device belongs to one network namespace, which alone shows its "
+        "state, GIDs and counters; in the shared mode only its netdev moves. The verdict does not cover them, and says "
+        "so. Devices are named by their class infiniband_verbs, which has no namespace, else by the inventory, else by "
+        "the PCI function. Reading a container through /proc/PID/root requires root (CAP_SYS_PTRACE), so no service of "
+        "fabric-agent does it.",
+    .inspect = "rdma system show; lsns -t net; grep . /sys/class/infiniband_verbs/*/ibdev",
+    .ask_host = ask_other_namespaces,
+};
+
+// Queue pairs that are not counted.
+
+constexpr Limit kObservable{"unseen-traffic", "observable", 0.9, "of the RDMA bytes received", "ours", 0, 1};
+
+std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals) {
+  const auto limit = [&](const Limit& of) {
+    const double* configured = find_in(policy.limits, of.name());
+    return configured != nullptr ? *configured : of.value;
+  };
+  if (!capabilities_of(port.kernel_driver).counts_by_queue_pair || !signals.requests) return std::nullopt;
+  Observable out{.bytes = rise(signals.rx_bytes), .requests = *signals.requests};
+  if (out.bytes < limit(kMuchTraffic) || out.bytes < 0.1 * rise(signals.tx_bytes)) return std::nullopt;
+  out.ratio = std::min(1.0, out.requests * limit(kLargestMessage) / out.bytes);
+  return out;
+}
+
+namespace {
+
+// Whether processes have registered memory on the device and no queue pair that the kernel knows.
+bool has_no_queue_pairs(const Port& port) {
+  std::optional<uint64_t> memory, pairs;
+  for (const ResourceCount& each : port.resources) {
+    if (each.owner != "user") continue;
+    if (each.kind == "mr") memory = each.count;
+    if (each.kind == "qp") pairs = each.count;
+  }
+  return memory.value_or(0) > 0 && pairs == 0u;
+}
+
+std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || port.is_member() || !capabilities_of(port.kernel_driver).counts_by_queue_pair)
+    return std::nullopt;
+  const std::string expected = "RDMA received by queue pairs that are counted";
+  const auto seen = observable_rdma(rule_policy(view), port, *signals);
+  if (!seen) return good(port.id(), "little RDMA received, or no counter of requests", expected);
+  if (seen->ratio >= limit_of(view, kObservable)) return good(port.id(), "RDMA requests are counted", expected);
+  std::string observed = "of " + number_text(seen->bytes / 1e9) + " GB RDMA received, at most " + percent(seen->ratio) +
+                         " belongs to queue pairs that are counted (" + number_text(seen->requests) + " requests)";
+  std::string meaning =
+      "The RDMA counters of loss, retransmission and RNR do not cover the rest: queue pairs that a library makes for "
+      "GPUs (DEVX: NVSHMEM IBGDA, NCCL GIN, DeepEP, MORI) are not counted.";
+  if (seen->requests == 0 && has_no_queue_pairs(port))
+    observed += "; processes have registered memory, and no queue pair that the kernel knows";
+  else meaning += " Sends, and answers to READs of this host, are no requests either: they are counted if they fail.";
+  return unjudged(port.id(), observed, expected, meaning,
+                  "Judge this traffic by the port: PFC, discards and bytes by priority (fabric-agentctl counters), and "
+                  "by the errors in the job's log (fabric-agentctl explain --log FILE). From Linux 6.15 on, "
+                  "optional_counters in the policy count its bytes (rdma_rx_bytes, rdma_tx_bytes)");
+}
+
+}  // namespace
+
+constexpr Rule kUnseenTraffic{
+    .id = "unseen-traffic",
+    .group = group::counters,
+    .title = "RDMA traffic is not covered by the RDMA counters",
+    .meaning =
+        "Compares the RDMA bytes that the port received with the requests that its hardware counters counted (mlx5). A "
+        "queue pair that a library makes for GPUs through DEVX has no counter set: its loss, retransmissions and RNR "
+        "are in no counter of this host. The verdict says how much of the traffic it covers at most.",
+    .inspect = "fabric-agentctl counters; rdma resource show; rdma statistic show link RDMADEV/1",
+    .limits = {&kObservable, &kLargestMessage, &kMuchTraffic},
+    .ask_port = ask_unseen_traffic,
+};
+
+std::span<const Rule> unseen_rules() {
+  static constexpr Rule kAll[]{kOtherNamespaces, kUnseenTraffic};
+  return kAll;
+}
+
+}  // namespace fabric

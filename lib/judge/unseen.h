@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readings of this host do not show: devices in other network namespaces, traffic that no counter counts.
+#pragma once
+
+#include <optional>
+
+#include "judge/port_context.h"
+
+namespace fabric {
+
+inline constexpr Limit kLargestMessage{
+    "unseen-traffic",
+    "largest_message",
+    67'108'864,
+    "bytes of a request (RDMA WRITE)",
+    "ours: NCCL's buffers are 4 MiB (NCCL_BUFFSIZE); a job that registers its own sends up to 1 GiB",
+    1e3,
+    1e9};
+
+// How much of the received RDMA traffic belongs to queue pairs that the RDMA hardware counters count.
+struct Observable {
+  double bytes = 0;     // received
+  double requests = 0;  // received, by the counters
+  double ratio = 1;     // of the bytes, at most: each request had no more than kLargestMessage bytes
+};
+// nullopt: the driver counts all queue pairs alike or no requests, or little arrived (kMuchTraffic; less than a tenth
+// of what was sent are answers).
+std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals);
+
+// RDMA devices that are in other network namespaces: "mlx5_5 (0000:5a:00.2)".
+std::vector<std::string> devices_elsewhere(const Node& node);
+
+}  // namespace fabric

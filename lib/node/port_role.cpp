@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/port_role.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "kernel/netlink/devlink.h"
+#include "kernel/rdma/infiniband.h"
+
+namespace fabric::scanning {
+namespace {
+
+std::string class_folder(const std::string& rdma) { return std::string(infiniband::kClass) + "/" + rdma; }
+
+std::string net_folder(const std::string& netdev) { return "sys/class/net/" + netdev; }
+
+bool has_gids(const Root& root, const std::string& rdma) {
+  for (const std::string& number : root.names_in(class_folder(rdma) + "/ports"))
+    if (!root.names_in(class_folder(rdma) + "/ports/" + number + "/gids").empty()) return true;
+  return false;
+}
+
+// An SMI sub-device (Linux 6.11, ib_add_sub_device() in drivers/infiniband/core/device.c) by the netlink of that
+// kernel. In files: other devices of its function have a uverbs device and it has none; in a capture without these
+// folders, it is an InfiniBand device without a GID beside one that has them.
+bool is_smi(const Context& context, const Port& port) {
+  const Root& root = context.kernel.root;
+  if (const nldev::Device* device = context.device(port.rdma); device != nullptr && device->smi) return true;
+  const std::string function = class_folder(port.rdma) + "/device";
+  if (root.names_in(function + "/infiniband").size() < 2) return false;
+  const auto uverbs = root.names_in(function + "/infiniband_verbs");
+  if (!uverbs.empty())
+    return std::ranges::none_of(uverbs, [&](const std::string& name) {
+      return root.line_of(function + "/infiniband_verbs/" + name + "/ibdev") == port.rdma;
+    });
+  if (port.link_layer != LinkLayer::infiniband || has_gids(root, port.rdma)) return false;
+  return std::ranges::any_of(root.names_in(function + "/infiniband"),
+                             [&](const std::string& other) { return has_gids(root, other); });
+}
+
+// A physical function's devices are in another network namespace: the class's folder below the function stays, and does
+// not show them (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
+bool is_elsewhere(const Root& root, const std::string& function) {
+  for (const char* kind : {"/infiniband", "/net"})
+    if (root.exists(function + kind) && root.names_in(function + kind).empty()) return true;
+  return false;
+}
+
+// A virtual function to which the host has given no GUID has none, and no LID.
+bool has_no_guid(const Root& root, const Port& port) {
+  if (port.link_layer != LinkLayer::infiniband) return false;
+  const std::string guid = root.line_of(class_folder(port.rdma) + "/node_guid");
+  return !guid.empty() && guid.find_first_not_of("0:") == std::string::npos &&
+         root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
+}
+
+// By its representors, which any user sees, else by devlink, which needs a privilege. phys_switch_id alone proves
+// nothing: mlx5 has it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
+bool is_in_switchdev_mode(Context& context, const Port& port) {
+  const Root& root = context.kernel.root;
+  const auto netdevs = root.names_in(class_folder(port.rdma) + "/device/net");
+  for (const std::string& netdev : netdevs)
+    if (is_representor(root, netdev)) return true;
+  const bool has_switch = std::ranges::any_of(netdevs, [&](const std::string& netdev) {
+    return !root.line_of(net_folder(netdev) + "/phys_switch_id").empty();
+  });
+  Netlink* generic = context.kernel.generic.get();
+  if (!has_switch || generic == nullptr) return false;
+  const auto family = ethtool::resolve(*generic, "devlink");
+  if (!family) return false;
+  const auto answer = devlink::is_switchdev(*generic, family->id, {"pci", port.pci});
+  return answer && *answer;
+}
+
+// The host's function of a DPU whose Arm cores own the E-Switch has a netdev without a switch: the kernel answers
+// EOPNOTSUPP (dev_get_port_parent_id(); MLX5_ESWITCH_MANAGER in mlx5e_devlink_port_register(), Linux 6.12).
+bool is_of_a_dpu(const Root& root, const Port& port) {
+  if (!is_dpu_function(port.pci_id) || port.netdev.empty()) return false;
+  const auto id = root.read_line(net_folder(port.netdev) + "/phys_switch_id");
+  return !id && id.error().code == EOPNOTSUPP;
+}
+
+}  // namespace
+
+bool is_representor(const Root& root, const std::string& netdev) {
+  return root.line_of(net_folder(netdev) + "/phys_port_name").find("pf") != std::string::npos;
+}
+
+bool is_nvlink_management(const Root& root, const std::string& function) {
+  constexpr unsigned kNarrow = 4;  // lanes: the VPD takes a while to read, and no NIC of a job has so few
+  if (root.line_of(function + "/vendor") != "0x15b3" || !root.line_of(function + "/class").starts_with("0x0207"))
+    return false;
+  const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
+  if (!lanes || *lanes > kNarrow) return false;
+  if (*lanes <= 2) return true;
+  const auto vpd = root.read(function + "/vpd");
+  return vpd && vpd->find("SW_MNG") != std::string::npos;
+}
+
+void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port) {
+  const Root& root = context.kernel.root;
+  if (is_smi(context, port)) {
+    port.role = PortRole::smi;
+    if (const nldev::Device* known = context.device(port.rdma)) port.owner = known->parent;
+    return;
+  }
+  if (function.empty()) return;
+  pci::Location place;
+  place.folder = function;
+  if (is_data_direct(pci::read_function(root, place))) {
+    port.role = PortRole::data_direct;
+  } else if (is_nvlink_management(root, function)) {
+    port.role = PortRole::nvlink_management;
+  } else if (port.owner = root.link_name(function + "/physfn"); !port.owner.empty()) {
+    port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
+  } else if (device.find(".sf.") != std::string::npos) {  // mlx5/core/sf/dev/dev.c
+    port.role = PortRole::subfunction;
+    port.owner = device;
+  } else if (is_guests_function(port.pci_id) || has_no_guid(root, port)) {
+    port.role = PortRole::guest_function;
+  }
+}
+
+void read_link_role(Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  if (port.role == PortRole::virtual_function && !is_active(port)) {
+    const std::string physical = "sys/bus/pci/devices/" + port.owner + "/virtfn";
+    for (unsigned number = 0; !port.vf && root.exists(physical + std::to_string(number)); ++number)
+      if (root.link_name(physical + std::to_string(number)) == port.pci) port.vf = number;
+  }
+  if (!port.netdev.empty() && is_representor(root, port.netdev)) {
+    port.role = PortRole::representor;
+    return;
+  }
+  if (port.role != PortRole::physical) return;
+  constexpr size_t kPlanes = 3;  // a NIC without planes has at most two ports
+  port.switchdev = port.link_layer == LinkLayer::ethernet && !port.pci.empty() && is_in_switchdev_mode(context, port);
+  if (!port.bond.empty()) port.role = PortRole::bond;
+  else if (port.switchdev) port.role = PortRole::switchdev_uplink;
+  else if (is_of_a_dpu(root, port)) port.role = PortRole::dpu_owned;
+  else if (root.names_in(class_folder(port.rdma) + "/ports").size() >= kPlanes) port.role = PortRole::plane;
+}
+
+}  // namespace fabric::scanning

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evidence for Port::role, in the order of a port's scan.
+#pragma once
+
+#include "node/port_reader.h"
+
+namespace fabric::scanning {
+
+// By the device alone: fills role, owner. `function`: the folder of its PCI function, empty for software devices;
+// `device`: the name of the device that its class device is on, which is the function or an auxiliary device below it.
+void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port);
+// By the netdev and the E-Switch above it, when state, netdev and bond are known: fills role, switchdev, vf.
+void read_link_role(Context& context, Port& port);
+
+// The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
+// (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
+bool is_representor(const Root& root, const std::string& netdev);
+
+// Whether the function manages the NVLink switches of an HGX or DGX (Blackwell): a ConnectX inside the machine, without
+// a port, whose VPD has "SMDL=SW_MNG" (NVIDIA's fabricmanager looks for it; only root can read it). Without the VPD: an
+// InfiniBand function of two lanes, as on DGX B200; the slots of NICs have eight or more.
+bool is_nvlink_management(const Root& root, const std::string& function);
+
+}  // namespace fabric::scanning

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each role of an RDMA device as a small tree, and what the program says of it.
+#include "base/parse.h"
+#include "judge/engine.h"
+#include "node/scan.h"
+#include "support/ctl.h"
+#include "support/sim_files.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+using test::add_pci;
+using test::has;
+using test::ran_on;
+using test::Tree;
+
+constexpr const char* kIpv4 = "0000:0000:0000:0000:0000:ffff:0a01:000";
+constexpr const char* kLinkLocal = "fe80:0000:0000:0000:ba3f:d2ff:fe00:000";
+
+// A machine of rails: a GPU and a NIC below one PCIe switch each.
+struct Machine : testing::Test {
+  Machine() {
+    tree.file("proc/sys/kernel/hostname", "gpu01\n").file("audit.toml", "mode = \"audit\"\n");
+    tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").folder("sys/class/infiniband");
+  }
+
+  static std::string below(unsigned rail) {
+    const std::string bus = std::to_string(rail + 2);
+    return "pci0000:" + bus + "0/0000:" + bus + "0:01.0/0000:" + bus + "1:00.0/0000:" + bus + "2:0";
+  }
+  static std::string address(unsigned rail, unsigned function = 0) {
+    return "0000:" + std::to_string(rail + 2) + "3:00." + std::to_string(function);
+  }
+
+  void gpu(unsigned rail) {
+    add_pci(tree, {below(rail) + "1.0", "0000:" + std::to_string(rail + 2) + "4:00.0", "0x10de", "0x2330", "0x030200"});
+  }
+
+  std::string function(unsigned rail, unsigned number = 0, const char* device = "0x1021", bool infiniband = false) {
+    const std::string folder = add_pci(
+        tree, {below(rail) + "0.0", address(rail, number), "0x15b3", device, infiniband ? "0x020700" : "0x020000"});
+    tree.file(folder + "/max_link_width", "16\n").file(folder + "/current_link_width", "16\n");
+    tree.file(folder + "/uevent", "DRIVER=mlx5_core\n");
+    return folder;
+  }
+
+  // A virtual function of the rail's function 0.
+  std::string virtual_function(unsigned rail, unsigned number, bool infiniband = false) {
+    const std::string folder = function(rail, number, "0x101e", infiniband);
+    tree.link(folder + "/physfn", "../" + address(rail));
+    tree.link("sys/devices/" + below(rail) + "0.0/" + address(rail) + "/virtfn" + std::to_string(number - 1),
+              "../" + address(rail, number));
+    return folder;
+  }
+
+  void port(const std::string& name, const std::string& folder, bool infiniband = false, unsigned number = 1) {
+    const std::string device = "sys/class/infiniband/" + name;
+    tree.link(device + "/device", "../../../" + folder.substr(4)).folder(folder + "/infiniband/" + name);
+    tree.file(device + "/node_guid", "b83f:d203:0000:0001\n");
+    ports[name] = device + "/ports/" + std::to_string(number);
+    state(name, "4: ACTIVE", "5: LinkUp");
+    tree.file(ports[name] + "/link_layer", infiniband ? "InfiniBand\n" : "Ethernet\n");
+    tree.file(ports[name] + "/rate", "400 Gb/sec (4X NDR)\n").folder(ports[name] + "/gids");
+    if (infiniband) gid(name, kLinkLocal, 0, "IB/RoCE v1");
+    tree.file(ports[name] + "/hw_counters/packet_seq_err", "0\n");
+  }
+
+  void state(const std::string& name, const std::string& logical, const std::string& physical) {
+    tree.file(ports[name] + "/state", logical + "\n").file(ports[name] + "/phys_state", physical + "\n");
+  }
+
+  void netdev(const std::string& name, const std::string& folder, const std::string& port_name = "",
+              const std::string& switch_id = "") {
+    const std::string net = "sys/class/net/" + name;
+    tree.folder(folder + "/net/" + name).link(net + "/device", "../../../" + folder.substr(4));
+    tree.file(net + "/mtu", "9000\n").file(net + "/carrier", "1\n").file(net + "/speed", "400000\n");
+    tree.file(net + "/dev_port", "0\n").file(net + "/ifindex", std::to_string(++index) + "\n");
+    if (!port_name.empty()) tree.file(net + "/phys_port_name", port_name + "\n");
+    if (!switch_id.empty()) tree.file(net + "/phys_switch_id", switch_id + "\n");
+  }
+
+  void gid(const std::string& name, const std::string& text, unsigned at, const std::string& type = "RoCE v2",
+           const std::string& netdev = "") {
+    const std::string number = std::to_string(at);
+    tree.file(ports[name] + "/gids/" + number, text + "\n");
+    tree.file(ports[name] + "/gid_attrs/types/" + number, type + "\n");
+    if (!netdev.empty()) tree.file(ports[name] + "/gid_attrs/ndevs/" + number, netdev + "\n");
+  }
+
+  void routable_gid(const std::string& name, unsigned host, const std::string& netdev = "") {
+    gid(name, kIpv4 + std::to_string(host), 3, "RoCE v2", netdev);
+  }
+
+  Node scanned(const std::shared_ptr<BehindFiles>& behind = nullptr) const {
+    Kernel kernel = std::move(open_kernel(tree.path())).value();
+    if (behind) kernel.root.set_behind(behind);
+    return scan(kernel);
+  }
+  std::string role(const std::string& name) const {
+    for (const Port& each : scanned().ports)
+      if (each.rdma == name) return std::string(to_text(each.role));
+    return "no port";
+  }
+  // The output as one line.
+  std::string run(std::vector<std::string> words) const {
+    if (words.front() == "check" || words.front() == "diagnose") words.insert(words.end(), {"--interval", "100ms"});
+    words.insert(words.end(), {"--config", tree.path() + "/audit.toml"});
+    const std::string said = ran_on(tree, std::move(words)).all();
+    std::string out;
+    for (const std::string_view word : fabric::words(said)) append_item(out, std::string(word), " ");
+    return out;
+  }
+  std::string check(const char* rule, bool all = false) const {
+    std::vector<std::string> words{"check", "--only", rule};
+    if (all) words.emplace_back("--verbose");
+    return run(std::move(words));
+  }
+  std::string nccl() const {
+    std::string out = run({"topo", "--format", "nccl"}) + " ";
+    for (size_t at = 0; (at = out.find(" # ", at)) != std::string::npos;) out.erase(at, 2);
+    return out;
+  }
+
+  Tree tree;
+  std::map<std::string, std::string> ports;
+  int index = 0;
+};
+
+// What nobody in a guest or a pod can do.
+void expect_no_advice_for_a_wire(const std::string& said) {
+  for (const char* word : {"cable", "transceiver", "module", "ibportstate", "opensm", "sminfo", "switch port"})
+    EXPECT_FALSE(has(said, word)) << word << ":\n" << said;
+}
+
+// Three uplinks in switchdev mode, each with a representor and a virtual function that has the address.
+struct Switchdev : Machine {
+  Switchdev() {
+    for (unsigned rail = 0; rail < 3; ++rail) {
+      const std::string number = std::to_string(rail), id = "a088c2030001020" + number;
+      gpu(rail);
+      const std::string uplink = function(rail), vf = virtual_function(rail, 1);
+      port("mlx5_" + number, uplink);
+      netdev("ens" + number + "np0", uplink, "p0", id);
+      netdev("eth" + number, uplink, "pf0vf0", id);
+      port("mlx5_1" + number, vf);
+      netdev("ens" + number + "v0", vf);
+      routable_gid("mlx5_1" + number, rail, "ens" + number + "v0");
+    }
+  }
+};
+
+TEST_F(Switchdev, TheUplinkHasNoGidsByDesign) {
+  EXPECT_EQ(role("mlx5_0"), "switchdev-uplink");
+  EXPECT_EQ(role("mlx5_10"), "virtual-function");
+  EXPECT_EQ(scanned().ports.at(0).netdev, "ens0np0") << "the representor's dev_port is the same";
+  EXPECT_FALSE(has(check("gid"), "mlx5_0/1")) << check("gid");
+  const std::string listed = check("gid", true);
+  EXPECT_TRUE(has(listed, "switchdev mode, and RoCE runs over mlx5_10/1")) << listed;
+  EXPECT_FALSE(has(listed, "configure an IP address")) << listed;
+  EXPECT_FALSE(has(listed, "CRITICAL")) << listed;
+}
+
+TEST_F(Switchdev, NcclGetsTheFunctionsThatHoldTheGids) {
+  const std::string conf = nccl();
+  EXPECT_TRUE(has(conf, "NCCL_IB_HCA==mlx5_10:1,mlx5_11:1,mlx5_12:1 ")) << conf;
+  EXPECT_TRUE(has(conf, "NCCL_IB_GID_INDEX=3 ")) << conf;
+  EXPECT_TRUE(has(conf, "Left out, E-Switch in switchdev mode, whose functions have the GIDs: mlx5_0:1")) << conf;
+}
+
+// They carry the jobs of this machine: one that differs from its equals is a fault.
+TEST_F(Switchdev, ItsFunctionsAreJudged) {
+  EXPECT_FALSE(has(check("port-state"), "CRITICAL"));
+  tree.remove(ports["mlx5_11"] + "/gids/3");
+  EXPECT_TRUE(has(check("gid"), "CRITICAL gid mlx5_11/1")) << check("gid");
+  EXPECT_TRUE(has(nccl(), "Left out, no routable RoCE v2 GID: mlx5_11:1")) << nccl();
+  state("mlx5_12", "1: DOWN", "3: Disabled");
+  const std::string said = check("port-state");
+  EXPECT_TRUE(has(said, "CRITICAL port-state mlx5_12/1")) << said;
+  EXPECT_TRUE(has(said, "ip link set ens2np0 vf 0 state auto")) << said;
+  EXPECT_FALSE(has(said, "able and the transceiver")) << said;
+}
+
+// bnxt_en keeps the RoCE of its physical function.
+TEST_F(Switchdev, AnUplinkWithGidsIsAnEndpoint) {
+  for (unsigned rail = 0; rail < 3; ++rail)
+    routable_gid("mlx5_" + std::to_string(rail), 5 + rail, "ens" + std::to_string(rail) + "np0");
+  EXPECT_EQ(role("mlx5_0"), "switchdev-uplink");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2:1 ")) << nccl();
+}
+
+// In legacy mode mlx5 has a switch as well, and no representors.
+TEST_F(Switchdev, ASwitchIdAloneProvesNothing) {
+  for (unsigned rail = 0; rail < 3; ++rail) {
+    const std::string name = "eth" + std::to_string(rail);
+    tree.remove("sys/class/net/" + name);
+    tree.remove("sys/devices/" + below(rail) + "0.0/" + address(rail) + "/net/" + name);
+  }
+  EXPECT_EQ(role("mlx5_0"), "physical");
+}
+
+TEST_F(Switchdev, SubfunctionsAndRepresentors) {
+  const std::string uplink = "sys/devices/" + below(0) + "0.0/" + address(0);
+  tree.folder(uplink + "/mlx5_core.sf.4");
+  port("mlx5_20", uplink + "/mlx5_core.sf.4");
+  EXPECT_EQ(role("mlx5_20"), "subfunction");
+  port("mlx5_0", uplink, false, 2);  // the E-Switch's port as a port of the uplink's device
+  tree.file(ports["mlx5_0"] + "/gid_attrs/ndevs/0", "eth0\n");
+  const Node node = scanned();
+  ASSERT_EQ(node.ports.at(1).id(), "mlx5_0/2");
+  EXPECT_EQ(node.ports[1].role, PortRole::representor);
+  EXPECT_FALSE(has(check("gid", true), "mlx5_0/2"));
+  EXPECT_FALSE(has(nccl(), "mlx5_0:2"));
+}
+
+// InfiniBand NICs, each with an SMI sub-device of four planes on its function.
+struct SubDevices : Machine {
+  SubDevices() {
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string number = std::to_string(rail), nic = function(rail, 0, "0x1023", true);
+      gpu(rail);
+      port("mlx5_" + number, nic, true);
+      for (unsigned plane = 1; plane <= 4; ++plane) {
+        port("smi" + number, nic, true, plane);
+        tree.remove(ports["smi" + number] + "/gids").remove(ports["smi" + number] + "/gid_attrs");
+      }
+    }
+  }
+  void expect_left_out() const {
+    EXPECT_EQ(role("mlx5_0"), "physical");
+    EXPECT_EQ(role("smi1"), "smi");
+    EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1 ")) << nccl();
+    EXPECT_FALSE(has(nccl(), "smi")) << nccl();
+    const std::string status = run({"status"});
+    EXPECT_FALSE(has(status, "smi1/1 - ")) << status;
+    EXPECT_TRUE(has(status, "management packets only")) << status;
+    EXPECT_FALSE(has(run({"check", "--verbose"}), "smi")) << run({"check", "--verbose"});
+  }
+};
+
+TEST_F(SubDevices, WithoutAUverbsDeviceNoProgramOpensThem) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail);
+    const std::string nic = "sys/devices/" + below(rail) + "0.0/" + address(rail);
+    tree.file(nic + "/infiniband_verbs/uverbs" + number + "/ibdev", "mlx5_" + number + "\n");
+    gid("smi" + number, kLinkLocal, 0, "IB/RoCE v1");
+  }
+  expect_left_out();
+}
+
+TEST_F(SubDevices, ACaptureWithoutUverbsShowsThemByTheirGids) { expect_left_out(); }
+
+// Of the host of an InfiniBand NIC.
+struct InfinibandFunctions : Machine {
+  InfinibandFunctions() {
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string number = std::to_string(rail), nic = function(rail, 0, "0x1021", true);
+      gpu(rail);
+      port("mlx5_" + number, nic, true);
+      netdev("ib" + number, nic);
+      port("mlx5_1" + number, virtual_function(rail, 1, true), true);
+      state("mlx5_1" + number, "1: DOWN", "3: Disabled");
+    }
+  }
+};
+
+TEST_F(InfinibandFunctions, AHostListsThoseThatAreDown) {
+  const std::string said = check("port-state");
+  EXPECT_FALSE(has(said, "WARNING")) << said;
+  EXPECT_FALSE(has(said, "CRITICAL")) << said;
+  EXPECT_TRUE(has(check("port-state", true), "2 VFs or subfunctions are DOWN")) << check("port-state", true);
+}
+
+TEST_F(InfinibandFunctions, ANamedOneIsNeverWithoutSymptoms) {
+  const std::string said = run({"diagnose", "mlx5_10"});
+  EXPECT_FALSE(has(said, "without symptoms")) << said;
+  EXPECT_TRUE(has(said, "virtual function")) << said;
+  EXPECT_TRUE(has(said, "ip link set ib0 vf 0 state auto")) << said;
+  EXPECT_TRUE(has(said, "port_guid")) << said;
+  EXPECT_FALSE(has(said, "cable")) << said;
+  state("mlx5_0", "1: DOWN", "2: Polling");
+  EXPECT_TRUE(has(run({"diagnose", "mlx5_10"}), "fabric-agentctl diagnose mlx5_0/1"));
+}
+
+// A second port that is not in use, of a NIC.
+TEST_F(Machine, ANamedUnusedPortIsNeverWithoutSymptoms) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail);
+    gpu(rail);
+    const std::string first = function(rail), second = function(rail, 1);
+    port("mlx5_" + number, first);
+    netdev("eth" + number, first);
+    routable_gid("mlx5_" + number, rail, "eth" + number);
+    port("mlx5_1" + number, second);
+    netdev("eth1" + number, second);
+    state("mlx5_1" + number, "1: DOWN", "3: Disabled");
+    tree.file("sys/class/net/eth1" + number + "/carrier", "0\n");
+  }
+  EXPECT_TRUE(has(check("port-state", true), "unused")) << check("port-state", true);
+  EXPECT_FALSE(has(check("port-state"), "CRITICAL"));
+  EXPECT_FALSE(has(run({"diagnose", "mlx5_10"}), "without symptoms"));
+  EXPECT_TRUE(has(run({"diagnose", "mlx5_0"}), "without symptoms"));
+}
+
+// In a guest only the ids show it.
+struct Guest : Machine {
+  void make(bool infiniband) {
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string number = std::to_string(rail), vf = function(rail, 0, "0x101e", infiniband);
+      gpu(rail);
+      port("mlx5_" + number, vf, infiniband);
+      if (!infiniband) netdev("eth" + number, vf);
+      if (!infiniband) routable_gid("mlx5_" + number, rail, "eth" + number);
+    }
+  }
+};
+
+TEST_F(Guest, ItsNicsAreItsOwn) {
+  make(false);
+  EXPECT_EQ(role("mlx5_0"), "guest-function");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1 ")) << nccl();
+  EXPECT_FALSE(has(run({"check"}), "CRITICAL")) << run({"check"});
+}
+
+TEST_F(Guest, WithoutALinkTheHostDecides) {
+  for (const bool infiniband : {false, true}) {
+    make(infiniband);
+    for (const auto& [logical, physical] :
+         {std::pair("1: DOWN", "3: Disabled"), {"1: DOWN", "2: Polling"}, {"2: INIT", "5: LinkUp"}}) {
+      state("mlx5_0", logical, physical);
+      for (const std::string& said : {check("port-state"), run({"diagnose", "mlx5_0"})}) {
+        EXPECT_TRUE(has(said, "on the host")) << said;
+        EXPECT_TRUE(has(said, "CRITICAL")) << said;
+        EXPECT_FALSE(has(said, "without symptoms")) << said;
+        expect_no_advice_for_a_wire(said);
+      }
+    }
+    tree.remove("sys/class/infiniband");
+  }
+}
+
+// A virtual function to which the host has given no GUID, of an id that is in no table.
+TEST_F(Guest, NoGuidAndNoLid) {
+  const std::string vf = function(0, 0, "0x10ff", true);
+  port("mlx5_0", vf, true);
+  EXPECT_EQ(role("mlx5_0"), "physical");
+  tree.file("sys/class/infiniband/mlx5_0/node_guid", "0000:0000:0000:0000\n");
+  tree.file(ports["mlx5_0"] + "/lid", "0xffff\n");
+  state("mlx5_0", "2: INIT", "5: LinkUp");
+  EXPECT_EQ(role("mlx5_0"), "guest-function");
+  expect_no_advice_for_a_wire(run({"check", "--only", "port-state"}));
+}
+
+// A pod sees the physical function on the bus, and its devices not.
+TEST_F(Guest, APod) {
+  const std::string nic = function(0), vf = virtual_function(0, 1);
+  gpu(0);
+  tree.folder(nic + "/infiniband").folder(nic + "/net");
+  port("mlx5_10", vf);
+  netdev("eth0", vf);
+  EXPECT_EQ(role("mlx5_10"), "guest-function");
+  EXPECT_TRUE(has(check("gid"), "CRITICAL gid mlx5_10/1")) << check("gid");
+  routable_gid("mlx5_10", 1, "eth0");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_10:1 ")) << nccl();
+  state("mlx5_10", "1: DOWN", "3: Disabled");
+  expect_no_advice_for_a_wire(check("port-state"));
+}
+
+// The functions of a host may be waiting for a pod, and their NICs have no address then.
+TEST_F(Guest, AHostWithoutAddressesGivesItsFunctionsAway) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail), nic = function(rail), vf = virtual_function(rail, 1);
+    gpu(rail);
+    port("mlx5_" + number, nic);
+    netdev("eth" + number, nic);
+    gid("mlx5_" + number, kLinkLocal, 0, "RoCE v2", "eth" + number);
+    port("mlx5_1" + number, vf);
+    netdev("eth1" + number, vf);
+  }
+  const std::string said = check("gid", true);
+  EXPECT_FALSE(has(said, "CRITICAL")) << said;
+  EXPECT_FALSE(has(said, "WARNING")) << said;
+  EXPECT_TRUE(has(said, "jobs use its virtual functions")) << said;
+  routable_gid("mlx5_0", 1, "eth0");
+  EXPECT_TRUE(has(check("gid"), "gid mlx5_1/1")) << "an equal NIC has one";
+}
+
+TEST_F(Machine, PlanesOfAMultiportDevice) {
+  const std::string nic = function(0, 0, "0x1023");
+  for (unsigned number = 1; number <= 4; ++number) port("mlx5_0", nic, false, number);
+  netdev("eth0", nic);
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
+  EXPECT_EQ(scanned().ports.at(0).role, PortRole::plane);
+  EXPECT_TRUE(is_judged(scanned().ports.at(0)));
+}
+
+TEST_F(Machine, FunctionsThatLeadToNoNetwork) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    gpu(rail);
+    port("mlx5_" + std::to_string(rail), function(rail, 0, "0x1021", true), true);
+  }
+  const std::string management = function(2, 0, "0x1021", true);
+  tree.file(management + "/max_link_width", "2\n").file(management + "/current_link_width", "2\n");
+  port("mlx5_2", management, true);
+  state("mlx5_2", "1: DOWN", "2: Polling");
+  port("mlx5_3", function(3, 0, "0x2100"));
+  EXPECT_EQ(role("mlx5_2"), "nvlink-management");
+  EXPECT_EQ(role("mlx5_3"), "data-direct");
+  const std::string said = run({"check", "--verbose"});
+  EXPECT_FALSE(has(said, "mlx5_2/1")) << said;
+  EXPECT_FALSE(has(said, "mlx5_3/1")) << said;
+  EXPECT_FALSE(has(run({"diagnose", "mlx5_2"}), "without symptoms"));
+  // A GPU that loses its NIC does not get a management function.
+  tree.remove("sys/class/infiniband/mlx5_1")
+      .remove("sys/devices/" + below(1) + "0.0")
+      .remove("sys/bus/pci/devices/" + address(1));
+  EXPECT_FALSE(has(nccl(), "mlx5_2")) << nccl();
+}
+
+// The kernel answers EOPNOTSUPP: the Arm cores own the E-Switch.
+TEST_F(Machine, AHostsFunctionOfADpu) {
+  const std::string nic = function(0, 0, "0xa2dc");
+  port("mlx5_0", nic);
+  netdev("eth0", nic, "p0", "a088");
+  EXPECT_EQ(role("mlx5_0"), "physical") << "in NIC mode the host owns it";
+  const auto files = std::make_shared<test::SimFiles>(tree);
+  files->unreadable("sys/class/net/eth0/phys_switch_id", EOPNOTSUPP);
+  const Port port = scanned(files).ports.at(0);
+  EXPECT_EQ(port.role, PortRole::dpu_owned);
+  EXPECT_TRUE(is_audit_only(port) && is_judged(port) && is_endpoint(port));
+}
+
+// Two NICs, their netdevs in one bond that is not active-backup: both RDMA devices have the bond's GIDs.
+struct BondOfTwoNics : Machine {
+  BondOfTwoNics() {
+    tree.file("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n").file("sys/class/net/bond0/carrier", "1\n");
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string number = std::to_string(rail), nic = function(rail);
+      gpu(rail);
+      port("mlx5_" + number, nic);
+      netdev("eth" + number, nic);
+      tree.link("sys/class/net/eth" + number + "/master", "../bond0");
+      gid("mlx5_" + number, kLinkLocal, 0, "RoCE v2", "eth" + number);
+      routable_gid("mlx5_" + number, 1, "bond0");
+    }
+  }
+};
+
+TEST_F(BondOfTwoNics, AnswersReachTheWrongOne) {
+  const std::string said = check("gid");
+  EXPECT_TRUE(has(said, "CRITICAL gid mlx5_0") && has(said, "RoCE LAG") && has(said, "bond0")) << said;
+  size_t findings = 0;
+  const Node node = scanned();
+  const std::vector<std::string> only{"gid"};
+  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, only).findings)
+    findings += each.status == Status::critical ? 1 : 0;
+  EXPECT_EQ(findings, 2u) << "one on both";
+}
+
+TEST_F(BondOfTwoNics, TheActiveOneOfABackupHasThem) {
+  tree.remove(ports["mlx5_1"] + "/gids/3").remove(ports["mlx5_1"] + "/gids/0");
+  EXPECT_FALSE(has(check("gid"), "CRITICAL")) << check("gid");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1 ")) << nccl();
+  EXPECT_TRUE(has(nccl(), "Left out, no routable RoCE v2 GID: mlx5_1:1")) << nccl();
+}
+
+}  // namespace
+}  // namespace fabric
