@@ -451,6 +451,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
                                       [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
       each = audited(std::move(each));
   }
+  mark_maintenance(view, report);
   const Findings accepted = accepted_findings(view);
   for (Finding& each : findings)
     if (is_among(accepted, each)) {
@@ -458,7 +459,6 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       intended.id = each.id;
       each = std::move(intended);
     }
-  mark_maintenance(view, report);
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))

@@ -100,7 +100,7 @@ void read_section(ConfigReader& reader, std::string_view section, const toml::ta
 void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft) {
   const auto* array = node.as_array();
   if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
-    return reader.fail(expected(node, "[[port]] entries"), "port", "[[port]] with two brackets");
+    return reader.fail(expected(node, "[[port]] entries"), "port", "write [[port]] with two brackets");
   const auto first = static_cast<std::ptrdiff_t>(draft.entries.size());
   for (const toml::node& each : *array) draft.entries.push_back(read_port(reader, *each.as_table()));
   std::reverse(draft.entries.begin() + first, draft.entries.end());
@@ -115,7 +115,12 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
   const std::string full = full_name(section, name);
   for (const Key& key : keys()) {
     if (key.section != section || key.name != name) continue;
-    if (reader.accept(key.read(node, policy), full, key.example)) policy.origin[full] = reader.line(node);
+    if (!reader.accept(key.read(node, policy), full, node, correctable(key))) return;
+    policy.origin[full] = reader.line(node);
+    if (key.patterns != nullptr)
+      for (const std::string& pattern : policy.*key.patterns)
+        if (const std::string doubt = pattern_doubt(key.name, pattern); !doubt.empty())
+          reader.warn(node.source().begin, full + ": " + doubt);
     return;
   }
   if (section == "rules") return read_rule(reader, name, at, node, draft.rules, policy);
@@ -127,7 +132,8 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     if (name == "traffic") return read_mark(reader, name, node, draft.traffic);
     if (name == "cnp") return read_mark(reader, name, node, draft.cnp);
     if (!name.empty() && contains(keys(), name, &Key::section)) {
-      if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, draft);
+      if (const auto* table = reader.table(node, full, "write [" + full + "]"))
+        read_section(reader, name, *table, draft);
       return;
     }
   }
@@ -162,7 +168,7 @@ class Profiles {
     if (file == nullptr) {
       std::string folder = directory_;
       if (folder.empty()) folder = "profiles";
-      faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + fix_);
+      faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + fix_for(name));
       return nullptr;
     }
     auto text = files_.read(*file);
@@ -175,6 +181,18 @@ class Profiles {
   }
 
  private:
+  // The profile that the name is near to, if it is one; else all of them.
+  [[nodiscard]] std::string fix_for(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const auto& each : files_by_name_) names.push_back(each.first);
+    std::string bare = name;
+    if (bare.ends_with(".toml")) bare.resize(bare.size() - std::string_view(".toml").size());
+    bare.erase(0, bare.rfind('/') + 1);
+    if (const Values near = known_words(bare, names); bare.size() < 100 && near.size() == 1)
+      return "write profile = " + json_toml(near.front());
+    return fix_;
+  }
+
   // The operator's profiles, then those of the package that the operator has not replaced.
   void list() {
     constexpr size_t kNamed = 20;
@@ -187,8 +205,8 @@ class Profiles {
               files_by_name_.emplace(name, file).second)
             names.push_back(toml_string(name));
     if (names.empty()) fix_ = "the folder has no profiles";
-    else if (names.size() > kNamed) fix_ = "write the name of one of its files, without .toml";
-    else fix_ = "write " + joined(names, " or ");
+    else if (names.size() > kNamed) fix_ = "give the name of one of its files, without .toml";
+    else fix_ = "it has " + joined(names, ", ");
   }
 
   const Files& files_;
@@ -250,8 +268,8 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
     if (entry.port.front_end && match.netdev.empty() && match.rdma.empty() && match.pci.empty())
       faults.fail(
           entry.front_end_at,
-          "front_end: its ports may carry the machine's default route, so the entry must name them; write match "
-          "= { netdev = \"NETDEV\" }, or leave front_end out");
+          "front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+          "match = { netdev = \"eth0\" }; or leave front_end out");
   }
   check_entries(draft.entries, faults);
   for (PortDraft& entry : draft.entries) draft.policy.ports.push_back(std::move(entry.port));

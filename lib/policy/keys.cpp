@@ -19,7 +19,8 @@ struct ValueLimits {
   int64_t min = 0, max = 0;  // of a number, or of a time span in milliseconds
   std::string_view what{};   // "expected WHAT, not ..."; empty: the type's own text
   bool (*is_valid)(const std::string& text) = nullptr;
-  bool or_zero = false;  // 0 is valid although it is below min
+  bool or_zero = false;                               // 0 is valid although it is below min
+  Values (*readings)(const Json& written) = nullptr;  // null: those of the type
 };
 
 // read() for each type of value. After a problem, `out` is unspecified.
@@ -100,6 +101,61 @@ MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector
   });
 }
 
+// readings(): what a rejected value may have meant.
+template <std::integral T>
+Values readings(const T*, const ValueLimits&, const Json& written) {
+  return integers(written);
+}
+template <HasWords Enum>
+Values readings(const Enum*, const ValueLimits&, const Json& written) {
+  constexpr OtherName kOthers[] = {{"enforcing", "enforce"}, {"warn", "warning"}, {"crit", "critical"}};
+  return known_words(written, kEnumWords<Enum>, kOthers);
+}
+template <class T>
+Values readings(const std::optional<T>*, const ValueLimits& limits, const Json& written) {
+  const T* kind = nullptr;
+  return readings(kind, limits, written);
+}
+Values readings(const milliseconds*, const ValueLimits& limits, const Json& written) {
+  return spans(written, limits.or_zero);
+}
+Values readings(const std::string*, const ValueLimits&, const Json& written) { return texts(written); }
+Values readings(const std::vector<std::string>*, const ValueLimits&, const Json& written) {
+  return lists(written, [](const Json& each) -> Values {
+    if (!each.is_string()) return {};
+    return texts(each);
+  });
+}
+template <HasWords Enum>
+Values readings(const std::vector<Enum>*, const ValueLimits&, const Json& written) {
+  return lists(written, [&](const Json& each) { return known_words(each, kEnumWords<Enum>); });
+}
+Values readings(const NameMap*, const ValueLimits&, const Json& written) { return name_maps(written); }
+Values readings(const std::vector<Window>*, const ValueLimits&, const Json& written) {
+  if (Values one = windows(written); !one.empty()) return one;
+  return lists(written, windows);
+}
+
+// The address of each, as one list: ":10479" stands for two of them.
+Values listen_readings(const Json& written) {
+  Json out = Json::array();
+  Json elements = written;
+  if (!written.is_array()) elements = Json::array({written});
+  for (const Json& each : elements) {
+    const Values one = listen_addresses(each);
+    if (one.size() != 1) return {};
+    if (one.front().is_array()) out.insert(out.end(), one.front().begin(), one.front().end());
+    else out.push_back(one.front());
+  }
+  return {out};
+}
+
+Values path_readings(const Json& written) {
+  constexpr std::string_view kScheme = "file://";
+  if (!written.is_string() || !written.get_ref<const std::string&>().starts_with(kScheme)) return {};
+  return {written.get_ref<const std::string&>().substr(kScheme.size())};
+}
+
 // show(): the value as TOML; empty if absent.
 template <class T>
 std::string show(const T& value) {
@@ -166,11 +222,29 @@ template <class PolicyOrConst, class... Path>
 auto& member_at(PolicyOrConst& policy, Path... path) { return (policy .* ... .* path); }
 // clang-format on
 
+// The member, if it is a list of patterns; null: it is another one.
+std::vector<std::string> Policy::*patterns_at(std::vector<std::string> Policy::*member) {
+  if (member == &Policy::exclude || member == &Policy::ethtool) return member;
+  return nullptr;
+}
+template <class... Path>
+std::vector<std::string> Policy::*patterns_at(Path...) {
+  return nullptr;
+}
+
 template <class... Path>
 Key key(std::string_view section, std::string_view name, const char* example, ValueLimits limits, Path... path) {
-  return {section, name, example,
+  return {section,
+          name,
+          example,
           [=](const toml::node& node, Policy& policy) { return read(node, limits, member_at(policy, path...)); },
-          [=](const Policy& policy) { return show(member_at(policy, path...)); }};
+          [=](const Policy& policy) { return show(member_at(policy, path...)); },
+          [=](const Json& written) {
+            if (limits.readings != nullptr) return limits.readings(written);
+            const std::decay_t<decltype(member_at(std::declval<Policy&>(), path...))>* kind = nullptr;
+            return readings(kind, limits, written);
+          },
+          patterns_at(path...)};
 }
 
 constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
@@ -189,7 +263,8 @@ const std::array kKeys{
     key("conflict", "rounds", "rounds = 5", {1, 1'000}, &Policy::conflict, &ConflictRule::rounds),
     key("conflict", "window", "window = \"60s\"", {kSecondMs, kHourMs}, &Policy::conflict, &ConflictRule::window),
     key("cabling", "file", "file = \"/etc/fabric-agent/cabling.csv\"",
-        {.what = "an absolute path", .is_valid = is_absolute}, &Policy::cabling, &Cabling::file),
+        {.what = "an absolute path", .is_valid = is_absolute, .readings = path_readings}, &Policy::cabling,
+        &Cabling::file),
     key("cabling", "host", "host = \"gpu01\"", {}, &Policy::cabling, &Cabling::host),
     key("cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
         {.what = "a table of names in the plan and names here"}, &Policy::cabling, &Cabling::ports),
@@ -202,16 +277,16 @@ const std::array kKeys{
     key("expect", "compute_nics", "compute_nics = 8", {0, 256}, &Policy::expect, &Expect::compute_nics),
     key("expect", "class", "class = \"PIX\"", {}, &Policy::expect, &Expect::path_class),
     key("expect", "gid_index", "gid_index = 3", {0, 255}, &Policy::expect, &Expect::gid_index),
-    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }},
+    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }, speeds},
     key("exporter", "listen", "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
-        {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}, &Policy::listen),
+        {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address, .readings = listen_readings}, &Policy::listen),
     key("exporter", "max_age", "max_age = \"5s\"", {0, kHourMs}, &Policy::max_age),
     key("exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
         {.what = "RDMA devices, or patterns of them", .is_valid = is_device}, &Policy::exclude),
     key("exporter", "series_limit", "series_limit = 4000", {100, 1'000'000}, &Policy::series_limit),
     key("exporter", "sample_interval", "sample_interval = \"1s\"",
         {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}, &Policy::sample_interval),
-    Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
+    Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml, shares},
     key("exporter", "groups", "groups = [\"module_limits\", \"lanes\"]", {}, &Policy::published, &Published::groups),
     key("exporter", "raw", "raw = \"unmapped\"", {}, &Policy::published, &Published::raw),
     key("exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]", {}, &Policy::ethtool),
@@ -226,6 +301,21 @@ std::span<const Key> keys() {
     return rows;
   }();
   return all;
+}
+
+Correctable correctable(const Key& key) {
+  return {std::string(key.name), key.example.substr(key.example.find(" = ") + 3), key.readings,
+          [&key](const toml::node& value) {
+            Policy ignored;
+            return key.read(value, ignored);
+          }};
+}
+
+std::optional<Correctable> find_correctable(std::string_view section, std::string_view name) {
+  for (const Key& each : keys())
+    if (each.section == section && each.name == name) return correctable(each);
+  if (const auto setting = parse_setting(name); setting && section == "port") return correctable(setting_of(*setting));
+  return std::nullopt;
 }
 
 std::string full_name(std::string_view section, std::string_view key) {
@@ -249,10 +339,51 @@ std::string with_slashes(const std::string& name) {
   return out;
 }
 
+// A number, or a string of numbers with any white space between them; nullopt for other values.
+std::optional<std::string> sysctl_text(const toml::node& node) {
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto text = node.value<std::string_view>()) return joined(words(*text), " ");
+  return std::nullopt;
+}
+
+// `name`: of a sysctl that is known.
+Correctable sysctl_correctable(const std::string& name) {
+  const qos::Sysctl& row = *qos::find_sysctl(name);
+  std::string example(row.example);
+  if (row.numbers > 1) example = toml_string(row.example);
+  const auto readings = [&row](const Json& written) -> Values {
+    if (row.numbers > 1) {
+      if (!written.is_array() && !written.is_string()) return {};
+      Json list = written;
+      if (written.is_string()) {
+        std::string text = written.get<std::string>();
+        std::ranges::replace(text, ',', ' ');
+        list = words(text);
+      }
+      std::string numbers;
+      for (const Json& each : list) {
+        const Values number = integers(each);
+        if (number.size() != 1) return {};
+        append_item(numbers, number.front().dump(), " ");
+      }
+      return {numbers};
+    }
+    if (row.max == 1)
+      if (const Values on = switches(written); !on.empty()) return {on.front().get<bool>() ? 1 : 0};
+    return integers(written);
+  };
+  const auto check = [name](const toml::node& value) -> MaybeProblem {
+    const auto text = sysctl_text(value);
+    if (text && qos::sysctl_problem(name, *text).empty()) return std::nullopt;
+    return fault_at(value, "invalid");
+  };
+  return {toml_key(name), example, readings, check};
+}
+
 void read_sysctl_value(ConfigReader& reader, const std::string& name, const toml::source_position& at,
                        const toml::node& node, Policy& policy) {
   if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
-    return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; write \"" +
+    return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; for example \"" +
                                name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
   if (qos::find_sysctl(name) == nullptr) {
     if (const std::string correct = with_slashes(name); !correct.empty())
@@ -262,17 +393,12 @@ void read_sysctl_value(ConfigReader& reader, const std::string& name, const toml
     for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
     return reader.fail_unknown(at, "host setting", name, known);
   }
-  std::optional<std::string> value;
-  if (const auto* number = node.as_integer()) value = std::to_string(number->get());
-  else if (const auto text = node.value<std::string_view>())
-    value = joined(words(*text), " ");  // "4096 87380 6291456", with any white space in the file
+  const std::optional<std::string> value = sysctl_text(node);
   std::string problem = "expected a number or a string of numbers, not " + describe(node);
   if (value) problem = qos::sysctl_problem(name, *value);
   if (!problem.empty()) {
-    const qos::Sysctl& row = *qos::find_sysctl(name);
-    std::string example(row.example);
-    if (row.numbers > 1) example = toml_string(row.example);
-    return reader.fail(fault_at(node, problem), "sysctl." + name, "\"" + name + "\" = " + example);
+    reader.accept(fault_at(node, problem), "sysctl." + name, node, sysctl_correctable(name));
+    return;
   }
   policy.sysctl[name] = *value;
   policy.sysctl_origin[name] = reader.line(node);
@@ -290,26 +416,49 @@ void read_tables(ConfigReader& reader, const std::string& prefix, const toml::ta
 }  // namespace
 
 void read_sysctl(ConfigReader& reader, const toml::node& node, Policy& policy) {
-  if (const auto* table = reader.table(node, "sysctl", "[sysctl]")) read_tables(reader, "", *table, policy);
+  if (const auto* table = reader.table(node, "sysctl", "write [sysctl]")) read_tables(reader, "", *table, policy);
 }
+
+namespace {
+
+MaybeProblem read_version_list(const toml::node& node, std::vector<std::string>& out) {
+  auto problem = read_texts(node, out);
+  if (!problem && out.empty()) problem = fault_at(node, "the list is empty: no version would be allowed");
+  return problem;
+}
+
+Correctable version_correctable(std::string_view key, const std::string& example) {
+  // A number may be the whole version or its beginning, so only text is corrected.
+  const auto readings = [](const Json& written) -> Values {
+    if (written.is_number()) return {};
+    return lists(written, [](const Json& each) -> Values {
+      if (!each.is_string()) return {};
+      return texts(each);
+    });
+  };
+  return {toml_key(key), example, readings, [](const toml::node& value) {
+            std::vector<std::string> ignored;
+            return read_version_list(value, ignored);
+          }};
+}
+
+}  // namespace
 
 // The tables [firmware] and [driver_version]: "MT_0000000838" = ["28.39.1002", "28.42.*"].
 void read_versions(ConfigReader& reader, std::string_view table, const toml::node& node, Versions& out,
                    Policy& policy) {
   const std::string name(table);
-  std::string example = "mlx5_core = \"24.10-*\"";
-  if (name == "firmware") example = "\"MT_0000000838\" = \"28.39.*\"";
-  const auto* entries = reader.table(node, name, "[" + name + "]");
+  std::string key_example = "mlx5_core", example = "\"24.10-*\"";
+  if (name == "firmware") key_example = "\"MT_0000000838\"", example = "\"28.39.*\"";
+  const auto* entries = reader.table(node, name, "write [" + name + "]");
   if (entries == nullptr) return;
   each_key(*entries, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
-    if (key.empty()) return reader.fail(at, name + ": the key is empty; write " + example);
+    if (key.empty()) return reader.fail(at, name + ": the key is empty; for example " + key_example + " = " + example);
     std::string nic(key);
     if (nic.find(':') != std::string::npos) nic = lower(nic);  // a PCI id, which the kernel writes in lower case
     const std::string full = name + "." + nic;
     std::vector<std::string> versions;
-    auto problem = read_texts(value, versions);
-    if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be allowed");
-    if (!reader.accept(problem, full, example)) return;
+    if (!reader.accept(read_version_list(value, versions), full, value, version_correctable(key, example))) return;
     out[nic] = std::move(versions);
     policy.origin[full] = reader.line(value);
   });

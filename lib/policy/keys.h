@@ -12,8 +12,13 @@ struct Key {
   std::string example;  // a whole line, as in the man page
   std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
   std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set and no default
+  std::function<Values(const Json& written)> readings{};  // of a value that is rejected (correction.h)
+  std::vector<std::string> Policy::*patterns = nullptr;   // the value is a list of patterns of names
 };
 std::span<const Key> keys();
+Correctable correctable(const Key& key);
+// The key of that name; `section` "port" is a [[port]] entry. nullopt if it is unknown or has no fixed kind of value.
+std::optional<Correctable> find_correctable(std::string_view section, std::string_view name);
 
 // The key with its section, if it has one: "mode", "exporter.listen".
 std::string full_name(std::string_view section, std::string_view key);

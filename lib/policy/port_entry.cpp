@@ -6,6 +6,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/driver.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -38,15 +39,22 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
   return text;
 }
 
-Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
+// Rejects "[15b3:1021]", as lspci(8) prints it: in a pattern, that is one character.
+Normal pci_id(const toml::node& element) {
+  auto text = hexadecimal_pattern(element, ":");
+  if (text && text->starts_with('[') && text->find(']') + 1 == text->size()) return std::nullopt;
+  return text;
+}
 
-// Requires domain and function: "17:00.0", "17:*" and "0000:17:00" match nothing.
+// Requires the domain as the kernel writes it, and the function: "17:00.0", "17:*", "00000000:17:00.0" and "0000:17:00"
+// match nothing.
 Normal pci_address(const toml::node& element) {
   constexpr size_t kDomain = 4;  // digits, at least
   auto text = hexadecimal_pattern(element, ":.");
   if (!text) return text;
   const std::string domain = text->substr(0, text->find(':'));
   if (domain.size() < kDomain && domain.find('*') == std::string::npos) return std::nullopt;
+  if (domain.size() > kDomain && domain.front() == '0') return std::nullopt;
   if (text->find('*') != std::string::npos) return text;
   if (std::ranges::count(*text, ':') != 2 || text->find('.') == std::string::npos) return std::nullopt;
   return text;
@@ -83,31 +91,109 @@ Normal role(const toml::node& element) {
   return text;
 }
 
+Values numa_readings(const Json& element) {
+  constexpr std::string_view kNode = "node";
+  if (element.is_string() && element.get_ref<const std::string&>().starts_with(kNode))
+    return integers(element.get<std::string>().substr(kNode.size()));
+  return integers(element);
+}
+
+Values role_readings(const Json& element) {
+  constexpr std::string_view kRoles[] = {"compute", "host"};
+  return known_words(element, kRoles);
+}
+
 const MatchKey kMatchKeys[] = {
     {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
-    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\""},
-    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\""},
+    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\"", false, device_names},
+    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\"", false,
+     netdev_names},
     {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it",
-     "pci = \"0000:17:*\""},
+     "pci = \"0000:17:*\"", false, pci_addresses},
     {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
-     "pci_id = \"15b3:1021\""},
-    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},
-    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true},
-    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\""},
+     "pci_id = \"15b3:1021\"", false, pci_ids},
+    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true, speeds},
+    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true, numa_readings},
+    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\"", false, role_readings},
 };
+
+MaybeProblem read_patterns(const MatchKey& key, const toml::node& node, std::vector<std::string>& out) {
+  auto problem = read_list(node, key.expected, out, key.normal);
+  if (!problem && out.empty()) problem = fault_at(node, "the list is empty");
+  return problem;
+}
+
+Correctable correctable_match(const MatchKey& key) {
+  const auto readings = [&key](const Json& written) -> Values {
+    // An element that is right already stands for itself.
+    const auto element = [&key](const Json& each) -> Values {
+      toml::table table;
+      if (!parse_toml("x = " + json_toml(each) + "\n", table) && key.normal(*table.get("x"))) return {each};
+      if (!each.is_string() && !key.number) return {};
+      return key.readings(each);
+    };
+    Values out = lists(written, element);
+    if (out.size() == 1 && out.front().size() == 1) return {out.front().front()};
+    return out;
+  };
+  const auto check = [&key](const toml::node& value) {
+    std::vector<std::string> ignored;
+    return read_patterns(key, value, ignored);
+  };
+  return {std::string(key.name), std::string(key.example.substr(key.example.find(" = ") + 3)), readings, check};
+}
+
+// Drivers of RDMA devices, and those of their netdevs, by which an entry matches.
+constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
+    {"mlx5_ib", "\"mlx5_core\""},     {"mlx4_ib", "\"mlx4_core\""},
+    {"bnxt_re", "\"bnxt_en\""},       {"bng_re", "\"bng_en\""},
+    {"irdma", "[\"ice\", \"i40e\"]"}, {"i40iw", "\"i40e\""},
+    {"ionic_rdma", "\"ionic\""},      {"qedr", "\"qede\""},
+    {"mana_ib", "\"mana\""},          {"hns_roce_hw_v2", "\"hns3\""},
+    {"iw_cxgb4", "\"cxgb4\""}};
+
+// Why the name of a driver can match no port, and what to write; empty if it can.
+std::string driver_doubt(const std::string& pattern) {
+  std::vector<std::string_view> known;
+  for (const Driver* driver : drivers()) {
+    known.push_back(driver->name);
+    for (const std::string_view name : driver->kernel_names)
+      if (!name.empty()) known.push_back(name);
+  }
+  if (std::ranges::any_of(known, [&](std::string_view name) { return glob_match(pattern, std::string(name)); }))
+    return {};
+  for (const auto& [rdma, netdev] : kRdmaDrivers)
+    if (glob_match(pattern, std::string(rdma)))
+      return std::string(rdma) +
+             " drives RDMA devices, and an entry matches by the driver of the netdev; write driver = " +
+             std::string(netdev);
+  if (pattern.find_first_of("*?[") != std::string::npos) return {};
+  const Values near = known_words(pattern, known);
+  if (near.size() != 1) return {};
+  return "no driver is called " + toml_string(pattern) + "; write driver = " + json_toml(near.front());
+}
+
+// Why a name can match no port; empty if it can. Addresses, ids and numbers have forms of their own.
+std::string name_doubt(std::string_view key, const std::string& pattern) {
+  if (key != "driver" && key != "rdma" && key != "netdev") return {};
+  return pattern_doubt(key, pattern);
+}
 
 void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
   std::vector<std::string_view> known;
   for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
-  const auto* table = reader.table(node, "match", "match = { driver = \"mlx5_core\" }");
+  const auto* table = reader.table(node, "match", "for example match = { driver = \"mlx5_core\" }");
   if (table == nullptr) return;
   each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
     const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; });
     if (key == nullptr) return reader.fail_unknown(at, "key", name, known);
     std::vector<std::string>& patterns = match.*key->member;
-    auto problem = read_list(value, key->expected, patterns, key->normal);
-    if (!problem && patterns.empty()) problem = fault_at(value, "the list is empty");
-    reader.accept(problem, "match." + std::string(name), key->example);
+    if (!reader.accept(read_patterns(*key, value, patterns), "match." + std::string(name), value,
+                       correctable_match(*key)))
+      return;
+    for (const std::string& pattern : patterns)
+      for (const std::string& doubt : {name_doubt(name, pattern), name == "driver" ? driver_doubt(pattern) : ""})
+        if (!doubt.empty()) reader.warn(value.source().begin, "match." + std::string(name) + ": " + doubt);
   });
 }
 
@@ -169,16 +255,17 @@ constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kEx
     "",
     "\"all\""};
 
+MaybeProblem read_wanted(const Setting& setting, const toml::node& node, Qos& out) {
+  auto problem = check_range(setting, node);
+  if (!problem) problem = read_setting(setting, node, out);
+  if (!problem) problem = check_value(setting, node, out);
+  return problem;
+}
+
 void read_port_setting(ConfigReader& reader, size_t row, const toml::node& node, PortDraft& entry) {
   const Setting& setting = kSettings[row];
   Qos value;
-  auto problem = check_range(setting, node);
-  if (!problem) problem = read_setting(setting, node, value);
-  if (!problem) problem = check_value(setting, node, value);
-  std::string example(kExamples[setting.member.index()]);
-  if (example.empty() && setting.example != 0) example = std::to_string(setting.example);
-  else if (example.empty()) example = std::to_string(setting.min);
-  if (!reader.accept(problem, setting.key, std::string(setting.key) + " = " + example)) return;
+  if (!reader.accept(read_wanted(setting, node, value), setting.key, node, correctable(setting))) return;
   copy_value(setting, value, entry.port.want);
   entry.port.origin[row] = reader.line(node);
   entry.places[row] = reader.place(node);
@@ -244,13 +331,31 @@ void derive(PortDraft& entry, const Qos& settings, const MarkKey& from, const st
 
 std::span<const MatchKey> match_keys() { return kMatchKeys; }
 
+Correctable correctable(const Setting& setting) {
+  std::string example(kExamples[setting.member.index()]);
+  if (example.empty() && setting.example != 0) example = std::to_string(setting.example);
+  else if (example.empty()) example = std::to_string(setting.min);
+  return {std::string(setting.key), example,
+          [&setting](const Json& written) { return setting_values(setting, written); },
+          [&setting](const toml::node& value) {
+            Qos ignored;
+            return read_wanted(setting, value, ignored);
+          }};
+}
+
 void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out) {
-  std::string instead = "traffic = { dscp = 26, priority = 3 }";
-  if (key == "cnp") instead = "cnp = { dscp = 48, priority = 6 }";
+  std::string example = "{ dscp = 26, priority = 3 }";
+  if (key == "cnp") example = "{ dscp = 48, priority = 6 }";
+  const auto read = [](const toml::node& value, std::optional<Mark>& mark) -> MaybeProblem {
+    if (value.value<std::string_view>() == "none") return std::nullopt;
+    return read_mark_table(value, mark.emplace());
+  };
+  const auto check = [&](const toml::node& value) {
+    std::optional<Mark> ignored;
+    return read(value, ignored);
+  };
   MarkKey mark{true, std::nullopt, reader.place(node)};
-  MaybeProblem problem;
-  if (node.value<std::string_view>() != "none") problem = read_mark_table(node, mark.mark.emplace());
-  if (reader.accept(problem, key, instead)) out = mark;
+  if (reader.accept(read(node, mark.mark), key, node, {std::string(key), example, marks, check})) out = mark;
 }
 
 namespace {
@@ -262,6 +367,16 @@ bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::n
   else if (setting) read_port_setting(reader, index(*setting), node, entry);
   else return false;
   return true;
+}
+
+// A name: that of an entry or of a profile.
+void read_label(ConfigReader& reader, std::string_view key, const toml::node& node, std::string_view example,
+                std::string& out) {
+  const auto check = [](const toml::node& value) {
+    std::string ignored;
+    return read_name(value, ignored);
+  };
+  reader.accept(read_name(node, out), key, node, {std::string(key), std::string(example), texts, check});
 }
 
 std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {
@@ -279,22 +394,25 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     if (name == "match") return read_match(reader, node, entry.port.match);
     if (name == "name") {
-      reader.accept(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out");
+      read_label(reader, name, node, "\"rail\", or leave it out", entry.port.name);
       return;
     }
     if (name == "front_end") {
-      const auto value = node.value_exact<bool>();
+      const auto check = [](const toml::node& value) -> MaybeProblem {
+        if (value.is_boolean()) return std::nullopt;
+        return expected(value, "true or false");
+      };
       entry.front_end_at = reader.place(node);
       entry.port.front_end_origin = reader.line(node);
-      if (reader.accept(value ? MaybeProblem() : expected(node, "true or false"), name, "front_end = true"))
-        entry.port.front_end = *value;
+      if (reader.accept(check(node), name, node, {std::string(name), "true", switches, check}))
+        entry.port.front_end = *node.value<bool>();
       return;
     }
     entry.has_no_settings = false;
     if (name == "profile") {
       entry.profile_at = reader.place(node);
       entry.port.profile_origin = reader.line(node);
-      reader.accept(read_name(node, entry.port.profile), name, "profile = \"nvidia-dcqcn\"");
+      read_label(reader, name, node, "\"nvidia-dcqcn\"", entry.port.profile);
     } else if (!read_setting_key(reader, name, node, entry)) {
       reader.fail_unknown(at, "key", name, with_settings(kPortKeys));
     }

@@ -32,9 +32,11 @@ struct MatchKey {
   // The text as Match has it; nullopt if it has the wrong form.
   std::optional<std::string> (*normal)(const toml::node& element);
   std::string_view expected, example;
-  bool number = false;  // shown without quotes
+  bool number = false;                              // shown without quotes
+  Values (*readings)(const Json& element) = texts;  // of an element that is rejected (correction.h)
 };
 std::span<const MatchKey> match_keys();
+Correctable correctable(const Setting& setting);
 
 void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out);
 

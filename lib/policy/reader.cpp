@@ -31,9 +31,33 @@ constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"parsing array", "close the array by ]"},
     {"parsing table header", "write [TABLE], or [[port]]"},
     {"parsing key", "write KEY = VALUE"},
-    {"Error while parsing", "put text into quotes: mode = \"audit\""},
+    {"Error while parsing", "put text into quotes"},
     {"", "write TOML in UTF-8, as in fabric-agent.toml(5)"},
 };
+
+// The advice for a value without quotes: its line with them, or with the value corrected. Empty if the line has no key
+// of ours, and a value of more than one word.
+std::string quoted_value(std::string_view text, toml::source_index number) {
+  std::string section;
+  std::string_view line;
+  for (const std::string_view each : split(text, '\n')) {
+    line = trim(each);
+    if (--number == 0) break;
+    if (line.starts_with('[')) section = line.substr(0, line.find('#'));
+  }
+  const size_t sign = line.find('=');
+  if (sign == std::string_view::npos) return {};
+  std::string value(trim(line.substr(sign + 1, line.find('#', sign) - sign - 1)));
+  for (const std::string_view curly : {"\u201c", "\u201d", "\u2018", "\u2019"})
+    for (size_t at = value.find(curly); at != std::string::npos; at = value.find(curly)) value.erase(at, curly.size());
+  if (value.empty() || value.find_first_of("\"'[]{}") != std::string::npos) return {};
+  std::erase_if(section, [](char letter) { return letter == '[' || letter == ']' || letter == ' '; });
+  const auto key = find_correctable(section, trim(line.substr(0, sign)));
+  toml::table table;
+  if (!key || parse_toml("x = " + toml_string(value) + "\n", table)) return {};
+  if (!key->check(*table.get("x"))) return "write " + key->key + " = " + toml_string(value);
+  return correction(*key, *table.get("x"));
+}
 
 // Names and values appear on terminals, in the journal and in labels, so they may have only characters that are
 // visible. Reports others.
@@ -99,17 +123,21 @@ Result<LoadedConfig> ConfigFaults::finish(Policy policy) && {
   return error(0, text);
 }
 
-void ConfigReader::fail(const TomlProblem& problem, std::string_view key, std::string_view instead) {
-  fail(problem.at, std::string(key).append(": ").append(problem.what).append("; write ").append(instead));
+void ConfigReader::fail(const TomlProblem& problem, std::string_view key, std::string_view advice) {
+  fail(problem.at, std::string(key).append(": ").append(problem.what).append("; ").append(advice));
 }
 
-bool ConfigReader::accept(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
-  if (problem) fail(*problem, key, instead);
-  return !problem;
+bool ConfigReader::accept(const MaybeProblem& problem, std::string_view name, const toml::node& written,
+                          const Correctable& key) {
+  if (!problem) return true;
+  std::string advice;
+  if (!faults_.many()) advice = correction(key, written);  // others are counted, not printed
+  fail(*problem, name, advice);
+  return false;
 }
 
-const toml::table* ConfigReader::table(const toml::node& node, std::string_view key, std::string_view instead) {
-  if (!node.is_table()) fail(expected(node, "a table"), key, instead);
+const toml::table* ConfigReader::table(const toml::node& node, std::string_view key, std::string_view advice) {
+  if (!node.is_table()) fail(expected(node, "a table"), key, advice);
   return node.as_table();
 }
 
@@ -137,7 +165,10 @@ bool parse(ConfigReader& reader, std::string_view text, toml::table& out) {
   if (!problem) return is_visible(reader, out);
   const auto hint = std::ranges::find_if(
       kHints, [&](const auto& each) { return problem->what.find(each.first) != std::string::npos; });
-  reader.fail(problem->at, problem->what + "; " + std::string(hint->second));
+  std::string advice(hint->second);
+  if (hint->first == "Error while parsing")
+    if (const std::string line = quoted_value(text, problem->at.line); !line.empty()) advice += ": " + line;
+  reader.fail(problem->at, problem->what + "; " + advice);
   return false;
 }
 
@@ -171,6 +202,40 @@ MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
   if (!node.is_array() && !node.is_string()) return expected(node, "a string or an array of strings");
   out.clear();
   return each_of(node, [&](const toml::node& element) { return read_name(element, out.emplace_back()); });
+}
+
+std::string pattern_doubt(std::string_view key, const std::string& pattern) {
+  // Outside of a set in brackets, and not after a backslash.
+  std::string plain;
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '\\') ++at;
+    else if (pattern[at] == '[' && pattern.find(']', at + 2) != std::string::npos) at = pattern.find(']', at + 2);
+    else plain += pattern[at];
+  }
+  const std::string written = std::string(key) + " = ";
+  const bool is_statistic = key == "ethtool";  // "[0]: rx_packets" of bnxt_en has a blank, and others have dots
+  if (plain.find_first_of(is_statistic ? ",;" : ",; \t") != std::string::npos) {
+    const Values list = lists(pattern, texts);
+    if (list.size() != 1) return toml_string(pattern) + " is one pattern, and no name has a comma or a blank";
+    return toml_string(pattern) + " is one pattern, and no name has a comma or a blank; write " + written +
+           json_toml(list.front());
+  }
+  // "ens1.*" also is the pattern of VLANs.
+  const size_t dots = plain.find(".*");
+  const bool is_vlan = key == "netdev" && dots != std::string::npos && dots > 0 && is_digit(plain[dots - 1]);
+  const bool is_regex = plain.starts_with('^') || plain.ends_with('$') || plain.find('|') != std::string::npos ||
+                        (dots != std::string::npos && !is_vlan);
+  if (!is_regex || is_statistic) return {};
+  std::string glob = pattern;
+  if (glob.starts_with('^')) glob.erase(0, 1);
+  if (glob.ends_with('$')) glob.pop_back();
+  for (size_t at = glob.find(".*"); at != std::string::npos; at = glob.find(".*")) glob.replace(at, 2, "*");
+  std::ranges::replace(glob, '|', ',');
+  Json value = glob;
+  if (const Values list = lists(glob, texts); list.size() == 1 && list.front().size() > 1) value = list.front();
+  std::string out = toml_string(pattern) + " is a regular expression, and patterns are as in glob(7)";
+  if (glob.find_first_of("()^$+\\") == std::string::npos) out += "; write " + written + json_toml(value);
+  return out;
 }
 
 bool is_glob(std::string_view pattern) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "policy/config.h"
+#include "policy/correction.h"
 #include "policy/toml_value.h"
 
 namespace fabric::config {
@@ -57,12 +58,13 @@ class ConfigReader {
 
   void fail(const toml::source_position& at, const std::string& what) { faults_.fail(place(at), what); }
   void warn(const toml::source_position& at, std::string what) { faults_.warn(place(at), std::move(what)); }
-  // An error "KEY: what; write INSTEAD".
-  void fail(const TomlProblem& problem, std::string_view key, std::string_view instead);
-  // Reports the problem, if there is one, as that error and returns false.
-  bool accept(const MaybeProblem& problem, std::string_view key, std::string_view instead);
+  // An error "KEY: what; ADVICE".
+  void fail(const TomlProblem& problem, std::string_view key, std::string_view advice);
+  // Reports the problem of a written value, if there is one, as that error with the value's correction, and returns
+  // false.
+  bool accept(const MaybeProblem& problem, std::string_view name, const toml::node& written, const Correctable& key);
   // Reports that error and returns null if the node is not a table.
-  const toml::table* table(const toml::node& node, std::string_view key, std::string_view instead);
+  const toml::table* table(const toml::node& node, std::string_view key, std::string_view advice);
   // "unknown key "pfcs"; did you mean "pfc"?"; `what` is the kind of word: "key", "rule".
   void fail_unknown(const toml::source_position& at, std::string_view what, std::string_view word,
                     std::span<const std::string_view> known);
@@ -74,6 +76,9 @@ class ConfigReader {
 
 // False: a bracket is not closed, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
 bool is_glob(std::string_view pattern);
+// Why a pattern of names can match nothing, and what to write; empty if it can. Names of devices have neither commas
+// nor blanks, and a pattern is as in glob(7), not a regular expression.
+std::string pattern_doubt(std::string_view key, const std::string& pattern);
 // Reports text that is not TOML and returns false.
 bool parse(ConfigReader& reader, std::string_view text, toml::table& out);
 // parse() for a whole file. Also reports an empty or truncated file: the rest of it is usually valid TOML.

@@ -65,52 +65,59 @@ struct RuleTable {
 
   // Records the place of a valid value. Reports the problem, if any, and returns false.
   bool accept(const MaybeProblem& problem, std::string_view key, const toml::node& node,
-              const std::string& example) const {
+              const Correctable& correctable) const {
     const std::string full = name + "." + std::string(key);
-    if (!reader.accept(problem, full, example)) return false;
+    if (!reader.accept(problem, full, node, correctable)) return false;
     policy.origin[full] = reader.line(node);
     return true;
   }
 };
 
 // `key`: one of kWindowKeys.
+MaybeProblem read_window_key(const WindowRow& row, std::string_view key, const toml::node& node, WindowLimits& out) {
+  if (key == "warning") return read_limit(node, out.warning);
+  if (key == "critical") return read_limit(node, out.critical);
+  if (key == "confirm") return read_seconds(node, 0, kDaySeconds, out.confirm);
+  if (key == "clear") return read_seconds(node, 0, kDaySeconds, out.clear);
+  if (row.measure == Measure::level) return fault_at(node, "a level has no window: the newest reading counts");
+  return read_seconds(node, 1, 7 * kDaySeconds, out.window);
+}
+
+std::string window_key_toml(const WindowLimits& limits, std::string_view key) {
+  if (key == "warning") return limit_toml(limits.warning);
+  if (key == "critical") return limit_toml(limits.critical);
+  if (key == "confirm") return seconds_toml(limits.confirm);
+  if (key == "clear") return seconds_toml(limits.clear);
+  return seconds_toml(limits.window);
+}
+
+Values span_readings(const Json& written) { return spans(written, false); }
+
 void read_window_value(const RuleTable& table, const WindowRow& row, std::string_view key, const toml::node& node) {
   WindowLimits limits = limits_in(table.policy.rules, row);
-  MaybeProblem problem;
-  std::string example;
-  if (key == "warning") {
-    problem = read_limit(node, limits.warning);
-    example = limit_toml(row.limits.warning);
-  } else if (key == "critical") {
-    problem = read_limit(node, limits.critical);
-    example = limit_toml(row.limits.critical);
-  } else if (key == "confirm") {
-    problem = read_seconds(node, 0, kDaySeconds, limits.confirm);
-    example = seconds_toml(row.limits.confirm);
-  } else if (key == "clear") {
-    problem = read_seconds(node, 0, kDaySeconds, limits.clear);
-    example = seconds_toml(row.limits.clear);
-  } else {
-    problem = read_seconds(node, 1, 7 * kDaySeconds, limits.window);
-    if (row.measure == Measure::level) problem = fault_at(node, "a level has no window: the newest reading counts");
-    example = seconds_toml(row.limits.window);
-  }
-  if (table.accept(problem, key, node, std::string(key) + " = " + example))
+  const auto check = [&](const toml::node& value) {
+    WindowLimits ignored;
+    return read_window_key(row, key, value, ignored);
+  };
+  const bool is_limit = key == "warning" || key == "critical";
+  const Correctable correctable{std::string(key), window_key_toml(row.limits, key),
+                                is_limit ? config::limits : span_readings, check};
+  if (table.accept(read_window_key(row, key, node, limits), key, node, correctable))
     table.policy.rules.windows.insert_or_assign(std::string(row.key), limits);
 }
 
 void check_order(const RuleTable& table, const WindowRow& row, const toml::node& node) {
   const WindowLimits limits = limits_in(table.policy.rules, row);
   if (limits.warning && limits.critical && *limits.warning > *limits.critical)
-    table.reader.fail(
-        fault_at(node, "warning is above critical: give both"), table.name,
-        "warning = " + limit_toml(row.limits.warning) + " and critical = " + limit_toml(row.limits.critical));
+    table.reader.fail(fault_at(node, "warning is above critical: give both"), table.name,
+                      "for example warning = " + limit_toml(row.limits.warning) +
+                          " and critical = " + limit_toml(row.limits.critical));
 }
 
 // Reads the table of one window of a rule that has several.
 void read_window(const RuleTable& table, const WindowRow& row, const toml::node& node) {
   const RuleTable own{table.reader, table.name + "." + std::string(row.key), table.policy};
-  const auto* keys = table.reader.table(node, own.name, "[" + own.name + "]");
+  const auto* keys = table.reader.table(node, own.name, "write [" + own.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
     if (contains(kWindowKeys, key)) read_window_value(own, row, key, value);
@@ -123,17 +130,30 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
                    const toml::node& node) {
   RulePolicy& rules = table.policy.rules;
   if (key == "enabled") {
-    MaybeProblem problem;
-    if (!node.is_boolean()) problem = expected(node, "true or false");
-    if (table.accept(problem, key, node, "enabled = false")) rules.enabled[std::string(row.id)] = *node.value<bool>();
+    const auto check = [](const toml::node& value) -> MaybeProblem {
+      if (value.is_boolean()) return std::nullopt;
+      return expected(value, "true or false");
+    };
+    if (table.accept(check(node), key, node, {std::string(key), "false", switches, check}))
+      rules.enabled[std::string(row.id)] = *node.value<bool>();
     return;
   }
   if (key == "severity") {
-    const auto severity = parse_word<Status>(node.value<std::string_view>().value_or(""));
-    MaybeProblem problem;
-    if (severity != Status::warning && severity != Status::critical)
-      problem = expected(node, "\"warning\" or \"critical\"");
-    if (table.accept(problem, key, node, "severity = \"warning\"")) rules.severity[std::string(row.id)] = *severity;
+    const auto severity_of = [](const toml::node& value) {
+      return parse_word<Status>(value.value<std::string_view>().value_or(""));
+    };
+    const auto check = [&](const toml::node& value) -> MaybeProblem {
+      if (const auto severity = severity_of(value); severity == Status::warning || severity == Status::critical)
+        return std::nullopt;
+      return expected(value, "\"warning\" or \"critical\"");
+    };
+    const auto readings = [](const Json& written) {
+      constexpr std::string_view kWords[] = {"warning", "critical"};
+      constexpr OtherName kOthers[] = {{"warn", "warning"}, {"crit", "critical"}};
+      return known_words(written, kWords, kOthers);
+    };
+    if (table.accept(check(node), key, node, {std::string(key), "\"warning\"", readings, check}))
+      rules.severity[std::string(row.id)] = *severity_of(node);
     return;
   }
   if (row.windows.size() == 1 && contains(kWindowKeys, key)) return read_window_value(table, row.windows[0], key, node);
@@ -141,12 +161,13 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
     if (row.windows.size() > 1 && each.key == key) return read_window(table, each, node);
   for (const Limit* each : row.limits) {
     if (each->key != key) continue;
-    const auto number = node.value<double>();
-    MaybeProblem problem;
-    if (!number || !(*number >= each->least && *number <= each->most))
-      problem = expected(node, "a number from " + number_toml(each->least) + " to " + number_toml(each->most));
-    if (table.accept(problem, key, node, std::string(key) + " = " + number_toml(each->value)))
-      rules.limits[each->name()] = *number;
+    const auto check = [each](const toml::node& value) -> MaybeProblem {
+      const auto number = value.value<double>();
+      if (number && *number >= each->least && *number <= each->most) return std::nullopt;
+      return expected(value, "a number from " + number_toml(each->least) + " to " + number_toml(each->most));
+    };
+    if (table.accept(check(node), key, node, {std::string(key), number_toml(each->value), config::limits, check}))
+      rules.limits[each->name()] = *node.value<double>();
     return;
   }
   std::vector<std::string_view> known{"enabled", "severity"};
@@ -159,9 +180,12 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
 
 Key grace_key(std::string_view name, double RulePolicy::*member) {
   return {
-      "rules", name, std::string(name) + " = " + seconds_toml(RulePolicy().*member),
+      "rules",
+      name,
+      std::string(name) + " = " + seconds_toml(RulePolicy().*member),
       [=](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDaySeconds, policy.rules.*member); },
-      [=](const Policy& policy) { return seconds_toml(policy.rules.*member); }};
+      [=](const Policy& policy) { return seconds_toml(policy.rules.*member); },
+      span_readings};
 }
 
 }  // namespace
@@ -179,7 +203,7 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
     return reader.fail_unknown(at, "rule", id, known);
   }
   const RuleTable table{reader, "rules." + std::string(id), policy};
-  const auto* keys = reader.table(node, table.name, "[" + table.name + "]");
+  const auto* keys = reader.table(node, table.name, "write [" + table.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& place, const toml::node& value) {
     read_rule_key(table, *row, key, place, value);

@@ -230,12 +230,20 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
   });
 }
 
-static std::string toml_of(const Json& json) {
+std::string toml_key(std::string_view key) {
+  const bool bare = !key.empty() && std::ranges::all_of(key, [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  });
+  if (bare) return std::string(key);
+  return toml_string(key);
+}
+
+std::string json_toml(const Json& json) {
   if (json.is_string()) return toml_string(json.get<std::string>());
-  if (json.is_array()) return "[" + joined(json, ", ", toml_of) + "]";
+  if (json.is_array()) return "[" + joined(json, ", ", json_toml) + "]";
   if (!json.is_object()) return json.dump();
   std::string out;
-  for (const auto& [key, value] : json.items()) append_item(out, key + " = " + toml_of(value));
+  for (const auto& [key, value] : json.items()) append_item(out, toml_key(key) + " = " + json_toml(value));
   if (out.empty()) return "{}";
   return "{ " + out + " }";
 }
@@ -248,7 +256,7 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
   if (setting.id == SettingId::ets)
     for (Json& algorithm : json["tsa"])
       if (algorithm == "cb-shaper") algorithm = "cbs";
-  return toml_of(json);
+  return json_toml(json);
 }
 
 // A basic string has the escapes of JSON, and may not contain DEL (TOML 1.0).

@@ -101,6 +101,11 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
 // The value as TOML; empty if absent. read_setting() reads the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
+// A key as TOML: in quotes where it needs them.
+std::string toml_key(std::string_view key);
+// JSON as TOML.
+std::string json_toml(const Json& json);
+
 // A number, a word, a text, an optional, a list or a map of them as TOML; empty if absent.
 template <class T>
 std::string value_toml(const T& value) {

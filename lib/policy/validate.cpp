@@ -208,6 +208,13 @@ void check_data(const PortFaults& port, SettingId setting, uint32_t dscp) {
   port.warn(setting, text + ": these packets can be lost; map it to a priority in pfc");
 }
 
+// 6 is usual. A lossless priority is not one for CNPs.
+std::string priority_for_cnps(const PortFaults& port) {
+  for (const size_t prio : {6, 7, 5, 4, 2, 1})
+    if (!port.lossless().has(prio)) return std::to_string(prio);
+  return "0";
+}
+
 void check_cnp(const PortFaults& port) {
   constexpr char kWait[] =
       " is lossless: while PFC pauses it, the CNPs that would end the congestion wait, too; write one without PFC";
@@ -222,8 +229,9 @@ void check_cnp(const PortFaults& port) {
     port.warn(SettingId::cnp_dscp, given + ", but CNPs have priority " + std::to_string(*prio) + "; write " +
                                        std::to_string(*want.cnp_dscp) + " = " + std::to_string(*prio) + " in dscp_map");
   else if (found == want.dscp_map->end())
-    port.warn(SettingId::cnp_dscp, given + ", but CNPs need a priority of their own; write " +
-                                       std::to_string(*want.cnp_dscp) + " = 6 in dscp_map");  // 6: the usual priority
+    port.warn(SettingId::cnp_dscp, given + ", but CNPs need a priority of their own; for example " +
+                                       std::to_string(*want.cnp_dscp) + " = " + priority_for_cnps(port) +
+                                       " in dscp_map");
   else if (!prio && port.lossless().has(found->second)) port.warn(SettingId::cnp_dscp, given + ", which" + kWait);
 }
 
@@ -256,8 +264,30 @@ void check_against_traffic(const PortFaults& port) {
   check(!want.roce_prio || *want.roce_prio == data.priority, SettingId::roce_prio, "roce_prio = " + priority);
 }
 
+// Warns if a type of service is likely to be meant as a DSCP: 26 is DSCP 6, while DSCP 26 is 104, or 106 with ECT(0).
+// Evidence is the entry's own use of the number as a DSCP. Without it, the number is that of a standard DSCP for RoCE
+// (AF31, CS3, AF41, EF), and the DSCP in it is none of RFC 2474, 2597 and 3246.
+void check_type_of_service(const PortFaults& port, SettingId setting, uint32_t tos) {
+  constexpr uint32_t kUsual[]{10, 18, 24, 26, 34, 46}, kMostDscp = 63;
+  const uint32_t dscp = tos >> 2U;
+  if (tos > kMostDscp || tos == 0) return;
+  const auto is_used = [&](uint32_t mark) {
+    const auto& map = port.want.dscp_map;
+    return (port.entry.port.traffic && port.entry.port.traffic->dscp == mark) || port.want.roce_dscp == mark ||
+           (map && map->contains(static_cast<uint8_t>(mark)));
+  };
+  const bool is_class = dscp % 8 == 0 || dscp == 46 || (dscp > 8 && dscp < 40 && dscp % 2 == 0 && dscp % 8 != 0);
+  if (is_used(dscp) || !(is_used(tos) || (contains(kUsual, tos) && !is_class))) return;
+  port.warn(setting, std::to_string(tos) + " is DSCP " + std::to_string(dscp) +
+                         ", because a type of service is DSCP x 4 + ECN; for DSCP " + std::to_string(tos) + " write " +
+                         std::string(key_text(setting)) + " = " + std::to_string(tos << 2U | 2U));
+}
+
 void check_marks(const PortFaults& port) {
   const Qos& want = port.want;
+  if (want.roce_tos) check_type_of_service(port, SettingId::roce_tos, *want.roce_tos);
+  if (want.traffic_class && want.traffic_class->value)
+    check_type_of_service(port, SettingId::traffic_class, *want.traffic_class->value);
   if (want.roce_tos) check_data(port, SettingId::roce_tos, *want.roce_tos >> 2U);
   if (want.traffic_class && want.traffic_class->value)
     check_data(port, SettingId::traffic_class, *want.traffic_class->value >> 2U);

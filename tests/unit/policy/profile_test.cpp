@@ -149,7 +149,7 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
       test::refused(load()),
       file + ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" +
           file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
-          ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" +
+          ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; for example roce_tos = 106\n" +
           file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
 }
 
@@ -165,7 +165,7 @@ TEST_F(ProfileFiles, OfThePackageAreUsedUnlessTheOperatorHasOne) {
 
   tree.file(own + "/profiles/other.toml", "mtu = 9000\n");
   tree.file(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"sit\"\n");
-  EXPECT_TRUE(has(test::refused(load()), "write \"other\" or \"site\""));
+  EXPECT_TRUE(has(test::refused(load()), "it has \"other\", \"site\""));
 }
 
 TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
