@@ -9,7 +9,7 @@
 #include "judge/platform_view.h"
 #include "node/signals.h"
 #include "node/topology.h"
-#include "topology/pairing.h"
+#include "topology/built.h"
 
 namespace fabric {
 
@@ -48,7 +48,8 @@ bool is_lost_plane(const std::vector<GpuPlanes>& all, const Port& port) {
 
 std::string maintenance_of(const View& view, const Port& port) {
   if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return {};
-  const std::string plane = rail_place(view.now, view.policy, port, rails_of(view.now.topology, view.now.ports)).plane;
+  const std::string plane =
+      rail_place(view.now, view.policy, port, rails_of(view.now.topology, view.now.ports, recorded_in(view.now))).plane;
   if (plane.empty() || !contains(view.policy->cabling.maintenance, plane)) return {};
   return "plane " + plane + " is in maintenance";
 }

@@ -202,7 +202,7 @@ std::vector<size_t> Built::present_compute() const {
 Pairing Built::present_pairing() const {
   Pairing kept = pairing;
   kept.pairs.resize(gpus);
-  Pairing out = without_lost(topology, kept, present_compute());
+  Pairing out = without_lost(topology, kept, present_compute(), pairing);
   out.pairs.resize(gpus);
   return out;
 }
@@ -224,7 +224,7 @@ Built built_of(const Topology& now, std::span<const Port> ports, const Inventory
   if (out.compute.empty()) out.compute = compute_nics(out.topology, out.ports);
   const auto pci_of = [&](size_t nic) -> const std::string& { return address_of(out.topology.nics[nic]); };
   std::ranges::sort(out.compute, {}, pci_of);
-  if (pairing) out.pairing = without_lost(out.topology, *pairing, out.compute);
+  if (pairing) out.pairing = without_lost(out.topology, *pairing, out.compute, *pairing);
   else out.pairing = best_pairing(out.topology, out.compute);
   if (recorded == nullptr || !recorded->accepted) out.odd_gpus = odd_gpus(out.topology, out.compute);
   return out;
@@ -238,7 +238,15 @@ Pairing built_pairing(const Topology& now, std::span<const Port> ports, const In
 
 Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
   const Built built = built_of(now, ports, recorded);
-  Pairing out = without_lost(built.topology, built.present_pairing(), usable_nics(now, ports, built.present_compute()));
+  const Pairing present = built.present_pairing();
+  // If no NIC for a GPU is up, the pairing is that of all of them.
+  std::vector<size_t> serving = built.present_compute();
+  std::erase_if(serving, [&](size_t nic) { return contains(present.idle, nic); });
+  std::vector<size_t> usable = usable_nics(now, ports, serving);
+  for (const size_t nic : usable_nics(now, ports, present.idle)) usable.push_back(nic);
+  const auto pci_of = [&](size_t nic) -> const std::string& { return address_of(now.nics[nic]); };
+  std::ranges::sort(usable, {}, pci_of);
+  Pairing out = without_lost(built.topology, present, usable, built.pairing);
   out.pairs.resize(now.gpus.size());
   return out;
 }

@@ -177,20 +177,28 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
   return assign(topology, nics, 1).pairing(topology);
 }
 
-Pairing without_lost(const Topology& topology, const Pairing& pairing, const std::vector<size_t>& usable) {
-  NicAssignment out(topology, usable);
+Pairing without_lost(const Topology& topology, const Pairing& pairing, const std::vector<size_t>& usable,
+                     const Pairing& built) {
+  std::set<size_t> serving;
+  for (const Pair& pair : built.pairs) serving.insert(pair.nics.begin(), pair.nics.end());
+  std::vector<size_t> candidates, others;
+  for (const size_t nic : usable) (serving.contains(nic) ? candidates : others).push_back(nic);
+  NicAssignment out(topology, candidates);
   std::vector<size_t> lost;
   for (size_t g = 0; g < pairing.pairs.size(); ++g) {
     bool has_any = false;
     for (const size_t nic : pairing.pairs[g].nics) {
-      if (!contains(usable, nic)) continue;
+      if (!contains(candidates, nic)) continue;
       out.fix(g, nic);
       has_any = true;
     }
     if (!has_any && !pairing.pairs[g].nics.empty()) lost.push_back(g);
   }
   for (const size_t g : lost) out.add(g);
-  return out.pairing(topology);
+  Pairing left = out.pairing(topology);
+  left.idle.insert(left.idle.end(), others.begin(), others.end());
+  std::ranges::sort(left.idle);
+  return left;
 }
 
 }  // namespace fabric

@@ -31,7 +31,9 @@ struct Pairing {
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // The pairing with only the NICs in `usable`: a GPU keeps its other NICs, and one that has lost all of its own shares
-// the nearest of the usable ones. The NICs of the other GPUs do not change.
-Pairing without_lost(const Topology& topology, const Pairing& pairing, const std::vector<size_t>& usable);
+// the nearest of those that serve a GPU in `built`. The NICs of the other GPUs do not change, and a NIC that was not
+// built in for GPUs is never taken.
+Pairing without_lost(const Topology& topology, const Pairing& pairing, const std::vector<size_t>& usable,
+                     const Pairing& built);
 
 }  // namespace fabric
