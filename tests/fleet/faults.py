@@ -135,8 +135,9 @@ def firmware(rails):
 
 
 def drift(view, since):
-    """Another tool wrote a setting; fabric-agentd repaired it."""
+    """Another tool wrote a setting, which fabric-agentd repaired. Another setting waits until the port is idle."""
     view.more.append('fabric_setting_repairs_total{device="mlx5_0",port="1",setting="pfc"} %d\n' % (since > 30))
+    view.set('fabric_setting_in_sync', 0, 0, 'setting="mtu"')
     if since < 20:
         view.set('fabric_setting_in_sync', 0, 0, 'setting="pfc"')
 

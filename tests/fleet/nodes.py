@@ -179,5 +179,5 @@ class Fleet:
         return node.page(self.now())
 
     def targets(self, web, nodes):
-        return [{'targets': [f'127.0.0.1:{web}'], 'labels': {'__metrics_path__': f'/{node.name}', 'instance': node.name}}
+        return [{'targets': [f'127.0.0.1:{web}'], 'labels': {'__metrics_path__': f'/{node.name}', 'instance': node.name, 'site': 'dc1'}}
                 for node in nodes]
