@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# only with --all
+# What fabric-rollout(7) does on a node, by its commands: a policy on trial, confirmed and enforced, has no new finding; one that a
+# driver refuses has, and is gone after the way back; an unconfirmed trial ends by itself.
+. /mnt/host/scenarios/lib/agent.sh
+verify=/usr/share/fabric-agent/rollout/fabric-verify
+trial=/etc/fabric-agent/conf.d/99-trial.toml
+check "the package installs" install_agent
+mkdir -p /etc/fabric-agent/conf.d
+config audit
+check "audit: reload" reload_agent
+sleep 12 # the first findings of the exporter
+check "the findings before are kept" $verify save /run/before
+before=$(readback 0)
+pfc_is_on() { [[ $(dcb_get 0 .pfc.pfc_en) = 8 ]]; }
+no_new_finding() { $verify compare "$@" /run/before 60 5 || { fabric-agentctl check --interval 0; return 1; }; }
+
+config enforce
+printf 'mode = "audit"\n' >$trial
+check "trial: reload" reload_agent
+check "trial: applied" fabric-agentctl apply --disruptive now --confirm 5
+check "trial: the kernel has it" pfc_is_on
+as_before() { [[ $(readback 0) = "$before" ]]; }
+check "trial: it ends by itself" wait_until 30 as_before
+
+check "trial: applied again" fabric-agentctl apply --disruptive now --confirm 300
+check "trial: no new finding" no_new_finding --trial
+check "trial: confirmed" fabric-agentctl confirm
+rm $trial
+check "enforce: reload" reload_agent
+check "enforce: no new finding" no_new_finding
+check "enforce: the kernel has it" pfc_is_on
+
+fabsim 0 fail "setpfc 5 -1"
+sed -i 's/^pfc = \[3\]/pfc = [3, 5]/' $CONFIG
+check "refused: reload" reload_agent
+$verify compare /run/before 20 >/tmp/new
+eq "refused: exit status 2" $? 2
+check "refused: the finding is named" grep -q "^new: pfc $(port 0): " /tmp/new
+fabsim 0 fail clear
+config enforce
+check "back: reload" reload_agent
+check "back: no new finding" no_new_finding
+
+printf 'mode = "enfroce"\n' >/etc/fabric-agent/conf.d/50-site.toml
+check "invalid: reload fails" sh -c '! systemctl reload fabric-agent.service'
+$verify compare /run/before 5 >/tmp/new
+eq "invalid: exit status 2" $? 2
+check "invalid: the finding is named" grep -q '^new: agent ' /tmp/new
+check "invalid: the last valid policy is in force" pfc_is_on
