@@ -25,6 +25,7 @@ struct Library {
   std::string_view gid_index, own_index;
   std::string_view traffic_class, own_class;
   std::string_view service_level;
+  std::string_view adaptive_routing{}, adaptive_value{}, own_routing{};
   std::string_view data_direct;  // names are those of the NICs with a Data Direct function
 };
 
@@ -41,6 +42,9 @@ constexpr Library kNccl{
     .traffic_class = "NCCL_IB_TC",
     .own_class = "NCCL uses 0",
     .service_level = "NCCL_IB_SL",
+    .adaptive_routing = "NCCL_IB_ADAPTIVE_ROUTING",
+    .adaptive_value = "1",
+    .own_routing = "NCCL's default is on for InfiniBand and off for RoCE",
     .data_direct =
         "NCCL shows them as NAME_dma in its log and in NCCL_NET_FORCE_MERGE; NCCL_IB_HCA has the names of "
         "the RDMA devices, without _dma (NCCL 2.30, src/transport/net_ib/init.cc)"};
@@ -54,6 +58,9 @@ constexpr Library kUcx{.name = "UCX",
                        .traffic_class = "UCX_IB_TRAFFIC_CLASS",
                        .own_class = "UCX uses the port's traffic_class if it is set, else 106 (DSCP 26)",
                        .service_level = "UCX_IB_SL",
+                       .adaptive_routing = "UCX_IB_AR_ENABLE",
+                       .adaptive_value = "try",
+                       .own_routing = "with try, UCX switches it on for its queue pairs if the NIC can",
                        .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)"};
 
 constexpr Library kNvshmem{.name = "NVSHMEM",
@@ -218,6 +225,18 @@ void add_class(EnvFile& out, const Library& library, const TopoView& view, const
             "By the policy the ports trust the VLAN priority, which is set from the service level.");
 }
 
+// Where the policy says that switches choose the path of each packet, for all of these ports; else empty.
+std::string adaptive_routing_of(const TopoView& view, const JobPorts& job) {
+  std::string where;
+  for (const Port* port : job.roce) {
+    const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, *port);
+    if (entry == nullptr || !entry->fabric.adaptive_routing) return {};
+    where = entry->fabric_origin;
+  }
+  if (job.roce.empty()) return {};
+  return where.empty() ? "[fabric] adaptive_routing of the policy" : "adaptive_routing of the policy (" + where + ")";
+}
+
 // What every library needs.
 void add_common(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
   add_ports(out, library, view, job);
@@ -226,6 +245,10 @@ void add_common(EnvFile& out, const Library& library, const TopoView& view, cons
   if (!job.roce.empty()) {
     add_gid_index(out, library, job, pin);
     add_class(out, library, view, job);
+    const std::string adaptive = adaptive_routing_of(view, job);
+    if (!adaptive.empty() && !library.adaptive_routing.empty())
+      out.set(library.adaptive_routing, library.adaptive_value,
+              adaptive + "; " + std::string(library.own_routing) + " (" + std::string(library.manual) + ").");
   } else if (contains(job.active, LinkLayer::infiniband, &Port::link_layer)) {
     out.remark("InfiniBand: " + std::string(library.gid_index) + " and " + std::string(library.traffic_class) +
                " are not needed.");
@@ -367,6 +390,13 @@ std::string topo_nccl(const TopoView& view) {
   } else {
     add_common(out, kNccl, view, job);
     add_nccl_queue_pairs(out, view, job);
+    if (!adaptive_routing_of(view, job).empty() &&
+        !contains(job.roce, PortRole::bond, [](const Port* port) { return port->role; }))
+      out.set(
+          "NCCL_IB_SPLIT_DATA_ON_QPS", "0",
+          "The packets of one queue pair take all paths; splitting messages adds latency (NCCL User Guide). It is the "
+          "default since NCCL 2.20. With several queue pairs compare with 1: NVIDIA's tests of GB300 were faster "
+          "with it (NVIDIA/cluster-readiness-engine pull request 287).");
     add_nccl_merging(out, view);
   }
   if (view.bootstrap.empty()) {

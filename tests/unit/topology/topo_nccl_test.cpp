@@ -109,6 +109,16 @@ TEST(JobEnv, EfaHasNoVariablesOfVerbs) {
   EXPECT_TRUE(has(env_of("nvshmem", node), "\nNVSHMEM_LIBFABRIC_PROVIDER=efa\n")) << env_of("nvshmem", node);
 }
 
+// Only the policy knows how switches choose paths.
+TEST(JobEnv, AdaptiveRoutingIsThePolicys) {
+  Healthy node;
+  EXPECT_FALSE(has(env_of("nccl", node), "\nNCCL_IB_ADAPTIVE_ROUTING="));
+  for (PortPolicy& entry : node.policy.ports) entry.fabric.adaptive_routing = true;
+  EXPECT_TRUE(has(env_of("nccl", node), "\nNCCL_IB_ADAPTIVE_ROUTING=1\n")) << env_of("nccl", node);
+  EXPECT_TRUE(has(env_of("nccl", node), "\nNCCL_IB_SPLIT_DATA_ON_QPS=0\n")) << env_of("nccl", node);
+  EXPECT_TRUE(has(env_of("ucx", node), "\nUCX_IB_AR_ENABLE=try\n")) << env_of("ucx", node);
+}
+
 // NCCL_IB_HCA is compared with the names of RDMA devices; NAME_dma would match none of them.
 TEST(JobEnv, DataDirectIsNamedButNotInTheList) {
   Healthy node;
