@@ -446,7 +446,10 @@ std::string topo_nvshmem(const TopoView& view) {
   std::string prefix;
   bool renamed = false;
   for (const Port* port : job.active) {
-    if (port->kernel_driver != "mlx5_core") continue;
+    const bool is_nvidias = std::ranges::any_of(job.nics, [&](size_t nic) {
+      return view.topology.nics[nic].vendor == kNvidiaNetworking && contains(view.topology.nics[nic].rdma, port->rdma);
+    });
+    if (!is_nvidias) continue;
     if (prefix.empty()) prefix = port->rdma;
     const auto end = std::ranges::mismatch(prefix, port->rdma).in1;
     prefix.erase(end, prefix.end());
@@ -459,8 +462,8 @@ std::string topo_nvshmem(const TopoView& view) {
   if (job.active.size() > 1)
     out.remark(
         "NVSHMEM_ENABLE_NIC_PE_MAPPING is not set: without it each process takes the NIC of the list that is nearest "
-        "to "
-        "its GPU. With 1 the processes take the devices in the order of libibverbs, wherever their GPUs are (NVSHMEM "
+        "to its GPU. With 1 the processes take the devices in the order of libibverbs, wherever their GPUs are "
+        "(NVSHMEM "
         "3.5, src/host/transport/transport.cpp).");
   return out.text();
 }
