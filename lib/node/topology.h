@@ -35,7 +35,7 @@ struct Nic : PciDevice {
   std::string card{};
   bool virtual_function = false;
   bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
-  std::string bond{};  // the bond that its netdev is a member of
+  std::string bond{};              // the bond that its netdev is a member of
   // Its RDMA devices, and those of its subfunctions, in other network namespaces: each by its name, else by the address
   // of the function or the name of the subfunction.
   std::vector<std::string> elsewhere{};

@@ -39,7 +39,8 @@ std::string steps_of(const Finding& finding) { return finding.remedy + "\n" + jo
 
 bool recommends_pfc(const std::string& text) {
   static const std::regex kSteps(
-      "\\b(enable|turn on|configure|raise|compare|lossless priority|set) [^.;\\n]{0,60}(PFC|lossless)", std::regex::icase);
+      "\\b(enable|turn on|configure|raise|compare|lossless priority|set) [^.;\\n]{0,60}(PFC|lossless)",
+      std::regex::icase);
   return std::regex_search(text, kSteps);
 }
 

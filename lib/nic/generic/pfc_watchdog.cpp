@@ -22,8 +22,9 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   };
   const auto text = query_recorded(io.kernel, "tunable pfc-prevention-tout " + io.netdev, live);
   if (!text && text.error().code == EOPNOTSUPP)
-    return out.not_offered(kId, "this driver, or the NIC's firmware, has no PFC watchdog (ethtool's tunable "
-                                "pfc-prevention-tout)");
+    return out.not_offered(kId,
+                           "this driver, or the NIC's firmware, has no PFC watchdog (ethtool's tunable "
+                           "pfc-prevention-tout)");
   if (!text) return out.not_offered(kId, text.error().text());
   out.values.pfc_watchdog = parse_number<uint16_t>(*text);
 }
@@ -36,8 +37,9 @@ Result<void> write(const PortIo& io, const Setting&, const Qos& want, const Read
 }
 
 std::string remedy(const Setting&, int code) {
-  if (code == EINVAL) return "more milliseconds than the NIC's firmware counts";  // bnxt_set_tunable(): max_pfcwd_tmo_ms
-  if (code == EOPNOTSUPP) return "a function of this port that may not set it";    // bnxt_set_tunable(): a VF
+  if (code == EINVAL)
+    return "more milliseconds than the NIC's firmware counts";                   // bnxt_set_tunable(): max_pfcwd_tmo_ms
+  if (code == EOPNOTSUPP) return "a function of this port that may not set it";  // bnxt_set_tunable(): a VF
   return {};
 }
 
