@@ -92,6 +92,7 @@ const std::vector<Member>& members() {
       PORT(tx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa", "mana", "erdma"),
       PORT(rx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana", "erdma"),
       PORT(tx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana", "erdma"),
+      PORT(requests, "mlx5", "bnxt", "intel", "mana"),
       PORT(out_of_sequence, "mlx5", "bnxt", "intel", "ionic", "rxe", "mana"),
       PORT(duplicate_requests, "mlx5", "bnxt", "ionic", "mana"),  // and rxe, by mlx5's name
       PORT(ack_timeouts, "mlx5", "bnxt", "intel", "ionic", "efa", "mana"),
