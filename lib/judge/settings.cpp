@@ -89,7 +89,8 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (view.policy != nullptr && !view.no_policy.empty())
     verdict.remedy = "Correct the configuration first: fabric-agentctl config check";
   else if (agent && agent->running && !agent->held.empty()) verdict.remedy = "End the suspension: " + agent->held;
-  if (!change.detail.empty() && change.outcome != Outcome::pending) verdict.meaning += " Reported: " + change.detail + ".";
+  if (!change.detail.empty() && change.outcome != Outcome::pending)
+    verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
   finding.outcome = outcome;
   return is_audit(view) ? audited(std::move(finding)) : finding;
