@@ -56,8 +56,9 @@ Use is_in_use(Kernel& kernel, const Port& port);
 // A UseCheck that calls is_in_use(). `kernel` must outlive it.
 UseCheck ask_kernel(Kernel& kernel);
 
-// Also reports a port as in use for `hold` after `ask` has seen the default route on it. A network service that
-// restarts takes the route away for a moment; without its link the port might not get it back.
+// Also reports a port as in use for `hold` after `ask` has last reported its default route. A network service that
+// restarts takes the route away for a moment; without its link the port might not get it back. A route that `ask` has
+// not reported, because no write waited or another user came first, does not hold the port.
 UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold);
 
 }  // namespace fabric::qos

@@ -133,6 +133,7 @@ enum class TrafficPart : uint8_t {
   protects,    // protects a priority
   belongs,     // marks the congestion notifications of the class
 };
+
 // The kernel's notification after a program has written the setting. nothing: the setting is written through a file, or
 // by a command that the kernel does not announce.
 enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };
@@ -151,8 +152,7 @@ inline constexpr ValueRule* kNoRule = nullptr;  // every value in the range is a
 
 // One setting is one row. The TOML key, the error for an unknown key, plan, apply, read-back, text, JSON, the metric's
 // label, the journal field, the attribution of a change and the place among features all follow from the row and the
-// kind of its member. A row without group, notification, part in RoCE's class of traffic or
-// rule does not compile.
+// kind of its member. A row without group, notification, part in RoCE's class of traffic or rule does not compile.
 struct Setting {
   template <class... Kinds>
   using AnyOf = std::variant<std::optional<Kinds> Qos::*...>;
