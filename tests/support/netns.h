@@ -11,17 +11,15 @@
 
 namespace fabric::test {
 
-// Moves the whole test program into a new namespace with "veth0" and "veth1", once. Returns why that failed, or "".
+// Moves the test program into a new namespace with "veth0" and "veth1", both up, so that no test finds what another
+// has left. Returns why that failed, or "".
 inline std::string enter_netns_with_veth() {
-  static const std::string failure = [] {
-    if (::geteuid() != 0) return std::string("requires root for a network namespace");
-    if (::unshare(CLONE_NEWNET) != 0) return std::string("unshare: ") + std::strerror(errno);
-    if (std::system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && ip "
-                    "link set lo up") != 0)
-      return std::string("ip link add failed: no veth in this kernel, or no iproute2");
-    return std::string();
-  }();
-  return failure;
+  if (::geteuid() != 0) return "requires root for a network namespace";
+  if (::unshare(CLONE_NEWNET) != 0) return std::string("unshare: ") + std::strerror(errno);
+  if (std::system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && ip "
+                  "link set lo up") != 0)
+    return "ip link add failed: no veth in this kernel, or no iproute2";
+  return "";
 }
 
 // The netdev of this name, as it would be read now; the index is 0 if there is none.
