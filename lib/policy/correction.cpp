@@ -387,6 +387,7 @@ Values readings(const Names*, const Setting&, const Json& written) {
   const std::string text = text_of(written);
   if (text == "*" || lower(text) == "all" || written == Json{"*"}) return {"all"};
   if (text.empty() && written.is_string()) return {};
+  if (numbers_of(written)) return {};  // no name is a number
   Values out = lists(written, texts);
   if (lower(text) == "none" || lower(text) == "off") out.push_back(Json::array());
   return out;
@@ -528,16 +529,20 @@ Values known_words(const Json& written, std::span<const std::string_view> known,
     if (folded(each) == word) return {each};
   for (const auto& [name, meant] : others)
     if (name == word && contains(known, meant)) return {meant};
-  Values out;
-  if (text.find(' ') != std::string::npos) return out;  // "auto rs" is not a misspelled "auto"
+  if (text.find(' ') != std::string::npos) return {};  // "auto rs" is not a misspelled "auto"
+  Values nearest;
+  size_t least = 2;
   for (const std::string_view each : known) {
     const size_t distance = edit_distance(word, folded(each));
     // A different beginning is often the opposite: "mapped" and "unmapped".
-    if (word.size() >= kLeast && each.size() >= kLeast && word.front() == each.front() && distance <= 2 &&
-        distance * 3 <= std::max(word.size(), each.size()))
-      out.emplace_back(each);
+    if (word.size() < kLeast || each.size() < kLeast || word.front() != each.front() || distance > least ||
+        distance * 3 > std::max(word.size(), each.size()))
+      continue;
+    if (distance < least) nearest.clear();
+    least = distance;
+    nearest.emplace_back(each);
   }
-  return out;
+  return nearest;
 }
 
 Values lists(const Json& written, const std::function<Values(const Json& element)>& element) {
@@ -663,7 +668,7 @@ Values pci_addresses(const Json& written) {
   std::string text = lower(text_of(written));
   for (const std::string_view head : {"pci@", "pci:", "pci-", "0x"})
     if (text.starts_with(head)) text.erase(0, head.size());
-  if (text.find_first_not_of("0123456789abcdef:.*?[]!-") != std::string::npos) return {};
+  if (text.find_first_not_of("0123456789abcdef:.*?[]!-") != std::string::npos || text.ends_with(':')) return {};
   auto parts = split(text, ':');
   std::string address;
   const auto add = [&](std::string_view part) { append_item(address, part, ":"); };
@@ -696,10 +701,12 @@ Values pci_ids(const Json& written) {
   return {text};
 }
 
+// "mlx5_0/1", as rdma(8) prints it, is the device of a port.
 Values device_names(const Json& written) {
-  std::string text = text_of(written);
-  if (text.empty()) return {};
-  return {text.substr(0, text.find('/'))};
+  const std::string text = text_of(written);
+  const size_t slash = text.find('/');
+  if (text.empty() || (slash != std::string::npos && !parse_number<unsigned>(text.substr(slash + 1)))) return {};
+  return {text.substr(0, slash)};
 }
 
 Values netdev_names(const Json& written) {

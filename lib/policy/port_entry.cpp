@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -166,12 +167,13 @@ constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
 
 // Why the name of a driver can match no port, and what to write; empty if it can.
 std::string driver_doubt(const std::string& pattern) {
-  std::vector<std::string_view> known;
+  std::set<std::string_view> names;
   for (const Driver* driver : drivers()) {
-    known.push_back(driver->name);
+    names.insert(driver->name);
     for (const std::string_view name : driver->kernel_names)
-      if (!name.empty()) known.push_back(name);
+      if (!name.empty()) names.insert(name);
   }
+  const std::vector<std::string_view> known(names.begin(), names.end());
   if (std::ranges::any_of(known, [&](std::string_view name) { return glob_match(pattern, std::string(name)); }))
     return {};
   for (const auto& [rdma, netdev] : kRdmaDrivers)

@@ -313,8 +313,6 @@ const BadValue kBadValues[] = {
     {"[[port]]", "pfc", "3", "an array of priorities 0 to 7", "3", "write [3]"},
     {"[[port]]", "pfc", "[8]", "an integer from 0 to 7", "8", "for example [3]", 1},
     {"[[port]]", "pfc_watchdog", "65535", "an integer from 0 to 65534", "65535 (ms)", "for example 100"},
-    {"[[port]]", "optional_counters", "[\"\"]", "the name of a counter", "the string \"\"", "for example \"all\"", 1},
-    {"[[port]]", "optional_counters", "\"some\"", "an array of names, or \"all\"", "the string \"some\"", "for example \"all\""},
     {"[[port]]", "cable_length", "0", "an integer from 1 to 999", "0 (m)", "for example 30"},
     {"[[port]]", "cable_length", "1000", "an integer from 1 to 999", "1000 (m)", "for example 30"},
     {"[[port]]", "maxrate", "100", "eight rates in kbit/s, one per traffic class", "100", "for example [0,0,0,100000000,0,0,0,0]"},
