@@ -20,6 +20,9 @@
 
 namespace fabric {
 
+constexpr Limit kLinksAtOnce{
+    "damaged-link", "links_with_errors", 3, "links with errors, or down, at once: not one cable", "ours", 2, 1e4};
+
 namespace {
 
 // enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
@@ -421,6 +424,38 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
   return finding;
 }
 
+namespace {
+
+// Down now, of the ports that should be up.
+size_t count_down(const View& view) {
+  return static_cast<size_t>(std::ranges::count_if(view.now.ports, [&](const Port& port) {
+    return is_down(port) && !is_switched_off(port) && port_state_fault(view, port);
+  }));
+}
+
+// The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
+// come first (kOrder in cause.cpp).
+MaybeCause link_is_down(const PortContext& ctx) {
+  const auto fault = port_state_fault(ctx.view, ctx.port);
+  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port) || ctx.port.phys_state == kSleep) return std::nullopt;
+  // This host's own reason
+  if (by_reason(ctx, {"BMC request down", "OTP speed violation"})) return std::nullopt;
+  Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
+  out.critical = fault->status == Status::critical;
+  out.add(error_lines(ctx));
+  out.add_ambiguous(
+      "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
+      "Read the state of the port at " + ctx.peer_label() +
+          ": if it is enabled and has no link either, it is the cable or one of its modules.");
+  out.next.push_back(fault->remedy);
+  if (!ctx.port.module) out.next.push_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
+  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce))
+    out.doubt(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
+  return out;
+}
+
+}  // namespace
+
 constexpr Rule kPortState{
     .id = "port-state",
     .group = group::link,
@@ -439,6 +474,9 @@ constexpr Rule kPortState{
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
         "enable the switch port.",
     .ask = ask_port_state,
+    .culprit = Culprit::cable,
+    .explains = {Symptom::link, Symptom::loss},
+    .find_cause = link_is_down,
 };
 
 namespace {
@@ -1043,9 +1081,6 @@ constexpr Rule kNoPartner{
 };
 
 // Causes of link errors and of links that go down: cable, switch, or this host.
-
-constexpr Limit kLinksAtOnce{
-    "damaged-link", "links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
 
 namespace {
 

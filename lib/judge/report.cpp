@@ -73,7 +73,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 bool is_same_fault(const Finding& a, const Finding& b) {
   return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
          a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since &&
-         a.outcome == b.outcome && a.unjudged == b.unjudged;
+         a.outcome == b.outcome && a.unjudged == b.unjudged && a.culprit == b.culprit && a.certainty == b.certainty;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct Finding {
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
   std::optional<Certainty> certainty{};  // nullopt: no cause, or Culprit::unknown
-  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them
+  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, if it is no check as well
   std::vector<std::string> next{};       // of a cause: actions, or values to collect; `remedy` joins them
 };
 using Findings = std::vector<Finding>;

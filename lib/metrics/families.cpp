@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/rule.h"
 #include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
@@ -184,7 +185,7 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
   }
   std::set<std::string_view> ok;  // checks with subjects that have no series of their own
   for (const Finding& finding : report.findings) {
-    if (finding.culprit) continue;  // fabric_diagnosis
+    if (const Rule* rule = find_rule(finding.id); rule != nullptr && rule->is_cause()) continue;  // fabric_diagnosis
     if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) {
       ok.insert(finding.id);
       continue;

@@ -93,7 +93,9 @@ std::string findings_text(const Report& report, const Output& output, bool brief
     if (!brief) {
       lines.emplace_back("Expected:", finding.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
-      lines.emplace_back("Fix:     ", finding.remedy);
+      if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
+      for (const std::string& step : finding.next)
+        lines.emplace_back(&step == &finding.next.front() ? "Fix:     " : "         ", step);
     }
     for (const auto& [label, value] : lines)
       if (!value.empty()) text += "  " + label + "  " + wrapped(value, output.width, 13) + "\n";
