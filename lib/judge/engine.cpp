@@ -71,7 +71,7 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
   return out;
 }
 
-using Answers = std::map<std::string, Answer>;
+using Answers = std::map<std::string, Answer, NaturalLess>;
 
 // Keeps the worst answer per subject; the evidence of all if all are ok.
 void add_answer(Answers& answers, const std::string& subject, Answer answer) {
@@ -418,6 +418,20 @@ std::string first_error(const View& view) {
   return out;
 }
 
+// The names of the port, NIC or GPU that is the subject: Finding::names.
+static std::vector<std::string> names_of(const Node& node, const std::string& subject) {
+  for (const Port& port : node.ports)
+    if (subject == port.id() || subject == port.rdma || (!port.netdev.empty() && subject == port.netdev))
+      return {port.netdev, port.pci, port.id(), port.rdma};
+  for (const Nic& nic : node.topology.nics)
+    if (subject == nic.name || subject == nic.pci)
+      return {nic.netdevs.empty() ? "" : nic.netdevs.front(), nic.pci, "",
+              nic.rdma.empty() ? nic.name : nic.rdma.front()};
+  for (const Gpu& gpu : node.topology.gpus)
+    if (subject == gpu.name || subject == gpu.pci) return {"", gpu.pci, "", gpu.name};
+  return {};
+}
+
 // A check that is the cause as well: one finding.
 static void add_cause(Finding& check, Finding cause) {
   check.culprit = cause.culprit;
@@ -478,7 +492,10 @@ Report run_rules(const View& given, std::span<const std::string> only) {
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
       each.status = *severity;
-  for (Finding& each : findings) adapt_remedy(each, view);
+  for (Finding& each : findings) {
+    adapt_remedy(each, view);
+    if (is_listed(each)) each.names = names_of(view.now, each.subject);
+  }
   std::ranges::stable_sort(findings, {}, [](const Finding& each) { return rank(each.status); });
   return report;
 }

@@ -45,7 +45,7 @@ constexpr std::string_view kEndsJobs[]{"riser",
                                        "modprobe -r",
                                        "firmware setup",
                                        "another slot"};
-constexpr std::string_view kServices[]{"systemctl"};
+constexpr std::string_view kServices[]{"systemctl", "journalctl -u", "systemd-run"};
 // The fix says itself when.
 constexpr std::string_view kSaysWhen[]{"drain", "no job runs", "no job uses"};
 
@@ -110,7 +110,9 @@ bool leave_out(Finding& finding, Phrases phrases) {
 
 void add_step(Finding& finding, const std::string& step) {
   if (finding.culprit) finding.next.push_back(step);
-  finding.remedy = finding.remedy.empty() ? step : joined_steps({finding.remedy, step});
+  if (finding.remedy.empty()) finding.remedy = step;
+  else if (finding.remedy.find('\n') == std::string::npos) finding.remedy = joined_steps({finding.remedy, step});
+  else finding.remedy.insert(0, step + " ");  // its last lines are commands
 }
 
 // "Drain the node first." before the first sentence with one of the phrases.

@@ -87,12 +87,10 @@ Labels id_labels(std::string_view id) {
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
-// "2026-11-21T14:30:00Z", as fabric-agentd writes it.
+// As fabric-agentd writes it.
 std::optional<double> unix_seconds(const std::string& text) {
-  std::tm parts{};
-  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  if (text.empty() || end == nullptr || *end != '\0') return std::nullopt;
-  return static_cast<double>(::timegm(&parts));
+  if (const auto time = parse_time(text)) return static_cast<double>(*time);
+  return std::nullopt;
 }
 
 // By priority, whether its traffic is zero; nullopt: the port does not count it.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/findings.h"
 
+#include <algorithm>
+
+#include "ctl/output/table.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
 
@@ -48,6 +51,15 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   }
   if (acks) mark_acknowledged(report, active_acks(*acks, seen_acks, wall), wall);
   return report;
+}
+
+std::string place_of_fixes(const Report& report, const Node& node, const Options& options, const Output& output) {
+  const bool is_captured = options.root != options.host;
+  const bool has_fix = std::ranges::any_of(report.findings, [](const Finding& each) { return !each.remedy.empty(); });
+  if (!is_captured || !has_fix) return {};
+  std::string name = "the captured machine";
+  if (!node.hostname.empty()) name = node.hostname;
+  return "\n" + folded("The commands of the fixes are for " + name + ", not for this machine.\n", output.width);
 }
 
 Status verdict_of(const Report& report, const Options& options) {

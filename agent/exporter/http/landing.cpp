@@ -258,13 +258,15 @@ class Landing {
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
       out += items(finding.next, css("next"));
+      if (!group.likewise.empty()) out += paragraph("Also for: " + joined(group.likewise));
       out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
       return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
     }
     std::string terms;
     if (finding.observed != "-") terms += term("Found", finding.observed);
     terms += term("Expected", finding.expected) + term("Since", finding.since) +
-             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix"));
+             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix")) +
+             term("Also for", joined(group.likewise));
     out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
   }
@@ -327,7 +329,9 @@ class Landing {
 
   // The readings that failed, since an absent value is not zero.
   [[nodiscard]] std::string not_known() const {
-    std::vector<std::string> lines = unseen_lines(node_);
+    std::vector<std::string> lines;
+    for (const auto& [reason, ports] : merged_unseen(node_))
+      lines.push_back(ports.empty() ? reason : joined(ports) + ": " + reason);
     for (const CollectorRun& run : snapshot_.runs) {
       if (run.success) continue;
       std::string line = run.collector;

@@ -47,7 +47,8 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all{
       {"oci16", {}, {"16 ports without symptoms"}, {"GPU1: mlx5_3, mlx5_4 (PXB)"}, {kHealthy[0], kHealthy[1]}},
       {"oci16_one_function_gone",
-       {"CRITICAL  symmetry  0000:2a:00.1", "A NIC function is missing at 0000:2a:00.1, beside mlx5_3"},
+       {"CRITICAL  symmetry  0000:2a:00.1", "A NIC function is missing at 0000:2a:00.1, beside mlx5_3",
+        "echo 1 > /sys/bus/pci/rescan"},
        {"15 ports without symptoms"},
        {"GPU0: mlx5_0, mlx5_1 (PXB)", "GPU1: mlx5_3 (PXB)", "GPU7: mlx5_16, mlx5_17 (PXB)"},
        {kHealthy[0]}},

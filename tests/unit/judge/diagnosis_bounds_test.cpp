@@ -152,6 +152,18 @@ TEST(DiagnosisBounds, LossesOfAMembersLinkAreNotBlamedOnTheNetwork) {
   EXPECT_EQ(rules_of(ask(node)), (std::set<std::string>{"not-enough-evidence", "damaged-link"})) << text(ask(node));
 }
 
+TEST(DiagnosisBounds, AMemberWithoutALinkNamesItsCable) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    Port member = each->ports[0];
+    test::make_bond(each->ports[0]);
+    test::make_member(member);
+    each->ports.push_back(member);
+  }
+  node.now.ports.back().carrier = false;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"port-state"}) << text(ask(node));
+}
+
 // In low power a module sends and receives no light, and its flags mean nothing: neither the fiber nor its laser is at
 // fault.
 TEST(DiagnosisBounds, AModuleInLowPowerIsNotDark) {
