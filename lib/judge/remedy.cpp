@@ -19,6 +19,7 @@ constexpr std::string_view kAtLink[]{"reseat",
                                      "plug in",
                                      "swap",
                                      "replace the cable",
+                                     "replace a cable",
                                      "replace cable",
                                      "replace the fiber",
                                      "replace that module",
@@ -35,7 +36,12 @@ constexpr std::string_view kEndsJobs[]{"riser",
                                        "replace the part",
                                        "power the node off",
                                        "power off",
-                                       "reboot",
+                                       "and reboot",
+                                       ", reboot",
+                                       "or reboot",
+                                       "then reboot",
+                                       "reboot the node",
+                                       "reboot, or",
                                        "reload the driver",
                                        "load the driver again",
                                        "devlink dev reload",
@@ -57,7 +63,9 @@ bool has_any(std::string_view text, Phrases phrases) {
   return std::ranges::any_of(phrases, [&](std::string_view phrase) {
     for (size_t at = all.find(phrase); at != std::string::npos; at = all.find(phrase, at + 1)) {
       const size_t end = at + phrase.size();
-      if ((at == 0 || !is_word_part(all[at - 1])) && (end == all.size() || !is_word_part(all[end]))) return true;
+      if ((at == 0 || !is_word_part(all[at]) || !is_word_part(all[at - 1])) &&
+          (end == all.size() || !is_word_part(all[end])))
+        return true;
     }
     return false;
   });
@@ -156,7 +164,7 @@ void adapt_remedy(Finding& finding, const View& view) {
     const bool at_link = leave_out(finding, kAtLink), at_machine = leave_out(finding, kAtMachine);
     if (at_link || at_machine)
       add_step(finding, "This is a virtual machine (" + hypervisor +
-                            "): report it to the operator of the host, who has cables, cards and slots.");
+                            "): report it to the operator of the host, who has the hardware.");
   }
   if (has_any(finding.remedy, kSaysWhen)) return;
   const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == finding.subject; });

@@ -60,13 +60,14 @@ TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
             "Read the log: journalctl -k. Drain the node first. Clean and reseat the connectors.");
   EXPECT_EQ(adapted(node.view(), "journalctl -k; then reload the driver."),
             "Drain the node first. journalctl -k; then reload the driver.");
-  for (const char* remedy : {"Update the firmware while no job runs, and reboot.", "ip link set ens1 up",
-                             "Set mtu = 9000 in the policy.", "Replaces the old value."})
+  for (const char* remedy :
+       {"Update the firmware while no job runs, and reboot.", "ip link set ens1 up", "Set mtu = 9000 in the policy.",
+        "Replaces the old value.", "Set it again after each reboot."})
     EXPECT_EQ(adapted(node.view(), remedy), remedy);
   // The cable of a port that is down carries no job; its node may.
   test::down(node, 1, 2);
   EXPECT_EQ(adapted(node.view(), "Reseat or replace the cable."), "Reseat or replace the cable.");
-  EXPECT_TRUE(adapted(node.view(), "Reboot.").starts_with("Drain the node first. "));
+  EXPECT_TRUE(adapted(node.view(), "Reboot the node.").starts_with("Drain the node first. "));
 }
 
 TEST(Remedy, StepsOfACauseChangeWithTheRemedy) {
