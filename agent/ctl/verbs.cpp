@@ -14,7 +14,7 @@ Run run_check, run_diagnose, run_ack, run_plan, run_apply, run_confirm, run_rest
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"check", "[SECONDS]", "check whether this node is fit for RDMA jobs; list findings with fixes",
+    {"check", "[--watch [SECONDS]]", "check whether this node is fit for RDMA jobs; list findings with fixes",
      "0 ok, 1 warning, 2 critical, 3 unknown or failed; --strict: 2 for a warning", run_check},
     {"diagnose", "[PORT...]", "locate a fault: host, cable or network, with evidence and next steps",
      "0 no symptoms, 1 warning, 2 critical, 3 symptoms without enough evidence, no RDMA port, or failed", run_diagnose},

@@ -173,6 +173,30 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a < b;  // a strict order also for "eth01" and "eth1"
 }
 
+std::optional<int64_t> parse_time(const std::string& text) {
+  std::tm parts{};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (text.empty() || end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<int64_t>(::timegm(&parts));
+}
+
+std::string ago_text(const std::string& time, int64_t wall) {
+  constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  const auto then = parse_time(time);
+  if (!then || *then > wall) return time;
+  const int64_t age = wall - *then;
+  if (age < 2 * kMinute) return std::to_string(age) + " s ago";
+  if (age < 2 * kHour) return std::to_string(age / kMinute) + " min ago";
+  if (age < 2 * kDay) return std::to_string(age / kHour) + " h ago";
+  return std::to_string(age / kDay) + " days ago";
+}
+
+std::string counted(size_t count, std::string_view noun) {
+  std::string out = std::to_string(count) + " " + std::string(noun);
+  if (count != 1) out += "s";
+  return out;
+}
+
 std::string escape_xml(std::string_view text) {
   std::string out;
   for (const char c : clean_text(text, Breaks::keep)) {

@@ -67,6 +67,13 @@ std::string clean_text(std::string_view text, Breaks breaks = Breaks::replace);
 
 // Natural order: "mlx5_2" before "mlx5_10", "eth9" before "eth10".
 bool natural_less(std::string_view a, std::string_view b);
+// The order of names in maps.
+struct NaturalLess {
+  bool operator()(std::string_view a, std::string_view b) const { return natural_less(a, b); }
+};
+
+// "1 part", "2 parts"
+std::string counted(size_t count, std::string_view noun);
 
 // Any text as content or double-quoted attribute of XML or HTML. Applies clean_text(), but keeps line breaks.
 std::string escape_xml(std::string_view text);
@@ -83,6 +90,11 @@ uint64_t fnv1a(std::string_view text);
 
 // Seconds since 1970 as "2026-11-21T14:30:00Z" (RFC 3339).
 std::string time_text(int64_t wall);
+// The inverse; nullopt: another form.
+std::optional<int64_t> parse_time(const std::string& text);
+// How long before `wall` the moment was, as systemctl(1) shows it: "40 s ago", "5 min ago", "3 h ago", "12 days ago".
+// The text itself if it is in another form, or later than `wall`.
+std::string ago_text(const std::string& time, int64_t wall);
 
 // Appends the item, after a separator unless the list is empty: "a", then "a, b".
 inline void append_item(std::string& list, std::string_view item, std::string_view separator = ", ") {

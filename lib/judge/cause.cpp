@@ -5,6 +5,7 @@
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
+#include "judge/remedy.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -12,10 +13,11 @@ namespace fabric {
 namespace {
 
 // A cause comes before its consequences, and a specific cause before a general one.
-constexpr std::string_view kOrder[]{
-    "admin-down",        "bad-module",       "device-reset",    "no-partner", "switch-restart", "damaged-link",
-    "pfc-off-switch",    "roce-unprotected", "headroom",        "slow-pcie",  "slow-host",      "ecn-off",
-    "paused-by-network", "busy-network",     "damaged-on-path", "send-drops", "far-end",        "loss-in-network"};
+constexpr std::string_view kOrder[]{"admin-down",       "bad-module",        "device-reset",   "no-partner",
+                                    "switch-restart",   "damaged-link",      "port-state",     "pfc-off-switch",
+                                    "roce-unprotected", "headroom",          "slow-pcie",      "slow-host",
+                                    "ecn-off",          "paused-by-network", "busy-network",   "damaged-on-path",
+                                    "send-drops",       "far-end",           "loss-in-network"};
 
 constexpr Rule kNotEnoughEvidence{
     .id = "not-enough-evidence",
@@ -72,6 +74,7 @@ void add_steps(std::vector<std::string>& out, std::string_view text, const PortC
 
 Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   Finding out{.id = std::string(rule.id), .subject = ctx.port.id(), .meaning = std::string(rule.title)};
+  if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
   out.status = rule.status;
   if (cause.critical) out.status = Status::critical;
   out.culprit = rule.culprit;
@@ -81,7 +84,7 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   std::string_view fix = rule.fix;
   if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = rule.fix_lossy;
   if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = rule.fix_scheduled;
-  add_steps(out.next, fix, ctx);
+  if (rule.is_cause()) add_steps(out.next, fix, ctx);  // the fix of a check is a text for its manual
   return out;
 }
 
@@ -100,26 +103,37 @@ Symptoms explained_by(const Rule& rule, const Cause& result, const PortContext& 
   return out;
 }
 
-// The commands of a switch that show pause, queue drops and errors of one port, by its system (LLDP).
-constexpr std::pair<std::string_view, std::string_view> kSwitches[]{
-    {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors"},
+// The commands of a switch about one port, by its system (LLDP).
+struct SwitchCommands {
+  std::string_view system;
+  std::string_view traffic;  // pause, queue drops and errors
+  std::string_view link;     // state, transceiver and its light
+};
+constexpr SwitchCommands kSwitches[]{
+    {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors",
+     "show interfaces status {port}; show interfaces transceiver eeprom {port} --dom"},
     {"Arista",
      "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} counters "
-     "errors"},
+     "errors",
+     "show interfaces {port} status; show interfaces {port} transceiver"},
     {"NX-OS",
      "show interface {port} priority-flow-control; show queuing interface {port}; show interface {port} counters "
-     "errors"},
-    {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos"},
+     "errors",
+     "show interface {port} status; show interface {port} transceiver details"},
+    {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos",
+     "nv show interface {port} link; ethtool -m {port}"},
 };
 
 // The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
+  const bool is_dead = is_down(ctx.port);  // without a link, only its state and its light count
   std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
-  for (const auto& [system, known] : kSwitches) {
+  if (is_dead) commands = "state of the port, its transceiver, tx and rx power";
+  for (const auto& [system, traffic, link] : kSwitches) {
     if (ctx.peer == nullptr || ctx.peer->system_description.find(system) == std::string::npos) continue;
-    commands = known;
+    commands = is_dead ? link : traffic;
     std::string name = ctx.peer->port();
     // SONiC announces an alias ("etp1") as the id, which its commands do not accept.
     if (system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet")) name = ctx.peer->port_description;
@@ -202,7 +216,8 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
         result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
     }
     out.push_back(finding_of(rule, ctx, std::move(*result)));
-    if (rule.culprit == Culprit::none) add_candidates(out.back(), fully_explained, candidates);
+    // A link that is down proves least: other causes may still be possible.
+    if (rule.culprit == Culprit::none || !rule.is_cause()) add_candidates(out.back(), fully_explained, candidates);
     add_far_measurement(out.back(), ctx);
   }
   if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));
@@ -247,7 +262,7 @@ Findings diagnose(const View& view) {
   }
   for (Finding& each : out) {
     each.observed = joined(each.evidence, "; ");
-    each.remedy = joined(each.next, "; ");
+    each.remedy = joined_steps(each.next);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
+#include "judge/remedy.h"
 #include "judge/topology.h"
 #include "nic/capabilities.h"
 #include "topology/built.h"
@@ -70,7 +71,7 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
   return out;
 }
 
-using Answers = std::map<std::string, Answer>;
+using Answers = std::map<std::string, Answer, NaturalLess>;
 
 // Keeps the worst answer per subject; the evidence of all if all are ok.
 void add_answer(Answers& answers, const std::string& subject, Answer answer) {
@@ -417,6 +418,29 @@ std::string first_error(const View& view) {
   return out;
 }
 
+// The names of the port, NIC or GPU that is the subject: Finding::names.
+static std::vector<std::string> names_of(const Node& node, const std::string& subject) {
+  for (const Port& port : node.ports)
+    if (subject == port.id() || subject == port.rdma || (!port.netdev.empty() && subject == port.netdev))
+      return {port.netdev, port.pci, port.id(), port.rdma};
+  for (const Nic& nic : node.topology.nics)
+    if (subject == nic.name || subject == nic.pci)
+      return {nic.netdevs.empty() ? "" : nic.netdevs.front(), nic.pci, "",
+              nic.rdma.empty() ? nic.name : nic.rdma.front()};
+  for (const Gpu& gpu : node.topology.gpus)
+    if (subject == gpu.name || subject == gpu.pci) return {"", gpu.pci, "", gpu.name};
+  return {};
+}
+
+// A check that is the cause as well: one finding.
+static void add_cause(Finding& check, Finding cause) {
+  check.culprit = cause.culprit;
+  check.certainty = cause.certainty;
+  check.evidence = std::move(cause.evidence);
+  check.next = std::move(cause.next);
+  if (check.status != Status::ok) check.remedy = std::move(cause.remedy);
+}
+
 Report run_rules(const View& given, std::span<const std::string> only) {
   Report report;
   Findings& findings = report.findings;
@@ -443,8 +467,13 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   }
   // Causes ask some of the rules above: they must not ask for causes again.
   if (std::ranges::any_of(cause_rules(), [&](const Rule* rule) { return is_wanted(*rule); }))
-    for (Finding& cause : diagnose(view))
-      if (is_wanted(*find_rule(cause.id))) findings.push_back(std::move(cause));
+    for (Finding& cause : diagnose(view)) {
+      if (!is_wanted(*find_rule(cause.id))) continue;
+      const auto same = std::ranges::find_if(
+          findings, [&](const Finding& each) { return each.id == cause.id && each.subject == cause.subject; });
+      if (same == findings.end()) findings.push_back(std::move(cause));
+      else add_cause(*same, std::move(cause));
+    }
   for (Finding& each : findings) {
     const bool counts = each.status == Status::warning || each.status == Status::critical;
     if (counts && std::ranges::any_of(find_rule(each.id)->settings,
@@ -463,6 +492,10 @@ Report run_rules(const View& given, std::span<const std::string> only) {
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
       each.status = *severity;
+  for (Finding& each : findings) {
+    adapt_remedy(each, view);
+    if (is_listed(each)) each.names = names_of(view.now, each.subject);
+  }
   std::ranges::stable_sort(findings, {}, [](const Finding& each) { return rank(each.status); });
   return report;
 }

@@ -20,6 +20,9 @@
 
 namespace fabric {
 
+constexpr Limit kLinksAtOnce{
+    "damaged-link", "links_with_errors", 3, "links with errors, or down, at once: not one cable", "ours", 2, 1e4};
+
 namespace {
 
 // enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
@@ -225,6 +228,17 @@ Finding port_state_finding(const View& view, const Port& port) {
              fill_names(advice.remedy, &port, port.id()));
 }
 
+// A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
+Finding member_state_finding(const Port& port) {
+  if (*port.carrier) return good(port.id(), "carrier", "carrier");
+  std::string remedy =
+      "Enable the switch port. Reseat or replace the cable and the transceiver of " + port.netdev + ".";
+  if (is_switched_off(port)) remedy = "ip link set " + port.netdev + " up";
+  return bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
+             "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
+             std::move(remedy));
+}
+
 // Commands that give a virtual function its link, on the host that has its physical function.
 std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
   const std::string set = "ip link set " + physical + " vf " + number;
@@ -318,7 +332,7 @@ bool is_still_there(const View& view, const Port& old) {
 }
 
 void add_gone_ports(const View& view, Findings& findings) {
-  std::map<std::string, std::string> gone;  // port id -> device
+  std::map<std::string, std::string, NaturalLess> gone;  // port id -> device
   const auto& nics = view.now.topology.nics;
   if (view.before != nullptr)
     for (const Port& old : view.before->ports)
@@ -362,18 +376,7 @@ void ask_port_state(const View& view, Findings& findings) {
       else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
       continue;
     }
-    // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.
-    if (!port.carrier) continue;
-    if (*port.carrier) {
-      findings.push_back(good(port.id(), "carrier", "carrier"));
-      continue;
-    }
-    std::string remedy =
-        "Enable the switch port. Reseat or replace the cable and the transceiver of " + port.netdev + ".";
-    if (is_switched_off(port)) remedy = "ip link set " + port.netdev + " up";
-    findings.push_back(bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
-                           "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
-                           std::move(remedy)));
+    if (port.carrier) findings.push_back(member_state_finding(port));
   }
   if (!waiting.empty()) {
     std::string count = std::to_string(waiting.size()) + " VFs or subfunctions are DOWN";
@@ -415,11 +418,44 @@ void ask_port_state(const View& view, Findings& findings) {
 }  // namespace
 
 std::optional<Finding> port_state_fault(const View& view, const Port& port) {
-  if (!is_judged(port)) return std::nullopt;
-  Finding finding = port_state_finding(view, port);
+  const bool is_member = port.is_member() && port.carrier.has_value();
+  if (!is_judged(port) && !is_member) return std::nullopt;
+  Finding finding = is_member ? member_state_finding(port) : port_state_finding(view, port);
   if (finding.status == Status::ok || finding.status == Status::unknown) return std::nullopt;
   return finding;
 }
+
+namespace {
+
+// Down now, of the ports that should be up.
+size_t count_down(const View& view) {
+  return static_cast<size_t>(std::ranges::count_if(view.now.ports, [&](const Port& port) {
+    return is_down(port) && !is_switched_off(port) && port_state_fault(view, port);
+  }));
+}
+
+// The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
+// come first (kOrder in cause.cpp).
+MaybeCause link_is_down(const PortContext& ctx) {
+  const auto fault = port_state_fault(ctx.view, ctx.port);
+  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port) || ctx.port.phys_state == kSleep) return std::nullopt;
+  // This host's own reason
+  if (by_reason(ctx, {"BMC request down", "OTP speed violation"})) return std::nullopt;
+  Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
+  out.critical = fault->status == Status::critical;  // not of a member: the bond has another
+  out.add(error_lines(ctx));
+  out.add_ambiguous(
+      "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
+      "Read the state of the port at " + ctx.peer_label() +
+          ": if it is enabled and has no link either, it is the cable or one of its modules.");
+  out.next.push_back(fault->remedy);
+  if (!ctx.port.module) out.next.push_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
+  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce))
+    out.doubt(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
+  return out;
+}
+
+}  // namespace
 
 constexpr Rule kPortState{
     .id = "port-state",
@@ -439,6 +475,9 @@ constexpr Rule kPortState{
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
         "enable the switch port.",
     .ask = ask_port_state,
+    .culprit = Culprit::cable,
+    .explains = {Symptom::link, Symptom::loss},
+    .find_cause = link_is_down,
 };
 
 namespace {
@@ -528,9 +567,16 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  std::string remedy = "ip link set " + port.netdev + " mtu 9000 (4200 at least, on the whole path), and ";
-  if (is_virtual(port)) remedy += "before that on its physical function, which limits it.";
-  else remedy += "set mtu = 9000 in the policy.";
+  // The check of the setting has the fix.
+  const Changes* planned = planned_changes(view, port.id());
+  if (planned != nullptr && std::ranges::any_of(*planned, [](const Change& change) {
+        return change.setting == SettingId::mtu && change.sysctl.empty() && !is_done(change.outcome);
+      }))
+    return good(port.id(), observed + " (see mtu)", expected);
+  std::string remedy =
+      "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). Until then:";
+  if (is_virtual(port)) remedy = "Raise the MTU of its physical function first, which limits it. Then:";
+  remedy += "\nip link set dev " + port.netdev + " mtu 9000";
   return bad(Status::warning, port.id(), observed, expected,
              "RoCE cuts messages into packets of " + to_text(reached) +
                  " bytes instead of 4096: more packets, lower throughput.",
@@ -1043,9 +1089,6 @@ constexpr Rule kNoPartner{
 };
 
 // Causes of link errors and of links that go down: cable, switch, or this host.
-
-constexpr Limit kLinksAtOnce{
-    "damaged-link", "links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
 
 namespace {
 

@@ -92,8 +92,9 @@ std::string PortContext::pfc_text() const {
 }
 
 std::string PortContext::peer_label() const {
-  if (peer == nullptr) return "the switch";
-  return peer_name(*peer);
+  if (peer != nullptr) return peer_name(*peer);
+  const auto planned = peer_of(view.now, view.policy, port);  // a link that is down hears no LLDP
+  return planned ? peer_text(*planned) : "the switch";
 }
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {

@@ -2,6 +2,7 @@
 #include "judge/report.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -70,32 +71,88 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!contains(list, text)) list.push_back(text);
 }
 
-bool is_same_fault(const Finding& a, const Finding& b) {
-  return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since &&
-         a.outcome == b.outcome && a.unjudged == b.unjudged;
+bool is_name_part(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
+}
+
+// The text with a mark in place of each of the names, as whole words: eth1 is not in eth10.
+std::string masked(std::string text, const std::vector<std::string>& names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    if (name.empty()) continue;
+    const std::string mark{'\x01', static_cast<char>('\x02' + i)};
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+      const size_t end = at + name.size();
+      const bool is_whole =
+          (at == 0 || !is_name_part(text[at - 1])) && (end == text.size() || !is_name_part(text[end]));
+      if (is_whole) text.replace(at, name.size(), mark);
+      at += is_whole ? mark.size() : name.size();
+    }
+  }
+  return text;
+}
+
+std::string texts_of(const Finding& finding) {
+  std::string out;
+  for (const std::string* text : {&finding.observed, &finding.expected, &finding.meaning, &finding.remedy})
+    out.append(*text).append(1, '\n');
+  for (const std::string& step : finding.next) out.append(step).append(1, '\n');
+  return masked(std::move(out), finding.names);
+}
+
+// A finding as one fault of its subject: the texts without the subject's names.
+struct Fault {
+  const Finding* finding;
+  std::string texts;
+
+  bool operator==(const Fault& other) const {
+    const Finding &a = *finding, &b = *other.finding;
+    return a.status == b.status && texts == other.texts && a.acknowledgement == b.acknowledgement &&
+           a.since == b.since && a.outcome == b.outcome && a.unjudged == b.unjudged && a.culprit == b.culprit &&
+           a.certainty == b.certainty;
+  }
+};
+
+// The name by which commands call the subject: its netdev or address, whichever the texts have; empty: none.
+std::string name_in_texts(const Fault& fault) {
+  constexpr size_t kInCommands = 2;
+  for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i)
+    if (fault.texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) != std::string::npos)
+      return fault.finding->names[i];
+  return {};
 }
 
 }  // namespace
 
 // Merges the subjects of one check, then the checks with the same subjects.
 std::vector<FindingGroup> group_findings(const Report& report) {
-  std::vector<FindingGroup> checks, groups;
+  struct Check {
+    Fault fault;
+    FindingGroup group;
+  };
+  std::vector<Check> checks, merged;
   for (const Finding& finding : report.findings) {
     if (!is_listed(finding)) continue;
-    auto same = std::ranges::find_if(checks, [&](const FindingGroup& group) {
-      return group.ids.front() == finding.id && is_same_fault(*group.finding, finding);
-    });
-    if (same == checks.end()) same = checks.insert(checks.end(), FindingGroup{&finding, {finding.id}, {}});
-    add_once(same->subjects, finding.subject);
+    Fault fault{&finding, texts_of(finding)};
+    const auto same = std::ranges::find_if(
+        checks, [&](const Check& check) { return check.group.ids.front() == finding.id && check.fault == fault; });
+    if (same == checks.end()) {
+      checks.push_back({std::move(fault), {&finding, {finding.id}, {finding.subject}}});
+      continue;
+    }
+    add_once(same->group.subjects, finding.subject);
+    const std::string name = name_in_texts(fault);
+    if (name != name_in_texts(same->fault)) add_once(same->group.likewise, name);
   }
-  for (FindingGroup& check : checks) {
-    auto same = std::ranges::find_if(groups, [&](const FindingGroup& group) {
-      return group.subjects == check.subjects && is_same_fault(*group.finding, *check.finding);
+  for (Check& check : checks) {
+    const auto same = std::ranges::find_if(merged, [&](const Check& other) {
+      return other.group.subjects == check.group.subjects && other.fault == check.fault;
     });
-    if (same == groups.end()) groups.push_back(std::move(check));
-    else add_once(same->ids, check.ids.front());
+    if (same == merged.end()) merged.push_back(std::move(check));
+    else add_once(same->group.ids, check.group.ids.front());
   }
+  std::vector<FindingGroup> groups;
+  for (Check& each : merged) groups.push_back(std::move(each.group));
   return groups;
 }
 
@@ -132,6 +189,19 @@ std::vector<std::string> unseen_lines(const Node& node) {
   std::vector<std::string> lines = node.unseen;
   for (const Port& port : node.ports)
     for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+  return lines;
+}
+
+std::vector<UnseenLine> merged_unseen(const Node& node) {
+  std::vector<UnseenLine> lines;
+  for (const std::string& reason : node.unseen) lines.push_back({reason, {}});
+  for (const Port& port : node.ports)
+    for (const std::string& reason : port.unread) {
+      auto* same =
+          find_where(lines, [&](const UnseenLine& line) { return !line.ports.empty() && line.reason == reason; });
+      if (same == nullptr) lines.push_back({reason, {port.id()}});
+      else add_once(same->ports, port.id());
+    }
   return lines;
 }
 

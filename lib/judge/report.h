@@ -49,11 +49,14 @@ struct Finding {
   std::string acknowledgement{};  // by whom, until when, why
   // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
   bool unjudged = false;
+  // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.
+  // Findings that differ only in them are one in a text. Empty: no port.
+  std::vector<std::string> names{};
 
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
   std::optional<Certainty> certainty{};  // nullopt: no cause, or Culprit::unknown
-  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them
+  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, if it is no check as well
   std::vector<std::string> next{};       // of a cause: actions, or values to collect; `remedy` joins them
 };
 using Findings = std::vector<Finding>;
@@ -88,10 +91,11 @@ Json to_json(const Report& report);
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
-// Findings that differ only in check or subject: each id applies to each subject.
+// Findings that differ only in check, subject or names of the subject: each id applies to each subject.
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
+  std::vector<std::string> likewise{};  // in place of the first subject's netdev or address in the texts: the others'
 };
 // The groups of the findings that are listed, in the report's order: those that are not ok come first.
 std::vector<FindingGroup> group_findings(const Report& report);
@@ -103,5 +107,11 @@ std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
+// The same for a text: ports with the same reason in one line.
+struct UnseenLine {
+  std::string reason;
+  std::vector<std::string> ports;  // empty: not of a port
+};
+std::vector<UnseenLine> merged_unseen(const Node& node);
 
 }  // namespace fabric

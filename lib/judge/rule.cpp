@@ -86,7 +86,7 @@ std::span<const Rule> rules() {
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       const bool in_order = each.group == group::settings || each.is_cause();
-      return std::tuple(std::ranges::find(kRuleGroups, each.group), rank_of_cause(each.id),
+      return std::tuple(std::ranges::find(kRuleGroups, each.group), each.is_cause() ? rank_of_cause(each.id) : 0,
                         in_order ? std::string_view() : each.id);
     });
     return table;

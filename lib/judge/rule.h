@@ -107,6 +107,7 @@ struct Cause {
   Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
   bool critical = false;                     // in this case, although the row says warning
   Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
+  std::string meaning{};                     // in this case; empty: the rule's title
 
   void add(std::string line) { evidence.push_back(std::move(line)); }
   void add(const std::vector<std::string>& lines) { evidence.insert(evidence.end(), lines.begin(), lines.end()); }
@@ -147,7 +148,8 @@ struct Rule {
   // Measurements over a window. Without an ask function they alone answer the rule.
   std::span<const Measurement> windows{};
 
-  // The cause of symptoms. Causes with the same remedy are one rule.
+  // The cause of symptoms. Causes with the same remedy are one rule. A check may be one as well: it then is the cause
+  // of what no other rule explains, and has one finding for both.
   Culprit culprit = Culprit::none;
   Status status = Status::warning;
   Symptoms explains{};

@@ -512,8 +512,24 @@ constexpr Words kWords[]{
     {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
 
+// How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
+// in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
+std::string fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
+  const auto is_beside = [&](const PciDevice& device) {
+    return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
+  };
+  const Nic* nic = find_where(topology.nics, is_beside);
+  if (nic == nullptr)
+    return journal + "; then power the node off and on, check the power of the device, and reseat it.";
+  return journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. If it stays away, " + nic->pci +
+         " lives, so the slot is in order: compare the firmware settings that decide how many functions and ports the "
+         "card has (mstconfig -d " +
+         nic->pci + " query, niccli, ...) with those of an equal card.";
+}
+
 // `parts`: the changed part, or all of one root bus with the same change.
-Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory) {
+Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory,
+                          const Topology& topology) {
   const std::string& taken = inventory.taken;
   const InventoryChange& change = parts.front();
   std::string pattern = change.present.empty() ? change.pci : change.present;
@@ -527,7 +543,7 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
     return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
                std::string(change.gpu ? "The GPU " : "The NIC ") + part +
                    " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
-               journal + "; then power the node off and on, check the power of the device, and reseat it. " + accept);
+               fix_of_missing(topology, change.gpu ? "" : change.pci, journal) + " " + accept);
   if (parts.size() > 1) subject = change.root;
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
   return bad(change.kind == Kind::driver ? Status::critical : Status::warning, subject,
@@ -582,7 +598,7 @@ void ask_inventory(const View& view, Findings& findings) {
       if (all.empty()) continue;  // reported with another part of the root
       parts = std::exchange(all, {});
     }
-    Finding finding = inventory_finding(parts, inventory);
+    Finding finding = inventory_finding(parts, inventory, view.now.topology);
     if (port != nullptr) finding.subject = port->id();
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
@@ -631,8 +647,7 @@ Finding missing_part_finding(const Topology& topology, const MissingPart& part) 
   if (gpu && !topology.gpus.empty()) pattern += gpu_log_word(topology.gpus.front().vendor);
   return bad(Status::critical, address, "no " + kind + " " + place_text(part),
              "one, as in equal places of this machine", std::move(meaning),
-             "journalctl -k -g '" + pattern +
-                 "'; then power the node off and on, check the power of the device, and reseat it.");
+             fix_of_missing(topology, gpu ? "" : pci, "journalctl -k -g '" + pattern + "'"));
 }
 
 // `locality` reports the missing part with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A

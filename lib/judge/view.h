@@ -32,6 +32,7 @@ struct View {
   std::string no_policy;
   // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
   std::set<std::string> named{};
+  bool is_captured = false;  // `now` is of a captured tree: commands would act on another machine
 };
 
 // [rules] of the configuration, or the defaults.

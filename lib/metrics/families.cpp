@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/rule.h"
 #include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
@@ -86,12 +87,10 @@ Labels id_labels(std::string_view id) {
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
-// "2026-11-21T14:30:00Z", as fabric-agentd writes it.
+// As fabric-agentd writes it.
 std::optional<double> unix_seconds(const std::string& text) {
-  std::tm parts{};
-  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  if (text.empty() || end == nullptr || *end != '\0') return std::nullopt;
-  return static_cast<double>(::timegm(&parts));
+  if (const auto time = parse_time(text)) return static_cast<double>(*time);
+  return std::nullopt;
 }
 
 // By priority, whether its traffic is zero; nullopt: the port does not count it.
@@ -184,7 +183,7 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
   }
   std::set<std::string_view> ok;  // checks with subjects that have no series of their own
   for (const Finding& finding : report.findings) {
-    if (finding.culprit) continue;  // fabric_diagnosis
+    if (const Rule* rule = find_rule(finding.id); rule != nullptr && rule->is_cause()) continue;  // fabric_diagnosis
     if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) {
       ok.insert(finding.id);
       continue;

@@ -118,9 +118,9 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 void read_neighbors(Context& context, Node& node) {
   Neighbors& out = node.neighbors;
   auto published = state::load_neighbors(context.kernel.root);
-  if (!published) out.why_none = published.error().text() + "; systemctl status fabric-lldp";
+  if (!published) out.why_none = published.error().text();
   else if (*published) out = std::move(**published);
-  else out.why_none = "the LLDP listener is not running; start the listener with systemctl enable --now fabric-lldp";
+  else out.why_none = "the LLDP listener (fabric-lldp) is not running";
 
   // LLDP frames arrive on the members of a bond, so the members are queried as well if the scan has them.
   std::set<std::string> ours;

@@ -243,6 +243,19 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
   return true;
 }
 
+// Warns of an entry whose CNPs have another DSCP than those of an entry of the same fabric before it.
+void warn_other_cnps(const PortDraft& entry, std::span<const PortDraft> before, ConfigFaults& faults) {
+  const auto& dscp = entry.port.want.cnp_dscp;
+  if (!dscp) return;
+  const PortDraft* first = find_where(
+      before, [&](const PortDraft& each) { return each.port.want.cnp_dscp && each.port.fabric == entry.port.fabric; });
+  if (first == nullptr || first->port.want.cnp_dscp == dscp) return;
+  faults.warn(entry.at, "cnp_dscp: CNPs have DSCP " + std::to_string(*dscp) + " here and " +
+                            std::to_string(*first->port.want.cnp_dscp) + " in the entry at " + first->port.where +
+                            ": the switches have one queue for CNPs, and the others wait among the data; write one "
+                            "value for the fabric, for example cnp at the top of the file");
+}
+
 // Checks that names are unique, and that every entry can be reached.
 void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
   constexpr size_t kCompared = 256;  // each entry is compared with so many entries before it
@@ -262,6 +275,7 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
                                 " matches all its ports and comes first; put this one before it");
       break;
     }
+    warn_other_cnps(entry, std::span(entries).first(std::min(i, kCompared)), faults);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "base/parse.h"
 #include "setting/setting_table.h"
 
 namespace fabric {
@@ -49,7 +50,7 @@ struct Change {
 };
 using Changes = std::vector<Change>;
 // Port id -> the changes that its policy would make.
-using Plan = std::map<std::string, Changes>;
+using Plan = std::map<std::string, Changes, NaturalLess>;
 // Whether the write succeeded, even if the reading does not prove it.
 inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||

@@ -49,6 +49,8 @@ Faults states() {
            "", "bad-module"),
       down("far-end-fault", "the switch port reports a remote fault (bnxt_get_link_ext_state() of Linux 7.0)", 2,
            "Link training failure", "Remote side is not ready yet", "no-partner"),
+      down("dead-link", "the link does not come up, and the NIC has no reason: cable, module or switch port", 2, "", "",
+           "port-state"),
       down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg",
            "No HCD", "no-partner"),
       {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",

@@ -314,7 +314,7 @@ std::vector<Planted> links() {
            for (ModuleLane& lane : port->module->lanes) lane.rx_los = true, lane.rx_power.value = 0.0;
          lose_carrier(m.port());
        },
-       "not-enough-evidence", "", "receives light"},
+       "port-state", "", "receives light"},
       {"never a link, and the module has a signal that it cannot measure", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()}) {
@@ -323,7 +323,7 @@ std::vector<Planted> links() {
            port->link_status->reason = "Negotiation failure";
          }
        },
-       "not-enough-evidence", "", "receives light"},
+       "port-state", "", "receives light"},
       {"a module that does not measure rx power has a transmitter fault", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()})
@@ -346,7 +346,7 @@ std::vector<Planted> links() {
            port->module.reset();
          }
        },
-       "not-enough-evidence", "the link is down now"},
+       "port-state", "the link is down now"},
       {"a switch restarts, and the links to it make symbol errors", "hgx",
        [](Machine& m) {
          for (size_t port : {1u, 2u})

@@ -166,10 +166,15 @@ std::string describe(const Finding& finding) {
   return finding.id + " " + finding.subject + " " + std::string(to_text(finding.status)) + ": " + finding.observed;
 }
 
+static bool is_cause(const Finding& finding) {
+  const Rule* rule = find_rule(finding.id);
+  return rule != nullptr && rule->is_cause();
+}
+
 std::vector<Finding> complaints(const Report& report) {
   std::vector<Finding> out;
   for (const Finding& finding : report.findings)
-    if (finding.status != Status::ok && !finding.culprit) out.push_back(finding);
+    if (finding.status != Status::ok && !is_cause(finding)) out.push_back(finding);
   return out;
 }
 

@@ -18,9 +18,11 @@ inline std::vector<Rule> checks() {
   return out;
 }
 
+// Without the checks that are causes as well (port-state).
 inline std::vector<Rule> causes() {
   std::vector<Rule> out;
-  for (const Rule* rule : cause_rules()) out.push_back(*rule);
+  for (const Rule* rule : cause_rules())
+    if (rule->is_cause()) out.push_back(*rule);
   return out;
 }
 

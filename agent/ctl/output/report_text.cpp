@@ -93,7 +93,10 @@ std::string findings_text(const Report& report, const Output& output, bool brief
     if (!brief) {
       lines.emplace_back("Expected:", finding.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
-      lines.emplace_back("Fix:     ", finding.remedy);
+      if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
+      for (const std::string& step : finding.next)
+        lines.emplace_back(&step == &finding.next.front() ? "Fix:     " : "         ", step);
+      lines.emplace_back("Also for:", names_text(block.likewise));
     }
     for (const auto& [label, value] : lines)
       if (!value.empty()) text += "  " + label + "  " + wrapped(value, output.width, 13) + "\n";
@@ -127,7 +130,7 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
   const std::string counts = counts_text(report, false);
   std::string text = "fabric " + upper(to_text(verdict)) + ": ";
   if (!counts.empty()) text += counts + ", ";
-  text += std::to_string(report.findings.size()) + " checks";
+  text += counted(report.findings.size(), "check");
   if (const Finding* first = first_finding(report); first != nullptr) {
     text += ": " + first->id + " " + first->subject + ": " + first->observed;
     if (!first->expected.empty()) text += ", expected " + first->expected;
@@ -163,7 +166,11 @@ std::string next_text(const Report& report, const Node& node, bool can_plan, con
 
 std::string unseen_text(const Node& node, const Output& output) {
   std::string text;
-  for (const std::string& line : unseen_lines(node)) text += "  " + line + "\n";
+  for (const auto& [reason, ports] : merged_unseen(node)) {
+    text += "  ";
+    if (!ports.empty()) text += names_text(ports) + ": ";
+    text += reason + "\n";
+  }
   if (text.empty()) return {};
   return folded("\nCould not be read:\n" + text, output.width);
 }

@@ -61,6 +61,7 @@ std::vector<size_t> Table::widths(size_t available) const {
       natural[i] = std::max(natural[i], columns(row.cells[i]));
       for (const std::string_view word : words(row.cells[i])) least[i] = std::max(least[i], columns(word));
     }
+    if (contains(whole_, i)) least[i] = natural[i];
   }
   size_t total = natural.size() - 1;
   for (const size_t width : natural) total += width;

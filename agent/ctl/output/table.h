@@ -15,9 +15,9 @@ namespace fabric::ctl {
 
 class Table {
  public:
-  // `right`: these columns are aligned to the right.
-  explicit Table(std::vector<std::string> columns, std::vector<size_t> right = {})
-      : columns_(std::move(columns)), right_(std::move(right)) {}
+  // `right`: these columns are aligned to the right. `whole`: their cells are not broken while another column has room.
+  explicit Table(std::vector<std::string> columns, std::vector<size_t> right = {}, std::vector<size_t> whole = {})
+      : columns_(std::move(columns)), right_(std::move(right)), whole_(std::move(whole)) {}
   // `alarm`: the row is red if the output has color.
   void add(std::vector<std::string> cells, bool alarm = false);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
@@ -32,7 +32,7 @@ class Table {
   };
   [[nodiscard]] std::vector<size_t> widths(size_t available) const;
   std::vector<std::string> columns_;
-  std::vector<size_t> right_;
+  std::vector<size_t> right_, whole_;
   std::vector<Row> rows_;
 };
 

@@ -116,7 +116,31 @@ std::string topo_text(const TopoView& view) {
   const Topology& topology = view.topology;
   const auto nics = shown_nics(topology);
   if (topology.gpus.empty() && nics.empty()) return "No GPU and no NIC found.\n";
-  std::string out = matrix(topology, nics, view.width) + "\nLegend:\n\n";
+  std::string out;
+  if (!view.problems.empty()) {
+    out += "Problems (see fabric-agentctl check):\n\n";
+    for (const Finding& problem : view.problems)
+      out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
+    out += "\n";
+  }
+  if (!topology.gpus.empty() && !view.compute.empty()) {
+    out += "Best pairing:\n\n";
+    for (size_t g = 0; g < topology.gpus.size(); ++g) {
+      const Pair& pair = view.pairing.pairs[g];
+      out += "  " + topology.gpus[g].name + ": ";
+      if (pair.nics.empty()) {
+        out += "none\n";
+        continue;
+      }
+      std::string names;
+      for (const size_t nic : pair.nics) append_item(names, topology.nics[nic].name);
+      out += names + " (" + std::string(to_text(*pair.path));
+      if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
+      out += ")\n";
+    }
+    out += "\n";
+  }
+  out += matrix(topology, nics, view.width) + "\nLegend:\n\n";
   for (const auto& [word, meaning] : kLegend)
     out += std::string("  ") + word + " = " + wrapped(meaning, view.width, 9) + "\n";
   out += "  As nvidia-smi topo -mp: PCIe only. nvidia-smi topo -m prints NV# between GPUs joined by NVLink.\n";
@@ -153,23 +177,6 @@ std::string topo_text(const TopoView& view) {
     }
   }
 
-  if (!topology.gpus.empty() && !view.compute.empty()) {
-    out += "\nBest pairing:\n\n";
-    for (size_t g = 0; g < topology.gpus.size(); ++g) {
-      const Pair& pair = view.pairing.pairs[g];
-      out += "  " + topology.gpus[g].name + ": ";
-      if (pair.nics.empty()) {
-        out += "none\n";
-        continue;
-      }
-      std::string names;
-      for (const size_t nic : pair.nics) append_item(names, topology.nics[nic].name);
-      out += names + " (" + std::string(to_text(*pair.path));
-      if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
-      out += ")\n";
-    }
-  }
-
   std::string without_rdma;
   size_t more = 0;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
@@ -180,9 +187,6 @@ std::string topo_text(const TopoView& view) {
   if (!without_rdma.empty()) out += "\nNICs without RDMA: " + without_rdma + "\n";
   if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
 
-  if (!view.problems.empty()) out += "\nProblems (see fabric-agentctl check):\n\n";
-  for (const Finding& problem : view.problems)
-    out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
   const auto notes = topo_notes(view);
   if (!notes.empty()) out += "\nNotes:\n\n";
   for (const std::string& note : notes) out += "  " + note + "\n";

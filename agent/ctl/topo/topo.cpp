@@ -26,7 +26,7 @@ namespace {
 using Fold = TopoFormat::Fold;
 
 constexpr TopoFormat kFormats[] = {
-    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text, Fold::lines},
+    {"text", "problems, the best pairing, the matrix of nvidia-smi topo -m", topo_text, Fold::lines},
     {"tree", "sockets, NUMA nodes, switches and devices", topo_tree, Fold::lines},
     {"json", "everything, for programs", [](const TopoView& view) { return json_text(topo_json(view)); }},
     {"dot", "a graph for Graphviz", topo_dot},

@@ -99,7 +99,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
           return rank(finding.status) < rank(Status::unknown) && names_chosen_port(finding);
         });
     output.text += causes_text(causes, samples, chosen.size(), is_faultless, output) + findings_text(others, output) +
-                   unseen_text(samples.now, output);
+                   unseen_text(samples.now, output) + place_of_fixes(others, samples.now, options, output);
   }
   return static_cast<int>(verdict);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/findings.h"
 
+#include <algorithm>
+
+#include "ctl/output/table.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
 
@@ -27,6 +30,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   const auto acks = load_acks(machine.kernel.root);
   if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
   View view = view_of(machine, samples, plan);
+  view.is_captured = options.root != options.host;
   if (!options.ports.empty())
     for (const Port& port : samples.now.ports)
       if (is_chosen(options, port)) view.named.insert(port.id());
@@ -47,6 +51,15 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   }
   if (acks) mark_acknowledged(report, active_acks(*acks, seen_acks, wall), wall);
   return report;
+}
+
+std::string place_of_fixes(const Report& report, const Node& node, const Options& options, const Output& output) {
+  const bool is_captured = options.root != options.host;
+  const bool has_fix = std::ranges::any_of(report.findings, [](const Finding& each) { return !each.remedy.empty(); });
+  if (!is_captured || !has_fix) return {};
+  std::string name = "the captured machine";
+  if (!node.hostname.empty()) name = node.hostname;
+  return "\n" + folded("The commands of the fixes are for " + name + ", not for this machine.\n", output.width);
 }
 
 Status verdict_of(const Report& report, const Options& options) {

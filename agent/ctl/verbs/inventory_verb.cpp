@@ -90,7 +90,7 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
     output.text += json_text(parts_json(now, {}));
     return kDone;
   }
-  output.text += std::to_string(now.parts.size()) + " parts recorded.\n";
+  output.text += counted(now.parts.size(), "part") + " recorded.\n";
   for (const std::string& each : now.odd) output.text += each + ", accepted\n";
   if (!node.inventory) return kDone;
   for (const InventoryChange& change : changes_since(*node.inventory, node))
@@ -106,7 +106,7 @@ std::string inventory_line(const Node& node) {
   const size_t lost = losses(changes_since(*node.inventory, node));
   std::string state = "none is missing";
   if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
-  return "Inventory: " + std::to_string(node.inventory->parts.size()) + " parts as of " + node.inventory->taken + "; " +
+  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " + node.inventory->taken + "; " +
          state + ".\n";
 }
 

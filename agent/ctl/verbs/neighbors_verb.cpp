@@ -74,7 +74,7 @@ Json neighbor_json(const Neighbor& neighbor) {
 }  // namespace
 
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output) {
-  Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MTU", "AGE", "SOURCE", "EXPECTED"});
+  Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MAX-FRAME", "AGE", "SOURCE", "EXPECTED"});
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
     std::string expected;
@@ -94,7 +94,12 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   if (!table.empty()) text = table.text(output);
 
   std::string remarks;
-  if (node.neighbors.source.empty()) remarks += "No neighbors: " + node.neighbors.why_none + ".\n";
+  if (node.neighbors.source.empty()) {
+    remarks += "No neighbors: " + node.neighbors.why_none + ".";
+    // A captured tree has no services.
+    if (options.root == options.host) remarks += " Start the listener: systemctl enable --now fabric-lldp";
+    remarks += "\n";
+  }
   for (const Port& port : node.ports)
     if (const std::string off = lldp_agent_off(port);
         !off.empty() && has_cable(port) && named_neighbors(node, port).empty())

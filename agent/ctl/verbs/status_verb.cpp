@@ -67,12 +67,20 @@ Sync sync_of(const Node& node, const Changes* changes) {
   return {"no", exceptions};
 }
 
-std::string agent_lines(const Node& node) {
+// "2026-01-01T00:10:00Z (5 min ago)", or "-"
+std::string moment_text(const std::string& time, int64_t wall) {
+  const std::string ago = ago_text(time, wall);
+  if (ago == time) return or_dash(time);
+  return time + " (" + ago + ")";
+}
+
+std::string agent_lines(const Node& node, int64_t wall) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
   const AgentState& agent = *node.agent;
-  std::string text = "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
-  if (agent.running) text = "Agent: running, " + agent.mode + " mode; last change " + agent.updated + ".\n";
+  std::string text = "Agent: not running; last change " + moment_text(agent.updated, wall) + ".\n";
+  if (agent.running)
+    text = "Agent: running, " + agent.mode + " mode; last change " + moment_text(agent.updated, wall) + ".\n";
   if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
@@ -211,11 +219,11 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
   return folded(text, output.width);
 }
 
-std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+std::string status_text(const Node& node, const Policy* policy, const Plan& plan, int64_t wall, const Output& output) {
   const Changes* host = find_in(plan, kHostSubject);
-  std::string text = folded(agent_lines(node) + inventory_line(node), output.width);
+  std::string text = folded(agent_lines(node, wall) + inventory_line(node), output.width);
   if (node.ports.empty() && host == nullptr) return text + "No RDMA port found.\n";
-  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
+  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"}, {}, {3});
   for (const Port& port : node.ports) {
     if (port.role == PortRole::smi) continue;  // named below: no program can open it
     std::string rate = "-", policy_name = "-", in_sync = "-";
@@ -231,7 +239,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
         repairs += setting.repairs;
         if (setting.last_repair <= latest) continue;
         latest = setting.last_repair;
-        last_repair = latest + " " + key;
+        last_repair = key + " " + ago_text(latest, wall);
       }
     table.add({port.id(), or_dash(port.netdev), state_text(port), rate, policy_name, in_sync, std::to_string(repairs),
                or_dash(last_repair)});
@@ -302,10 +310,11 @@ int run_status(const Options& options, Output& output) {
     output.text += json_text(out);
     return kDone;
   }
+  const int64_t wall = wall_now(machine.kernel);
   if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject)) {
-    output.text += agent_lines(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
+    output.text += agent_lines(node, wall) + inventory_line(node) + "host: no [sysctl] settings.\n";
   } else {
-    output.text += status_text(node, machine.policy_or_null(), plan, output);
+    output.text += status_text(node, machine.policy_or_null(), plan, wall, output);
     std::string absent_text;
     for (const auto& [card, place] : absent) {
       std::string last;

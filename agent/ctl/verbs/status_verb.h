@@ -13,7 +13,8 @@
 namespace fabric::ctl {
 
 // One row per port: state, rate, policy, in sync, repairs; then unmanaged ports, details and drift.
-std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
+// `wall`: now, in seconds since 1970.
+std::string status_text(const Node& node, const Policy* policy, const Plan& plan, int64_t wall, const Output& output);
 Json status_json(const Node& node, const Policy* policy, const Plan& plan);
 
 // Current and wanted settings, with ports of equal settings in one table. `plan` has the wanted values in the driver's

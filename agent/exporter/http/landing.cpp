@@ -10,6 +10,7 @@
 #include "exporter/http/landing_picture.h"
 #include "judge/cabling.h"
 #include "judge/finding.h"
+#include "judge/rule.h"
 #include "metrics/families.h"
 
 namespace fabric::exporter {
@@ -188,6 +189,11 @@ class Landing {
     return group.finding->status != Status::ok && !group.finding->acknowledged;
   }
 
+  static bool is_cause(const FindingGroup& group) {
+    const Rule* rule = find_rule(group.ids.front());
+    return rule != nullptr && rule->is_cause();
+  }
+
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
   }
@@ -197,7 +203,7 @@ class Landing {
     std::string open, known, audited, unjudged;
     size_t acknowledged = 0, differing = 0, limits = 0;
     for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i) {
-      if (groups_[i].finding->culprit) continue;  // in diagnoses()
+      if (is_cause(groups_[i])) continue;  // in diagnoses()
       if (is_audited(*groups_[i].finding)) {
         differing += groups_[i].ids.size() * groups_[i].subjects.size();
         audited += problem(groups_[i], i);
@@ -243,7 +249,8 @@ class Landing {
   [[nodiscard]] static std::string problem(const FindingGroup& group, size_t number) {
     const Finding& finding = *group.finding;
     std::string what = names(group.ids, 5);
-    if (finding.culprit) what = "cause: " + std::string(to_text(*finding.culprit));
+    if (is_cause(group)) what.clear();
+    if (finding.culprit) append_item(what, "cause: " + std::string(to_text(*finding.culprit)));
     std::string_view status = to_text(finding.status);
     if (is_audited(finding)) status = "audit";
     if (finding.unjudged) status = "not judged";
@@ -251,13 +258,15 @@ class Landing {
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
       out += items(finding.next, css("next"));
+      if (!group.likewise.empty()) out += paragraph("Also for: " + joined(group.likewise));
       out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
       return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
     }
     std::string terms;
     if (finding.observed != "-") terms += term("Found", finding.observed);
     terms += term("Expected", finding.expected) + term("Since", finding.since) +
-             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix"));
+             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix")) +
+             term("Also for", joined(group.likewise));
     out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
   }
@@ -267,7 +276,7 @@ class Landing {
       return section("Diagnosis", paragraph("Not known yet: it compares readings of a minute. Reload in a minute."));
     std::string out;
     for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i)
-      if (groups_[i].finding->culprit) out += problem(groups_[i], i);
+      if (is_cause(groups_[i])) out += problem(groups_[i], i);
     if (out.empty()) return section("Diagnosis", paragraph("No symptom in the traffic of the last minutes."));
     return section("Diagnosis", element("ol", "", out));
   }
@@ -320,7 +329,9 @@ class Landing {
 
   // The readings that failed, since an absent value is not zero.
   [[nodiscard]] std::string not_known() const {
-    std::vector<std::string> lines = unseen_lines(node_);
+    std::vector<std::string> lines;
+    for (const auto& [reason, ports] : merged_unseen(node_))
+      lines.push_back(ports.empty() ? reason : joined(ports) + ": " + reason);
     for (const CollectorRun& run : snapshot_.runs) {
       if (run.success) continue;
       std::string line = run.collector;

@@ -42,6 +42,8 @@ using test::ran_on;
 using test::Tree;
 using test::widest_line;
 
+constexpr int64_t kNow = 1'767'229'200;  // 2026-01-01T01:00:00Z
+
 // One RoCE port and a policy for it.
 void fill(Tree& tree) {
   const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
@@ -451,12 +453,56 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   pfc.drift_to = "none";
   pfc.drift_by = "lldpad (pid 812)";
   node.now.agent->held = "an apply awaits confirmation";
-  const std::string text = status_text(node.now, &node.policy, node.plan, {});
+  const std::string text = status_text(node.now, &node.policy, node.plan, kNow, {});
   EXPECT_TRUE(has(text, "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"))
       << text;
   EXPECT_TRUE(has(text, "enforcement suspended: an apply awaits confirmation")) << text;
   Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
+}
+
+// Of the longest names that there are: the rate is not broken, and the time of a repair is short.
+TEST(CtlStatus, FitsATerminal) {
+  Healthy node;
+  for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
+  node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  Output output;
+  output.width = 80;
+  const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
+  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_TRUE(has(text, "400 Gb/s")) << text;
+  EXPECT_FALSE(has(text, "400 \n") || has(text, "400\n")) << text;
+  EXPECT_TRUE(has(text, "pfc 55 min ago")) << text;
+}
+
+TEST(CtlStatus, SaysHowLongAgo) {
+  EXPECT_EQ(ago_text("2026-01-01T00:59:20Z", kNow), "40 s ago");
+  EXPECT_EQ(ago_text("2026-01-01T00:10:00Z", kNow), "50 min ago");
+  EXPECT_EQ(ago_text("2025-12-31T21:00:00Z", kNow), "4 h ago");
+  EXPECT_EQ(ago_text("2025-12-01T01:00:00Z", kNow), "31 days ago");
+  for (const char* time : {"", "yesterday", "2026-01-02T00:00:00Z"}) EXPECT_EQ(ago_text(time, kNow), time);
+  EXPECT_EQ(counted(1, "part"), "1 part");
+  EXPECT_EQ(counted(0, "part"), "0 parts");
+}
+
+TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {
+  Captured tree;
+  const std::string text = ran({"check", "--root", tree.path(), "--interval", "0"}).text;
+  EXPECT_FALSE(has(text, "systemctl")) << text;
+  EXPECT_TRUE(has(text, ", not for this machine.\n")) << text;
+}
+
+// What the usage shows is accepted, and what is refused is not shown.
+TEST(CtlCheck, SecondsAreThoseOfWatch) {
+  EXPECT_TRUE(has(ran({"check", "--help"}).text, "Usage: fabric-agentctl check [--watch [SECONDS]] [OPTIONS]\n"));
+  const Ran refused = ran({"check", "5"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_TRUE(has(refused.errors, "SECONDS requires --watch")) << refused.errors;
+}
+
+TEST(CtlPlan, ListsPortsInNaturalOrder) {
+  const Plan plan{{"mlx5_10/1", {}}, {"mlx5_2/1", {}}};
+  EXPECT_EQ(plan.begin()->first, "mlx5_2/1");
 }
 
 // A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
@@ -602,7 +648,7 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
             "expected ACTIVE; 1 more\n");
   EXPECT_EQ(with({"--only", "rate"}).text, "fabric WARNING: 1 warning, 2 checks: rate mlx5_6/1: 100 Gb/s\n");
   EXPECT_EQ(with({"--only", "rate", "--strict"}).code, 2);
-  EXPECT_EQ(with({"--only", "host"}).text, "fabric OK: 1 acknowledged, 1 checks\n");
+  EXPECT_EQ(with({"--only", "host"}).text, "fabric OK: 1 acknowledged, 1 check\n");
   const Ran unknown = with({"--only", "cabling"});
   EXPECT_EQ(unknown.code, 3) << "the exporter has nothing of it, and a scan finds nothing either: " << unknown.text;
   publish(1031);
@@ -635,14 +681,15 @@ TEST(CtlText, StatusShowAndChanges) {
                                               "2026-01-01T00:10:00Z"};
   node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
   expect_goldens("ctl_status",
-                 [&](const Output& output) { return status_text(node.now, &node.policy, node.plan, output); });
+                 [&](const Output& output) { return status_text(node.now, &node.policy, node.plan, kNow, output); });
   expect_goldens("ctl_show",
                  [&](const Output& output) { return show_text(node.now, &node.policy, node.plan, output); });
   Node host = node.now;
   host.ports.clear();
   host.agent.reset();
-  EXPECT_EQ(status_text(host, &node.policy, {}, {}), "Agent: not running; no state published.\nNo RDMA port found.\n");
-  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}),
+  EXPECT_EQ(status_text(host, &node.policy, {}, kNow, {}),
+            "Agent: not running; no state published.\nNo RDMA port found.\n");
+  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, kNow, {}),
             "Agent: not running; no state published.\n\nhost: in sync yes\n");
   Change& refused = node.change("mlx5_3/1", "mtu");
   refused.outcome = Outcome::refused;

@@ -40,7 +40,7 @@ TEST(Widths, Neighbors) {
   node.neighbors.heard.at(1).malformed = {"TLV 127 at offset 143: 802.1 PFC of 3 bytes, which should have 6 bytes"};
   test::expect_goldens("ctl_neighbors",
                        [&](const Output& output) { return neighbors_text(Options(), node, &machine.policy, output); });
-  node.neighbors = {.why_none = "fabric-lldp does not run: systemctl enable --now fabric-lldp, then wait 30 seconds"};
+  node.neighbors = {.why_none = "the LLDP listener (fabric-lldp) is not running"};
   test::expect_goldens("ctl_neighbors_none",
                        [&](const Output& output) { return neighbors_text(Options(), node, &machine.policy, output); });
 }

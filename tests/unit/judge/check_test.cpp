@@ -452,5 +452,17 @@ TEST(Check, CountersOfAReloadedDeviceAreNotCompared) {
   EXPECT_EQ(said(node.view()), "");
 }
 
+// The fix can be pasted, and one MTU is one finding.
+TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
+  Healthy node;
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  const auto found = complaints_of(node.view(), {"roce-mtu"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(found[0].remedy.ends_with("\nip link set dev ens1 mtu 9000")) << found[0].remedy;
+  node.change("mlx5_1/1", "mtu").outcome = Outcome::differs;
+  EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
 }  // namespace
 }  // namespace fabric

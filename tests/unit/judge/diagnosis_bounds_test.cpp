@@ -37,7 +37,7 @@ TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
          for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
          take_down(node, 3);
        }},
-      {"no reason", "not-enough-evidence", [](Healthy& node) { take_down(node, 3); }},
+      {"no reason", "port-state", [](Healthy& node) { take_down(node, 3); }},
       {"InfiniBand", "admin-down", [](Healthy& node) { make_infiniband(node), take_down(node, 3); }},
       {"down for its errors", "damaged-link",
        [](Healthy& node) { take_down(node, 3, "Bad signal integrity", "Large number of physical errors"); }},
@@ -133,8 +133,7 @@ TEST(DiagnosisBounds, ALinkThatIsDownExplainsItsBrokenConnections) {
     grow(node, Where::hw, "req_transport_retries_exceeded", 8);
     grow(node, Where::hw, "local_ack_timeout_err", 56);
     const Findings found = ask(node);
-    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "not-enough-evidence" : "bad-module"})
-        << text(found);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "port-state" : "bad-module"}) << text(found);
   }
 }
 
@@ -151,6 +150,18 @@ TEST(DiagnosisBounds, LossesOfAMembersLinkAreNotBlamedOnTheNetwork) {
   grow(node, Where::hw, "req_transport_retries_exceeded", 3);
   grow(node, Where::ethtool, "rx_crc_errors_phy", 200, node.now.ports.size() - 1);
   EXPECT_EQ(rules_of(ask(node)), (std::set<std::string>{"not-enough-evidence", "damaged-link"})) << text(ask(node));
+}
+
+TEST(DiagnosisBounds, AMemberWithoutALinkNamesItsCable) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    Port member = each->ports[0];
+    test::make_bond(each->ports[0]);
+    test::make_member(member);
+    each->ports.push_back(member);
+  }
+  node.now.ports.back().carrier = false;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"port-state"}) << text(ask(node));
 }
 
 // In low power a module sends and receives no light, and its flags mean nothing: neither the fiber nor its laser is at

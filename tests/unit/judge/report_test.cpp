@@ -3,6 +3,7 @@
 #include "judge/report.h"
 
 #include "base/json.h"
+#include "node/node.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -49,6 +50,47 @@ TEST(Report, WhatIsNotJudgedIsSaidWithTheVerdict) {
   report.findings[1].acknowledged = true;
   EXPECT_EQ(counts_text(report, true), "1 ok, 1 acknowledged");
   EXPECT_TRUE(to_json(report)["not_judged"].empty());
+}
+
+// One fault of several ports is one entry of a text, although each fix names its own netdev.
+TEST(Report, FindingsThatDifferOnlyInTheNamesOfTheirPortAreOne) {
+  const auto of_port = [](int number, const std::string& netdev) {
+    const std::string rdma = "mlx5_" + std::to_string(number), pci = "0000:1" + std::to_string(number) + ":00.0";
+    Finding out{"link-errors",
+                rdma + "/1",
+                Status::warning,
+                "bad bits on " + netdev,
+                "none",
+                "why",
+                "ethtool -m " + netdev + "; lspci -s " + pci};
+    out.names = {netdev, pci, out.subject, rdma};
+    return out;
+  };
+  Report report{{of_port(1, "eth1"), of_port(10, "eth10"), of_port(2, "eth2")}};
+  const std::vector<FindingGroup> groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].subjects, (std::vector<std::string>{"mlx5_1/1", "mlx5_10/1", "mlx5_2/1"}));
+  EXPECT_EQ(groups[0].likewise, (std::vector<std::string>{"eth10", "eth2"}));
+  report.findings[1].remedy = "ethtool -m eth1";  // about another port than its own
+  EXPECT_EQ(group_findings(report).size(), 2u);
+  report.findings[2].names.clear();
+  EXPECT_EQ(group_findings(report).size(), 3u);
+}
+
+TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
+  Node node;
+  node.unseen = {"acknowledgements: EIO"};
+  node.ports.resize(3);
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    node.ports[i].rdma = "mlx5_" + std::to_string(i);
+    node.ports[i].unread = {"ethtool statistics: EPERM"};
+  }
+  node.ports[1].unread.emplace_back("gids: EIO");
+  const auto lines = merged_unseen(node);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1].reason, "ethtool statistics: EPERM");
+  EXPECT_EQ(lines[1].ports.size(), 3u);
+  EXPECT_EQ(lines[2].ports.size(), 1u);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ std::string json_of(Topology topology) {
 
 TEST(TopoText, NvidiaSmisMatrix) {
   const std::string text = text_of(server());
-  EXPECT_EQ(text.substr(0, text.find("\nLegend")),
+  const size_t matrix = text.find("     GPU0");
+  EXPECT_EQ(text.substr(matrix, text.find("\nLegend") - matrix),
             "     GPU0 GPU1 NIC0 CPU Affinity NUMA Affinity\n"
             "GPU0  X   N/A  PIX  0-15,32-47   0\n"
             "GPU1 N/A   X   N/A  N/A          N/A\n"
@@ -172,6 +173,15 @@ std::string xml_fault(const std::string& text) {
   return matched == count_of(text, "<") ? "" : "a < that opens no element";
 }
 
+// What is wrong, and which NIC serves which GPU, come before the matrix: a screen ends before a machine of eight does.
+TEST(TopoText, ProblemsAndPairingComeFirst) {
+  Node node = eight_on_eight();
+  node.ports[2].state = 1;
+  const std::string text = ctl::topo_text(ctl::topo_view(node));
+  EXPECT_TRUE(text.starts_with("Problems (see fabric-agentctl check):\n\n  mlx5_2/1: DOWN")) << text;
+  EXPECT_LT(text.find("\nBest pairing:\n"), text.find("     GPU0")) << text;
+}
+
 TEST(TopoFormats, EightByEightIsGolden) {
   const Node node = eight_on_eight();
   ctl::TopoView view = ctl::topo_view(node, nullptr, "eno1");
@@ -181,7 +191,7 @@ TEST(TopoFormats, EightByEightIsGolden) {
     for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
     expect_golden("topo_text_" + std::to_string(width) + ".txt", text);
     if (width == 80)
-      expect_golden("screens/topo.ansi", "$ fabric-agentctl topo\n" + text.substr(0, text.find("\nNearest")));
+      expect_golden("screens/topo.ansi", "$ fabric-agentctl topo\n" + text.substr(0, text.find("\nLegend")));
   }
   expect_golden("topo_tree.txt", printed("tree", node));
   expect_golden("topo.svg", printed("svg", node));
