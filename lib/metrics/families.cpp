@@ -377,6 +377,17 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (lost_from_nic) families.add(kModuleLanesLost, labels, {{"side", "host"}}, *lost_from_nic);
   if (transmit_faults) families.add(kModuleTxFaults, labels, *transmit_faults);
 
+  for (const ModuleSide side : {ModuleSide::medium, ModuleSide::host}) {
+    std::optional<double> errors, snr;
+    for (const ModuleInput& input : module.inputs) {
+      if (input.side != side) continue;
+      errors = std::max(errors, input.error_ratio);
+      if (input.snr) snr = std::min(snr.value_or(*input.snr), *input.snr);
+    }
+    if (errors) families.add(kModuleInputErrors, labels, {{"side", to_text(side)}}, *errors);
+    if (snr) families.add(kModuleInputSnr, labels, {{"side", to_text(side)}}, *snr);
+  }
+
   if (!published.has(SeriesGroup::module_limits)) return;
   if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
   for (const auto& [limits, metric] : kLimits)
