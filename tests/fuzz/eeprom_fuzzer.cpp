@@ -40,10 +40,10 @@ void read_module(View8 input) {
   for (const auto& lane : module->lanes)
     for (const auto* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias}) require_finite(*reading);
   require(module->inputs.size() <= 18);  // eight lanes and none, of two sides
-  for (const auto& input : module->inputs) {
-    require(input.lane <= 8 && (input.error_ratio || input.snr));
-    require(!input.error_ratio || (*input.error_ratio >= 0 && *input.error_ratio <= 1));
-    require(!input.snr || (*input.snr > 0 && *input.snr < 256));
+  for (const auto& arrived : module->inputs) {
+    require(arrived.lane <= 8 && (arrived.error_ratio || arrived.snr));
+    require(!arrived.error_ratio || (*arrived.error_ratio >= 0 && *arrived.error_ratio <= 1));
+    require(!arrived.snr || (*arrived.snr > 0 && *arrived.snr < 256));
   }
   for (const std::string* text : {&module->vendor, &module->part_number, &module->serial_number, &module->date})
     for (char c : *text) require(c >= ' ' && c <= '~');
