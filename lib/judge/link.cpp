@@ -1326,6 +1326,7 @@ constexpr Rule kDamagedInHost{
     .fix =
         "Reseat the module of {netdev} when no job runs, and clean its contacts.\nTry the module in another cage, and "
         "another module in this one: the fault is in the NIC if it stays with the cage, else in the module.",
+    .limits = {&kFewEvents},
     .culprit = Culprit::host,
     .status = Status::critical,
     .explains = {link, loss},
