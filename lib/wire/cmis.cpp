@@ -55,7 +55,7 @@ const Observable* find_observable(const Registers& descriptors, unsigned instanc
 // F16 (8.27): an exponent of ten in the five high bits, with an offset of 24, and a mantissa of eleven. A ratio above
 // 1, such as all ones, is no measurement.
 std::optional<double> error_ratio(uint16_t raw) {
-  const double ratio = (raw & 0x7ff) * std::pow(10.0, (raw >> 11) - 24);
+  const double ratio = (raw & 0x7ff) / std::pow(10.0, 24 - (raw >> 11));
   if (ratio > 1) return std::nullopt;
   return ratio;
 }
