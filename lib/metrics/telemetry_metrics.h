@@ -95,11 +95,12 @@ inline constexpr Metric kPcieErrors{
 constexpr auto pointers_to(const auto&... metrics) { return std::array{&metrics...}; }
 
 // All of them, in the order of the manual page.
-inline constexpr auto kTelemetry = pointers_to(
-    kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kModuleInfo, kModuleState,
-    kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower, kModuleTxPower, kModuleTxBias,
-    kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit, kModuleVoltageLimit, kModuleRxPowerLimit,
-    kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag, kModuleLanesLost, kModuleTxFaults, kModuleInputErrors,
-    kModuleInputSnr, kResources, kResourcesByOwner, kDeviceHealthy, kDeviceErrors, kDeviceRecoveries, kPcieErrors);
+inline constexpr auto kTelemetry =
+    pointers_to(kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kFecNearLimit,
+                kFecWords, kModuleInfo, kModuleState, kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower,
+                kModuleTxPower, kModuleTxBias, kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit,
+                kModuleVoltageLimit, kModuleRxPowerLimit, kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag,
+                kModuleLanesLost, kModuleTxFaults, kModuleInputErrors, kModuleInputSnr, kResources, kResourcesMost,
+                kResourcesByOwner, kDeviceHealthy, kDeviceErrors, kDeviceRecoveries, kPcieErrors);
 
 }  // namespace fabric::metrics
