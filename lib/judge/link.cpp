@@ -1261,6 +1261,7 @@ MaybeCause flapping_link(const PortContext& ctx) {
   return Cause{.is_proven = !stayed_up.empty(),
                .evidence = {plus("link downs", *ctx.signals.link_downs), std::move(others)}};
 }
+
 MaybeCause damaged_in_host(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   Cause out;
@@ -1320,9 +1321,8 @@ constexpr Rule kDamagedInHost{
     .meaning =
         "Ten or more damaged frames, although few bits from the cable reach the module damaged (CMIS VDM): less than a "
         "tenth of the ratio that FEC corrects. And FEC of the NIC corrects more than that, or 1e-5 of the bits from "
-        "the "
-        "NIC reach the module damaged. Sent packets that do not arrive, while more bits than FEC corrects reach the "
-        "module damaged from the NIC, are this too.",
+        "the NIC reach the module damaged. Sent packets that do not arrive, while more bits than FEC corrects reach "
+        "the module damaged from the NIC, are this too.",
     .fix =
         "Reseat the module of {netdev} when no job runs, and clean its contacts.\nTry the module in another cage, and "
         "another module in this one: the fault is in the NIC if it stays with the cage, else in the module.",

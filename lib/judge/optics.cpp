@@ -281,11 +281,16 @@ bool is_unheard(const PortContext& ctx) {
 }
 
 InputErrors input_errors(const Port& port) {
+  // No link stays up with so many: the reading is of lanes without a signal, or of the time before the link.
+  constexpr double kNoSignal = 1e-2;
   InputErrors out;
   if (!port.module || is_down(port) || is_asleep(*port.module)) return out;
   std::vector<ModuleLane> lanes = port.module->lanes;
   drop_other_port(port, lanes);
+  if (std::ranges::any_of(lanes, [](const ModuleLane& lane) { return lane.path.has_value(); }))
+    std::erase_if(lanes, [](const ModuleLane& lane) { return !lane.path; });
   for (const ModuleInput& input : port.module->inputs) {
+    if (input.error_ratio.value_or(kNoSignal) >= kNoSignal) continue;
     const bool is_medium = input.side == ModuleSide::medium;
     const auto belongs = [&](const ModuleLane& lane) {
       return is_medium ? lane.number == input.lane : lane.path.value_or(input.lane) == input.lane;

@@ -18,7 +18,8 @@ MaybeCause no_light(const PortContext& ctx);
 bool is_unheard(const PortContext& ctx);
 
 // Damaged bits per bit, before FEC, that arrive at the module from the cable and from the NIC, as the module itself
-// measures them (CMIS VDM): of the worst data path of this port. Absent if it does not measure, or without a link.
+// measures them (CMIS VDM): of the worst data path of this port; of both ports if the module serves two that are lit.
+// Absent if it does not measure, or without a link.
 struct InputErrors {
   std::optional<double> from_cable{}, from_nic{};
 };

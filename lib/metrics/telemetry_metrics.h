@@ -62,7 +62,7 @@ inline constexpr Metric kModuleLanesLost{
 inline constexpr Metric kModuleInputErrors{
     "fabric_module_input_bit_error_ratio",
     "Damaged bits per bit, before FEC, among those that arrive at the module, by side (medium: from the cable; host: "
-    "from the NIC); of the worst data path of a CMIS module with VDM."};
+    "from the NIC); of the worst data path of a CMIS module with VDM. Absent without a link."};
 inline constexpr Metric kModuleInputSnr{
     "fabric_module_input_snr_decibels",
     "Signal-to-noise ratio of what arrives at the module, by side, on its worst lane; CMIS modules with VDM."};

@@ -262,6 +262,16 @@ TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
                      if (lane.number >= 3) lane.tx_power.value = 0;
                    }
                  }},
+                {"lanes that the link does not use have no signal", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5), from_cable(1e-3, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes)
+                     if (lane.number < 3) lane.path = 1;
+                 }},
+                {"a reading that no link survives is none", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(0.5)});
+                 }},
                 {"bits from the cable are damaged", "damaged-link",
                  [](Healthy& node) {
                    arrive(node, {from_cable(1e-4), from_nic(1e-9)});
