@@ -13,11 +13,11 @@ namespace fabric {
 namespace {
 
 // A cause comes before its consequences, and a specific cause before a general one.
-constexpr std::string_view kOrder[]{"admin-down",       "bad-module",        "device-reset",   "no-partner",
-                                    "switch-restart",   "damaged-link",      "port-state",     "pfc-off-switch",
-                                    "roce-unprotected", "headroom",          "slow-pcie",      "slow-host",
-                                    "ecn-off",          "paused-by-network", "busy-network",   "damaged-on-path",
-                                    "send-drops",       "far-end",           "loss-in-network"};
+constexpr std::string_view kOrder[]{"admin-down",      "bad-module",       "device-reset",      "no-partner",
+                                    "switch-restart",  "damaged-in-host",  "damaged-link",      "port-state",
+                                    "pfc-off-switch",  "roce-unprotected", "headroom",          "slow-pcie",
+                                    "slow-host",       "ecn-off",          "paused-by-network", "busy-network",
+                                    "damaged-on-path", "send-drops",       "far-end",           "loss-in-network"};
 
 constexpr Rule kNotEnoughEvidence{
     .id = "not-enough-evidence",

@@ -762,10 +762,66 @@ void add_lane(Measured& reading, const View& view, const Port& port) {
                       std::to_string(bad->lane);
 }
 
+constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
+
+// The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
+// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
+// block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
+double correctable_ratio(const Port& port) {
+  constexpr double kSlowLane = 28'000;  // Mb/s
+  if (port.fec && port.fec->active == "baser") return kFireCode;
+  size_t lanes = 1;
+  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
+  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
+  return is_slow ? kRs528 : kRs544;
+}
+
 void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, double scale) {
   const WindowLimits& limits = limits_of(rule_policy(view), rule);
   if (limits.warning) reading.warning = *limits.warning * scale;
   if (limits.critical) reading.critical = *limits.critical * scale;
+}
+
+// Damaged bits per bit that are allowed between a NIC and its module, before FEC (IEEE 802.3 120E.1.1).
+constexpr double kChipToModule = 1e-5;
+
+// Where the errors of a link arise, by what its module measures.
+enum class Origin : uint8_t { unknown, cable, host };
+
+// Bits that are damaged when they reach the module from the cable were damaged by the fiber, a connector or the far
+// end. If few are, the errors arise between the module and the NIC: FEC of the NIC corrects more, or the other
+// direction is bad too. A ratio of 0 may be that of a module that does not measure, and is no evidence.
+Origin origin_of_errors(const View& view, const Port& port, const Signals& signals) {
+  const InputErrors arrived = input_errors(port);
+  const double much = limit_of_window(view, "pre_fec_ber") * correctable_ratio(port) / kRs544;
+  if (arrived.from_cable.value_or(0) <= 0) return Origin::unknown;
+  if (*arrived.from_cable >= much) return Origin::cable;
+  if (arrived.from_nic.value_or(0) >= limit_of_window(view, "module_from_nic")) return Origin::host;
+  const double bits = 8 * port.rate.value_or(0) * signals.seconds;
+  if (bits > 0 && rise(signals.fec_corrected_bits) / bits >= much) return Origin::host;
+  return Origin::unknown;
+}
+
+// Empty if the module does not measure what arrives.
+std::string origin_text(const View& view, const Port& port, const Signals& signals) {
+  const InputErrors arrived = input_errors(port);
+  std::string out;
+  if (arrived.from_cable) out = number_text(*arrived.from_cable) + " of those from the cable";
+  if (arrived.from_nic) append_item(out, number_text(*arrived.from_nic) + " of those from the NIC");
+  if (out.empty()) return out;
+  out.insert(0, "bits that reach the module damaged, before FEC: ");
+  switch (origin_of_errors(view, port, signals)) {
+    case Origin::cable: return out + ": the errors come over the cable";
+    case Origin::host: return out + ": the errors arise between the module and the NIC";
+    case Origin::unknown: break;
+  }
+  return out;
+}
+
+void add_origin(Measured& reading, const View& view, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  if (seen == nullptr || reading.amount <= 0) return;
+  if (const std::string text = origin_text(view, port, *seen); !text.empty()) reading.evidence += "; " + text;
 }
 
 // A link that trains makes symbol errors, whichever end took it down. If the link did not stay up, only damaged frames
@@ -782,21 +838,8 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   if (!reading) return reading;
   scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
   add_lane(*reading, view, port);
+  add_origin(*reading, view, port);
   return reading;
-}
-
-constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
-
-// The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
-// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
-// block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
-double correctable_ratio(const Port& port) {
-  constexpr double kSlowLane = 28'000;  // Mb/s
-  if (port.fec && port.fec->active == "baser") return kFireCode;
-  size_t lanes = 1;
-  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
-  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
-  return is_slow ? kRs528 : kRs544;
 }
 
 std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rule, const Port& port) {
@@ -807,7 +850,24 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
     reading->evidence += "; this FEC corrects up to " + number_text(ratio);
   }
   add_lane(*reading, view, port);
+  add_origin(*reading, view, port);
   return reading;
+}
+
+std::optional<Measured> read_from_cable(const View& view, const RuleWindow& rule, const Port& port) {
+  const auto ratio = input_errors(port).from_cable;
+  if (!ratio) return std::nullopt;
+  Measured out{port.id(), *ratio};
+  out.evidence = number_text(*ratio) + " of the bits from the cable reach the module damaged";
+  if (const double corrects = correctable_ratio(port); corrects < kRs544)
+    scale_limits(out, view, rule, corrects / kRs544);
+  return out;
+}
+
+std::optional<Measured> read_from_nic(const View&, const RuleWindow&, const Port& port) {
+  const auto ratio = input_errors(port).from_nic;
+  if (!ratio) return std::nullopt;
+  return Measured{port.id(), *ratio, 0, number_text(*ratio) + " of the bits from the NIC reach the module damaged"};
 }
 
 std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, const Port& port) {
@@ -887,6 +947,23 @@ constexpr Measurement kPreFecBerWindows[]{
      .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
                "when no job runs.",
      .read_port = read_fec_words},
+    {.window = {"module_from_cable", level, WindowLimits{kRs544 / 10, kRs544, 0, 10, kMinute},
+                "damaged bits per bit, before FEC, from the cable at the module (CMIS VDM); lower for weaker FEC",
+                "as pre_fec_ber", "below a tenth of the ratio that FEC corrects"},
+     .meaning = "Bits are damaged when they reach the module: the fiber, a connector, or the far module.",
+     .remedy =
+         "Compare the lanes' power at both ends: ethtool -m {netdev}. Clean and reseat the connectors, and replace "
+         "the cable when no job runs.",
+     .read_port = read_from_cable},
+    {.window = {"module_from_nic", level, WindowLimits{kChipToModule, kRs544, 0, 10, kMinute},
+                "damaged bits per bit, before FEC, from the NIC at the module (CMIS VDM)",
+                "IEEE 802.3 120E.1.1: less than 1e-5 between a NIC and its module", "below 1e-5"},
+     .meaning = "Bits that this NIC sends are damaged before they leave the module: the contacts, the cage, the NIC or "
+                "the module. Only the far end counts these errors.",
+     .remedy =
+         "Reseat the module of {netdev} when no job runs. If nothing changes, try it in another cage: the fault is "
+         "in the NIC if it stays with the cage, else in the module.",
+     .read_port = read_from_nic},
 };
 
 }  // namespace
@@ -933,7 +1010,8 @@ constexpr Rule kPreFecBer{
         "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
         "histogram of "
         "code words by corrected symbols (mlx5, bnxt_en; Linux 6.18), code words near the limit are counted too: they "
-        "show bursts of errors, which the ratio of bits hides.",
+        "show bursts of errors, which the ratio of bits hides. A CMIS module with Versatile Diagnostics Monitoring "
+        "(VDM) measures the damaged bits that reach it from the cable and from the NIC: they tell the two sides apart.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
     .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
     .windows = kPreFecBerWindows,
@@ -1226,14 +1304,37 @@ MaybeCause flapping_link(const PortContext& ctx) {
   return Cause{.is_proven = !stayed_up.empty(),
                .evidence = {plus("link downs", *ctx.signals.link_downs), std::move(others)}};
 }
+
+MaybeCause damaged_in_host(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  Cause out;
+  if (is_unheard(ctx)) {
+    const double from_nic = input_errors(ctx.port).from_nic.value_or(0);
+    if (from_nic < ctx.limit("module_from_nic")) return std::nullopt;
+    out.is_proven = from_nic >= correctable_ratio(ctx.port);  // else FEC of the far end corrects them
+    out.add(loss_lines(ctx));
+  } else {
+    if (damaged_frames(seen) <= 0 || came_damaged(ctx.port, seen)) return std::nullopt;
+    if (origin_of_errors(ctx.view, ctx.port, seen) != Origin::host) return std::nullopt;
+    out.is_proven = damaged_frames(seen) >= ctx.limit(kFewEvents);
+    out.add(error_lines(ctx));
+    if (rose(seen.fec_corrected_bits)) out.add(plus("bits corrected by FEC", *seen.fec_corrected_bits));
+  }
+  out.add(origin_text(ctx.view, ctx.port, seen));
+  return out;
+}
+
 // Readings that identify a part come first.
 MaybeCause damaged_link(const PortContext& ctx) {
   MaybeCause candidate;
   for (const auto ask : {rx_power_low, one_lane, link_errors, flapping_link}) {
     MaybeCause out = ask(ctx);
-    if (out && out->is_proven) return out;
-    if (!candidate) candidate = std::move(out);
+    const bool is_proven = out && out->is_proven;
+    if (!candidate || is_proven) candidate = std::move(out);
+    if (is_proven) break;
   }
+  if (const std::string text = origin_text(ctx.view, ctx.port, ctx.signals); candidate && !text.empty())
+    candidate->add(text);
   return candidate;
 }
 
@@ -1254,6 +1355,28 @@ constexpr Rule kSwitchRestart{
         "All links of this host end on that switch, the ports are of one NIC, or the driver was loaded again: it may "
         "have been this host.",
     .find_cause = switch_restart,
+};
+
+constexpr Rule kDamagedInHost{
+    .id = "damaged-in-host",
+    .group = group::diagnosis,
+    .title = "Bits are damaged between the NIC and its module: contacts, cage, NIC, or the module.",
+    .meaning =
+        "Ten or more damaged frames, although few bits from the cable reach the module damaged (CMIS VDM): less than a "
+        "tenth of the ratio that FEC corrects. And FEC of the NIC corrects more than that, or 1e-5 of the bits from "
+        "the NIC reach the module damaged. Sent packets that do not arrive, while more bits than FEC corrects reach "
+        "the module damaged from the NIC, are this too.",
+    .fix =
+        "Reseat the module of {netdev} when no job runs, and clean its contacts.\nTry the module in another cage, and "
+        "another module in this one: the fault is in the NIC if it stays with the cage, else in the module.",
+    .limits = {&kFewEvents},
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes =
+        "A module that does not measure what arrives from the cable, or measures 0; frames that were damaged before "
+        "this link; a link that is down.",
+    .find_cause = damaged_in_host,
 };
 
 constexpr Rule kDamagedLink{
@@ -1282,9 +1405,9 @@ constexpr Rule kDamagedLink{
 };
 
 std::span<const Rule> link_rules() {
-  static constexpr Rule kAll[]{kPortState,  kRate,          kRoceMtu,    kGid,       kLinkFlap,
-                               kLinkErrors, kPreFecBer,     kAdminDown,  kBadModule, kDeviceReset,
-                               kNoPartner,  kSwitchRestart, kDamagedLink};
+  static constexpr Rule kAll[]{kPortState,  kRate,          kRoceMtu,       kGid,        kLinkFlap,
+                               kLinkErrors, kPreFecBer,     kAdminDown,     kBadModule,  kDeviceReset,
+                               kNoPartner,  kSwitchRestart, kDamagedInHost, kDamagedLink};
   return kAll;
 }
 

@@ -216,7 +216,7 @@ bool is_used(const PortContext& ctx, const ModuleLane& lane) {
 
 // A module may have a data path for each of two ports: drops the lanes of the other port. The data path of the other
 // port is off while this port has a link; or it is lit while another path is dark and this port has no link.
-void drop_other_port(const PortContext& ctx, std::vector<ModuleLane>& lanes) {
+void drop_other_port(const Port& port, std::vector<ModuleLane>& lanes) {
   std::map<unsigned, std::vector<ModuleLane>> paths;
   for (const ModuleLane& lane : lanes)
     if (lane.path) paths[*lane.path].push_back(lane);
@@ -225,7 +225,7 @@ void drop_other_port(const PortContext& ctx, std::vector<ModuleLane>& lanes) {
   for (const auto& [number, path] : paths) any_dark = any_dark || std::ranges::all_of(path, is_dark);
   for (const auto& [number, path] : paths) {
     bool is_other_port = std::ranges::all_of(path, is_off);
-    if (is_down(ctx.port)) is_other_port = any_dark && std::ranges::none_of(path, is_dark);
+    if (is_down(port)) is_other_port = any_dark && std::ranges::none_of(path, is_dark);
     if (is_other_port) std::erase_if(lanes, [id = number](const ModuleLane& lane) { return lane.path == id; });
   }
 }
@@ -239,7 +239,7 @@ Transceiver trusted(const PortContext& ctx) {
   if (!module.bad_checksums.empty())
     module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
   std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(ctx, lane); });
-  drop_other_port(ctx, module.lanes);
+  drop_other_port(ctx.port, module.lanes);
   const std::optional<double>&low_alarm = module.rx_power_limits.low_alarm,
         &low_warning = module.rx_power_limits.low_warning;
   for (ModuleLane& lane : module.lanes) {
@@ -274,6 +274,34 @@ std::string milliwatt_text(const ModuleReading& reading) {
 
 }  // namespace
 
+bool is_unheard(const PortContext& ctx) {
+  return !ctx.symptoms.has(link) && ctx.symptoms.has(loss) &&
+         ctx.lost.requester + ctx.lost.retries_exceeded >=
+             std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
+}
+
+InputErrors input_errors(const Port& port) {
+  // No link stays up with so many: the reading is of lanes without a signal, or of the time before the link.
+  constexpr double kNoSignal = 1e-2;
+  InputErrors out;
+  if (!port.module || is_down(port) || is_asleep(*port.module)) return out;
+  std::vector<ModuleLane> lanes = port.module->lanes;
+  drop_other_port(port, lanes);
+  if (std::ranges::any_of(lanes, [](const ModuleLane& lane) { return lane.path.has_value(); }))
+    std::erase_if(lanes, [](const ModuleLane& lane) { return !lane.path; });
+  for (const ModuleInput& input : port.module->inputs) {
+    if (input.error_ratio.value_or(kNoSignal) >= kNoSignal) continue;
+    const bool is_medium = input.side == ModuleSide::medium;
+    const auto belongs = [&](const ModuleLane& lane) {
+      return is_medium ? lane.number == input.lane : lane.path.value_or(input.lane) == input.lane;
+    };
+    if (input.lane != 0 && !lanes.empty() && std::ranges::none_of(lanes, belongs)) continue;
+    std::optional<double>& worst = is_medium ? out.from_cable : out.from_nic;
+    worst = std::max(worst, input.error_ratio);
+  }
+  return out;
+}
+
 MaybeCause module_trouble(const PortContext& ctx) {
   if (auto out = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
                                  "Power budget exceeded", "Overheat", "Module"}))
@@ -290,14 +318,10 @@ MaybeCause module_trouble(const PortContext& ctx) {
 
   // The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
   // misses responses. In that case only values that are outside their limits now are evidence.
-  const bool has_errors = ctx.symptoms.has(link);
-  // More of the packets that this port sends are lost than of those it receives.
-  const bool is_unheard = !has_errors && ctx.symptoms.has(loss) &&
-                          ctx.lost.requester + ctx.lost.retries_exceeded >=
-                              std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
-  if (!has_errors && !is_unheard) return std::nullopt;
+  const bool unheard = is_unheard(ctx);
+  if (!ctx.symptoms.has(link) && !unheard) return std::nullopt;
   Transceiver module = trusted(ctx);
-  if (is_unheard)
+  if (unheard)
     for (ModuleLane& lane : module.lanes) {
       lane.tx_power.flags.reset();
       lane.tx_bias.flags.reset();
@@ -320,11 +344,11 @@ MaybeCause module_trouble(const PortContext& ctx) {
       out.add(name + "tx power " + milliwatt_text(lane.tx_power) + ", " +
               beyond_limit_text(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
   }
-  if (!is_unheard && outside(module.temperature, module.temperature_limits) == ModuleBound::alarm)
+  if (!unheard && outside(module.temperature, module.temperature_limits) == ModuleBound::alarm)
     out.add("temperature of our module " +
             beyond_limit_text(module.temperature, module.temperature_limits, "outside its alarm limits"));
   if (out.evidence.empty()) return std::nullopt;
-  if (!is_unheard) {
+  if (!unheard) {
     out.add(error_lines(ctx));
     return out;
   }

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/optics.h"
 #include "judge/rule.h"
 #include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
@@ -375,6 +376,16 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (lost_from_cable) families.add(kModuleLanesLost, labels, {{"side", "medium"}}, *lost_from_cable);
   if (lost_from_nic) families.add(kModuleLanesLost, labels, {{"side", "host"}}, *lost_from_nic);
   if (transmit_faults) families.add(kModuleTxFaults, labels, *transmit_faults);
+
+  const InputErrors arrived = input_errors(port);
+  for (const ModuleSide side : {ModuleSide::medium, ModuleSide::host}) {
+    const std::optional<double>& errors = side == ModuleSide::medium ? arrived.from_cable : arrived.from_nic;
+    if (errors) families.add(kModuleInputErrors, labels, {{"side", to_text(side)}}, *errors);
+    std::optional<double> snr;
+    for (const ModuleInput& input : module.inputs)
+      if (input.side == side && input.snr) snr = std::min(snr.value_or(*input.snr), *input.snr);
+    if (snr) families.add(kModuleInputSnr, labels, {{"side", to_text(side)}}, *snr);
+  }
 
   if (!published.has(SeriesGroup::module_limits)) return;
   if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);

@@ -59,6 +59,13 @@ inline constexpr Metric kModuleFlag{"fabric_module_flag",
 inline constexpr Metric kModuleLanesLost{
     "fabric_module_lanes_without_signal",
     "Lanes that report loss of signal or of lock, by side (medium: from the cable; host: from the NIC)."};
+inline constexpr Metric kModuleInputErrors{
+    "fabric_module_input_bit_error_ratio",
+    "Damaged bits per bit, before FEC, among those that arrive at the module, by side (medium: from the cable; host: "
+    "from the NIC); of the worst data path of a CMIS module with VDM. Absent without a link."};
+inline constexpr Metric kModuleInputSnr{
+    "fabric_module_input_snr_decibels",
+    "Signal-to-noise ratio of what arrives at the module, by side, on its worst lane; CMIS modules with VDM."};
 inline constexpr Metric kModuleTxFaults{"fabric_module_lanes_with_transmit_fault",
                                         "Lanes whose laser is switched off for a fault."};
 
@@ -88,11 +95,12 @@ inline constexpr Metric kPcieErrors{
 constexpr auto pointers_to(const auto&... metrics) { return std::array{&metrics...}; }
 
 // All of them, in the order of the manual page.
-inline constexpr auto kTelemetry = pointers_to(
-    kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kModuleInfo, kModuleState,
-    kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower, kModuleTxPower, kModuleTxBias,
-    kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit, kModuleVoltageLimit, kModuleRxPowerLimit,
-    kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag, kModuleLanesLost, kModuleTxFaults, kResources,
-    kResourcesByOwner, kDeviceHealthy, kDeviceErrors, kDeviceRecoveries, kPcieErrors);
+inline constexpr auto kTelemetry =
+    pointers_to(kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kFecNearLimit,
+                kFecWords, kModuleInfo, kModuleState, kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower,
+                kModuleTxPower, kModuleTxBias, kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit,
+                kModuleVoltageLimit, kModuleRxPowerLimit, kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag,
+                kModuleLanesLost, kModuleTxFaults, kModuleInputErrors, kModuleInputSnr, kResources, kResourcesMost,
+                kResourcesByOwner, kDeviceHealthy, kDeviceErrors, kDeviceRecoveries, kPcieErrors);
 
 }  // namespace fabric::metrics

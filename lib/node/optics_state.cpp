@@ -72,6 +72,19 @@ static void from_json(const Json& json, ModuleLane& lane) {
   read_member(json, "path", lane.path);
 }
 
+static void to_json(Json& json, const ModuleInput& input) {
+  json = {{"side", input.side}, {"lane", input.lane}, {"error_ratio", input.error_ratio}, {"snr", input.snr}};
+}
+
+static void from_json(const Json& json, ModuleInput& input) {
+  read_member(json, "side", input.side);
+  read_number(json, "lane", input.lane, 0U, 255U);
+  read_member(json, "error_ratio", input.error_ratio);
+  if (input.error_ratio && !(*input.error_ratio >= 0 && *input.error_ratio <= 1))
+    throw std::range_error("error_ratio: out of range");
+  read_member(json, "snr", input.snr);
+}
+
 static void to_json(Json& json, const Transceiver& module) {
   json = {{"identifier", module.identifier},
           {"form_factor", module.form_factor},
@@ -97,7 +110,8 @@ static void to_json(Json& json, const Transceiver& module) {
           {"tx_bias_limits", module.tx_bias_limits},
           {"bad_checksums", module.bad_checksums},
           {"checksum_matched", module.checksum_matched},
-          {"lanes", module.lanes}};
+          {"lanes", module.lanes},
+          {"inputs", module.inputs}};
 }
 
 static void from_json(const Json& json, Transceiver& module) {
@@ -128,6 +142,7 @@ static void from_json(const Json& json, Transceiver& module) {
   read_member(json, "bad_checksums", module.bad_checksums);
   read_member(json, "checksum_matched", module.checksum_matched);
   read_member(json, "lanes", module.lanes);
+  read_member(json, "inputs", module.inputs);
 }
 
 namespace state {

@@ -72,8 +72,9 @@ struct Port {
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
-  std::optional<double> rate;          // bytes per second, from the netdev's speed or the port's IB rate
-  std::optional<uint32_t> speed;       // netdev speed, Mb/s
+  // Bytes per second: the netdev's speed, else the rate of the RDMA port. Of a VF, the bandwidth by verbs.
+  std::optional<double> rate;
+  std::optional<uint32_t> speed;  // netdev speed, Mb/s
   std::optional<bool> carrier;
   std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;

@@ -311,6 +311,9 @@ void read_link(Context& context, Port& port) {
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && !is_virtual(port))
     port.role = PortRole::netdev_elsewhere;
   read_speed(root, port);
+  // The netdev of a VF has the speed of one link, below a RoCE LAG too.
+  if (const auto* attributes = context.attributes(port); attributes != nullptr && attributes->rate)
+    if (is_virtual(port) || !port.rate) port.rate = attributes->rate;
 }
 
 // mlx5 RoCE LAG: one RDMA device on a bond, whose member netdevs are physical functions with settings of their own

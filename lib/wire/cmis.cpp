@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5, 8.9 (11h).
+// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5, 8.9 (11h);
+// OIF-CMIS 5.4, clause 8.27 (pages 20h-2Fh).
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
+#include "base/find.h"
 #include "wire/module_memory.h"
 
 namespace fabric::eeprom {
@@ -22,14 +25,90 @@ constexpr unsigned kRxFlags = 158, kRxLosBit = 1, kRxLolBit = 2;
 constexpr unsigned kModuleMonitors = 159, kTemperatureBit = 0, kVoltageBit = 1;
 constexpr unsigned kLaneMonitors = 160, kTxBiasBit = 0, kTxPowerBit = 1, kRxPowerBit = 2;
 
+// 8.4, byte 142: optional pages. 8.27: Versatile Diagnostics Monitoring (VDM), in up to four groups: page 2Fh, byte
+// 128, bits 1-0: their number less one; from page 20h a group's 64 descriptors, from page 24h its 64 samples, of two
+// bytes each. A descriptor has the lane, from 0, in bits 3-0 of its first byte, and the observable in its second one.
+constexpr unsigned kOptionalPages = 142, kVdmBit = 6;
+constexpr uint8_t kVdmAdvertisement = 0x2f, kVdmDescriptors = 0x20, kVdmSamples = 0x24;
+constexpr unsigned kVdmGroups = 128, kInstances = 64;
+
+// The observables that show the side of a fault, by their type (SONiC has the same numbers: sonic-platform-common,
+// sonic_xcvr/codes/public/cmis.py, VDM_TYPE). All are basic ones, which the module updates all the time. The statistics
+// (9-14: lowest, highest and mean ratio) are of an interval that begins and ends with a write. The thresholds (28h-2Bh)
+// and the flags (2Ch), which reading clears, are not read.
+struct Observable {
+  uint8_t type;
+  ModuleSide side;
+  std::optional<double> ModuleInput::*value;
+};
+constexpr Observable kObservables[]{{5, ModuleSide::medium, &ModuleInput::snr},
+                                    {6, ModuleSide::host, &ModuleInput::snr},
+                                    {15, ModuleSide::medium, &ModuleInput::error_ratio},
+                                    {16, ModuleSide::host, &ModuleInput::error_ratio}};
+
+const Observable* find_observable(const Registers& descriptors, unsigned instance) {
+  const auto type = descriptors.u8(129 + 2 * instance);
+  if (!type) return nullptr;
+  return find_where(kObservables, [=](const Observable& row) { return row.type == *type; });
+}
+
+// F16 (8.27): an exponent of ten in the five high bits, with an offset of 24, and a mantissa of eleven. A ratio above
+// 1, such as all ones, is no measurement.
+std::optional<double> error_ratio(uint16_t raw) {
+  const double ratio = (raw & 0x7ff) / std::pow(10.0, 24 - (raw >> 11));
+  if (ratio > 1) return std::nullopt;
+  return ratio;
+}
+
+// U16 in 1/256 dB. Neither none at all nor all ones is a measurement.
+std::optional<double> decibels(uint16_t raw) {
+  if (raw == 0 || raw == 0xffff) return std::nullopt;
+  return raw / 256.0;
+}
+
+// Adds to the inputs what group `group` measures.
+void read_inputs(std::span<const Page> pages, unsigned group, std::vector<ModuleInput>& out) {
+  const Registers descriptors(pages, static_cast<uint8_t>(kVdmDescriptors + group)),
+      samples(pages, static_cast<uint8_t>(kVdmSamples + group));
+  for (unsigned i = 0; i < kInstances; ++i) {
+    const Observable* row = find_observable(descriptors, i);
+    const auto raw = samples.u16(128 + 2 * i);
+    if (row == nullptr || !raw) continue;
+    const bool is_ratio = row->value == &ModuleInput::error_ratio;
+    const auto value = is_ratio ? error_ratio(*raw) : decibels(*raw);
+    if (!value) continue;
+    unsigned lane = (descriptors.u8(128 + 2 * i).value_or(0) & 15u) + 1;
+    if (lane > kLanes) lane = 0;  // some modules write 15 for a ratio
+    auto input =
+        std::ranges::find_if(out, [&](const ModuleInput& each) { return each.side == row->side && each.lane == lane; });
+    if (input == out.end()) input = out.insert(out.end(), ModuleInput{.side = row->side, .lane = lane});
+    (*input).*row->value = value;
+  }
+}
+
 bool is_flat(const Registers& base) { return base.bit(2, 7).value_or(true); }
 
-std::vector<PageRequest> further_pages(std::span<const Page> first) {
+// A module with VDM costs one reading for page 2Fh and one for each group's descriptors when it is plugged in, and each
+// time one for each group that measures the inputs: at most four.
+std::vector<PageRequest> further_pages(std::span<const Page> read) {
   std::vector<PageRequest> out{{.offset = 128}};
-  if (is_flat(Registers(first))) return out;
+  if (is_flat(Registers(read))) return out;
   out.push_back({.page = kAdvertisement, .offset = 128, .fixed = true});
   out.push_back({.page = kThresholds, .offset = 128, .fixed = true});
   out.push_back({.page = kLaneStatus, .offset = 128});
+  if (!Registers(read, kAdvertisement).is_set(kOptionalPages, kVdmBit)) return out;
+  out.push_back({.page = kVdmAdvertisement, .offset = 128, .fixed = true});
+  const auto last = Registers(read, kVdmAdvertisement).u8(kVdmGroups);
+  if (!last) return out;
+  const unsigned groups = (*last & 3u) + 1;
+  for (unsigned group = 0; group < groups; ++group)
+    out.push_back({.page = static_cast<uint8_t>(kVdmDescriptors + group), .offset = 128, .fixed = true});
+  for (unsigned group = 0; group < groups; ++group) {
+    const Registers descriptors(read, static_cast<uint8_t>(kVdmDescriptors + group));
+    bool is_wanted = false;
+    for (unsigned i = 0; i < kInstances; ++i) is_wanted = is_wanted || find_observable(descriptors, i) != nullptr;
+    if (is_wanted) out.push_back({.page = static_cast<uint8_t>(kVdmSamples + group), .offset = 128});
+  }
   return out;
 }
 
@@ -171,6 +250,7 @@ Transceiver decode(std::span<const Page> pages) {
     out.lanes.push_back(lane);
   }
   if (thresholds.u8(199)) drop_flags_without_limits(out);
+  for (unsigned group = 0; group < kVdmSamples - kVdmDescriptors; ++group) read_inputs(pages, group, out.inputs);
   return out;
 }
 

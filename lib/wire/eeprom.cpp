@@ -29,12 +29,16 @@ const FormFactor* find_form_factor(uint8_t identifier) {
 
 }  // namespace
 
-std::vector<PageRequest> further_pages(View8 first) {
-  const Page page{kFirstPage, Bytes(first.begin(), first.end())};
-  const std::span<const Page> read(&page, 1);
-  const FormFactor* form = find_form_factor(Registers(read).u8(0).value_or(0));
-  if (form == nullptr) return {};
-  return form->standard.further_pages(read);
+std::vector<Page> read_pages(const std::function<Bytes(const PageRequest&)>& read) {
+  std::vector<Page> out{{kFirstPage, read(kFirstPage)}};
+  const FormFactor* form = find_form_factor(Registers(out).u8(0).value_or(0));
+  if (form == nullptr) return out;
+  for (;;) {
+    const auto known = form->standard.further_pages(out);
+    if (out.size() > known.size()) return out;
+    const PageRequest& next = known[out.size() - 1];
+    out.push_back({next, read(next)});
+  }
 }
 
 Result<Transceiver> decode(std::span<const Page> pages) {

@@ -4,6 +4,8 @@
 // OIF-CMIS 5.0 (QSFP-DD, OSFP, SFP-DD); offsets compared with ethtool 6.x (cmis.h, qsfp.h, sfpdiag.c).
 #pragma once
 
+#include <functional>
+
 #include "base/bytes.h"
 #include "base/result.h"
 #include "wire/transceiver.h"
@@ -29,9 +31,10 @@ struct Page {
 
 // The page to read first from every module: it shows which other pages exist.
 inline constexpr PageRequest kFirstPage{};
-// The other pages that the module has and decode() uses, given the bytes of kFirstPage. Empty if the identifier is
-// unknown. Does not include lanes beyond the eighth (banks other than 0).
-std::vector<PageRequest> further_pages(View8 first);
+// Reads the pages that the module has and decode() uses, kFirstPage first, because each one may show that further ones
+// exist. `read` returns the bytes of a page; empty: it could not be read, and the values in it are absent. Reads no
+// other page if the identifier is unknown, nor lanes beyond the eighth (banks other than 0). Never writes.
+std::vector<Page> read_pages(const std::function<Bytes(const PageRequest&)>& read);
 
 // Decodes the pages. Values in missing or short pages are absent. EBADMSG if the identifier is missing, EOPNOTSUPP if
 // it belongs to none of the standards above.

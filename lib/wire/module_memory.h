@@ -61,9 +61,10 @@ void drop_flags_without_limits(Transceiver& out);
 // are zero on all its lanes are not measured either.
 void drop_unmeasured(Transceiver& out);
 
-// Each standard has one file. `first`: kFirstPage, as it was read.
+// Each standard has one file. further_pages() has the pages after kFirstPage, as far as those that were `read` show
+// them; with more pages read, it may only grow at its end.
 struct Standard {
-  std::vector<PageRequest> (*further_pages)(std::span<const Page> first);
+  std::vector<PageRequest> (*further_pages)(std::span<const Page> read);
   Transceiver (*decode)(std::span<const Page> pages);
 };
 extern const Standard kSff8472, kSff8636, kCmis;

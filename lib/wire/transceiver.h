@@ -46,6 +46,21 @@ struct ModuleLane {
   bool operator==(const ModuleLane&) const = default;
 };
 
+enum class ModuleSide : uint8_t { medium, host };
+template <>
+inline constexpr std::string_view kEnumWords<ModuleSide>[] { "medium", "host" };
+
+// What arrives at one side of the module, as its receivers measure it (CMIS, Versatile Diagnostics Monitoring): from
+// the cable at the side of the medium, from the NIC at the side of the host. Errors made after the module, on the way
+// to the NIC or to the far end, are not in it.
+struct ModuleInput {
+  ModuleSide side = ModuleSide::medium;
+  unsigned lane = 0;  // of its side, from 1: the lane, and for a ratio the first lane of the data path; 0: not stated
+  std::optional<double> error_ratio;  // damaged bits per bit, before FEC
+  std::optional<double> snr;          // signal to noise, decibels
+  bool operator==(const ModuleInput&) const = default;
+};
+
 enum class Medium : uint8_t { optical, passive_copper, active_copper };
 template <>
 inline constexpr std::string_view kEnumWords<Medium>[] { "optical", "passive copper", "active copper" };
@@ -75,6 +90,7 @@ struct Transceiver {
   ModuleLimits temperature_limits, voltage_limits;
   ModuleLimits rx_power_limits, tx_power_limits, tx_bias_limits;  // the same for all lanes
   std::vector<ModuleLane> lanes;
+  std::vector<ModuleInput> inputs;  // CMIS only; empty if the module does not measure them
 
   std::optional<ModuleState> state;  // CMIS only
   std::string fault_cause;           // why it is in the fault state; empty if the module does not report it

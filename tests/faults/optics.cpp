@@ -46,6 +46,16 @@ Faults light() {
   };
 }
 
+// The module measures the ratios of damaged bits that arrive, and FEC meets `words` that it cannot correct.
+Plant errors_at_module(double from_cable, double from_nic, double words) {
+  return [=](Machine& m) {
+    if (!m.port().module || (words > 0 && !m.raise(metrics::kPhyUncorrectableWords, words))) return std::string();
+    m.port().module->inputs = {{.side = ModuleSide::medium, .lane = 1, .error_ratio = from_cable, .snr = {}},
+                               {.side = ModuleSide::host, .lane = 1, .error_ratio = from_nic, .snr = {}}};
+    return m.port().id();
+  };
+}
+
 Faults correction() {
   return {
       {"fec-margin-gone", "a worn cable: FEC corrects 1 bit in 20000", "bits corrected by FEC: 5e-5 of the minute's",
@@ -74,6 +84,20 @@ Faults correction() {
          return m.port().id();
        },
        "link-errors", W, "", "damaged-link"},
+      {"damaged-in-fiber", "a dirty connector: the bits are damaged when they reach the module",
+       "uncorrectable words +400, and the module measures 1e-3 of the bits from the cable as damaged",
+       errors_at_module(1e-3, 1e-9, 400), "link-errors", W,
+       "0.001 of those from the cable|the errors come over the cable", "damaged-link", "", "pre-fec-ber"},
+      {"damaged-in-cage", "a bent contact of the cage: bits are damaged between the module and the NIC",
+       "uncorrectable words +400, and the module measures 3e-5 of the bits from the NIC as damaged",
+       errors_at_module(1e-9, 3e-5, 400), "link-errors", W, "the errors arise between the module and the NIC",
+       "damaged-in-host", "", "pre-fec-ber"},
+      {"sends-damaged", "a worn contact of the cage: what the NIC sends is damaged, and only the far end counts it",
+       "the module measures 3e-5 of the bits from the NIC as damaged", errors_at_module(1e-9, 3e-5, 0), "pre-fec-ber",
+       W, "of the bits from the NIC reach the module damaged"},
+      {"arrives-damaged", "the fiber ages, and the NIC does not count the bits that FEC corrects",
+       "the module measures 5e-5 of the bits from the cable as damaged", errors_at_module(5e-5, 1e-9, 0), "pre-fec-ber",
+       W, "of the bits from the cable reach the module damaged"},
       {"module-memory-damaged", "the memory of a module is damaged", "each of its checksums is wrong",
        in_module([](Transceiver& t) {
          t.checksum_matched = false;

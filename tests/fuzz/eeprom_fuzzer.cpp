@@ -16,10 +16,10 @@ using fabric::View8;
 class Source {
  public:
   explicit Source(View8 rest) : rest_(rest) {}
-  fabric::eeprom::Page read(const fabric::eeprom::PageRequest& request) {
+  fabric::Bytes read(const fabric::eeprom::PageRequest& request) {
     const View8 taken = rest_.first(std::min<size_t>(rest_.size(), request.length));
     rest_ = rest_.subspan(taken.size());
-    return {request, fabric::Bytes(taken.begin(), taken.end())};
+    return {taken.begin(), taken.end()};
   }
 
  private:
@@ -30,8 +30,8 @@ void require_finite(const fabric::ModuleReading& reading) { require(!reading.val
 
 void read_module(View8 input) {
   Source source(input);
-  std::vector<fabric::eeprom::Page> pages{source.read(fabric::eeprom::kFirstPage)};
-  for (const auto& request : fabric::eeprom::further_pages(pages.front().data)) pages.push_back(source.read(request));
+  const auto pages = fabric::eeprom::read_pages([&](const auto& request) { return source.read(request); });
+  require(pages.size() <= 14);  // of CMIS: five, page 2Fh, and two for each of four groups
   const auto module = fabric::eeprom::decode(pages);
   if (!module) return;
   require_finite(module->temperature);
@@ -39,6 +39,12 @@ void read_module(View8 input) {
   require(module->lanes.size() <= 8);
   for (const auto& lane : module->lanes)
     for (const auto* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias}) require_finite(*reading);
+  require(module->inputs.size() <= 18);  // eight lanes and none, of two sides
+  for (const auto& arrived : module->inputs) {
+    require(arrived.lane <= 8 && (arrived.error_ratio || arrived.snr));
+    require(!arrived.error_ratio || (*arrived.error_ratio >= 0 && *arrived.error_ratio <= 1));
+    require(!arrived.snr || (*arrived.snr > 0 && *arrived.snr < 256));
+  }
   for (const std::string* text : {&module->vendor, &module->part_number, &module->serial_number, &module->date})
     for (char c : *text) require(c >= ' ' && c <= '~');
 }

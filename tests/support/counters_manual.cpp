@@ -84,15 +84,16 @@ std::string_view word(CounterSource source) {
 }
 
 std::string_view unit_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kUnits{{{"bytes", "bytes"},
-                                                                                        {"seconds", "seconds"},
-                                                                                        {"packets", "packets"},
-                                                                                        {"frames", "frames"},
-                                                                                        {"celsius", "degrees Celsius"},
-                                                                                        {"volts", "volts"},
-                                                                                        {"watts", "watts"},
-                                                                                        {"amperes", "amperes"},
-                                                                                        {"meters", "meters"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kUnits{{{"bytes", "bytes"},
+                                                                                         {"seconds", "seconds"},
+                                                                                         {"packets", "packets"},
+                                                                                         {"frames", "frames"},
+                                                                                         {"celsius", "degrees Celsius"},
+                                                                                         {"volts", "volts"},
+                                                                                         {"watts", "watts"},
+                                                                                         {"amperes", "amperes"},
+                                                                                         {"meters", "meters"},
+                                                                                         {"decibels", "decibels"}}};
   if (name.ends_with("_total")) name.remove_suffix(6);
   for (const auto& [end, unit] : kUnits)
     if (name.ends_with(end)) return unit;

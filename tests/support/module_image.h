@@ -38,15 +38,13 @@ class ModuleImage {
     const auto first = half->second.begin() + request.offset % 128;
     return eeprom::Page{request, Bytes(first, first + request.length)};
   }
-  // The pages that a reader gets: kFirstPage and further_pages().
+  // The pages that a reader gets.
   [[nodiscard]] std::vector<eeprom::Page> pages() const {
-    std::vector<eeprom::Page> out{read(eeprom::kFirstPage).value()};
-    for (const eeprom::PageRequest& request : eeprom::further_pages(out.front().data)) {
+    return eeprom::read_pages([&](const eeprom::PageRequest& request) {
       auto page = read(request);
       EXPECT_TRUE(page) << "asked for page " << +request.page << " which the module does not have";
-      if (page) out.push_back(*std::move(page));
-    }
-    return out;
+      return page ? std::move(page->data) : Bytes{};
+    });
   }
   [[nodiscard]] Transceiver decoded() const {
     auto module = eeprom::decode(pages());

@@ -149,28 +149,28 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
   Known known = std::move(known_[netdev]);
   known_.erase(netdev);  // stored again only after success: the module may have been exchanged in between
-  auto first = get_module_page(generic, family, netdev, eeprom::kFirstPage);
-  if (!first) return first.error();
-  std::vector<eeprom::Page> pages{{eeprom::kFirstPage, *first}};
   Known now;
-  for (const eeprom::PageRequest& request : eeprom::further_pages(*first)) {
+  std::optional<Error> failure;  // of the first page
+  const auto read_page = [&](const eeprom::PageRequest& request) -> Bytes {
     const auto* fixed = find_where(known.fixed, [&](const eeprom::Page& page) { return page.request == request; });
     if (fixed != nullptr && now.identity == known.identity) {
       now.fixed.push_back(*fixed);
-      pages.push_back(*fixed);
-      continue;
+      return fixed->data;
     }
     auto data = get_module_page(generic, family, netdev, request);
-    if (!data) continue;
-    if (request.page == 0) now.identity = *data;
-    pages.push_back({request, std::move(data).value()});
+    const bool is_first = request == eeprom::kFirstPage;
+    if (!data && is_first) failure = data.error();
+    if (!data) return {};
+    if (request.page == 0 && !is_first) now.identity = *data;
     // A page is stored only if it is complete: mlx5 returns the part that it had read when I2C failed (Linux 6.12,
     // en_ethtool.c), and a module that is still starting returns the same byte everywhere.
-    const Bytes& bytes = pages.back().data;
-    const bool is_whole = bytes.size() == request.length &&
-                          std::ranges::any_of(bytes, [&](std::byte each) { return each != bytes.front(); });
-    if (request.fixed && is_whole) now.fixed.push_back(pages.back());
-  }
+    const bool is_whole = data->size() == request.length &&
+                          std::ranges::any_of(*data, [&](std::byte each) { return each != data->front(); });
+    if (request.fixed && is_whole) now.fixed.push_back({request, *data});
+    return std::move(data).value();
+  };
+  const auto pages = eeprom::read_pages(read_page);
+  if (failure) return *failure;
   auto module = decode_(pages);
   if (!module) return error_about(netdev + ": read module", module.error());
   if (!now.identity.empty() && module->bad_checksums.empty()) known_[netdev] = std::move(now);

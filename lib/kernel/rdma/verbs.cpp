@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/rdma/verbs.h"
 
+#include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <net/if.h>
 
@@ -51,6 +52,8 @@ Result<std::string> query(const std::string& name) {
   std::string out;
   if (!firmware.empty()) out = "firmware " + firmware + "\n";
 
+  const auto query_speed =
+      reinterpret_cast<int (*)(ibv_context*, uint32_t, uint64_t*)>(::dlsym(RTLD_DEFAULT, "ibv_query_port_speed"));
   std::vector<ibv_gid_entry> gids(kMostGids);
   const ssize_t gid_count = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
   if (gid_count >= 0) out += "gids\n";  // else too many entries, or a provider without the query
@@ -69,6 +72,8 @@ Result<std::string> query(const std::string& name) {
     const std::string number = std::to_string(port);
     out += "port " + number + " " + std::to_string(attributes.state) + " " + std::to_string(attributes.phys_state) +
            " " + std::to_string(mtu) + " " + std::string(to_text(layer)) + "\n";
+    if (uint64_t speed = 0; query_speed != nullptr && query_speed(context.get(), port, &speed) == 0 && speed > 0)
+      out += "speed " + number + " " + std::to_string(speed) + "\n";
     for (const ibv_gid_entry& gid : gids) {
       if (gid.port_num != port) continue;
       Ip ip{.v6 = true};
@@ -96,7 +101,12 @@ std::optional<Device> parse_device(std::string_view text) {
                  phys = parse_number<unsigned>(parts[3]), mtu = parse_number<unsigned>(parts[4]);
       if (!number || !state || !phys || !mtu) return std::nullopt;
       const LinkLayer layer = parse_word<LinkLayer>(parts[5]).value_or(LinkLayer::unknown);
-      device.ports[*number] = {*state, *phys, *mtu, layer, {}};
+      device.ports[*number] = {*state, *phys, *mtu, layer};
+    } else if (parts[0] == "speed" && parts.size() == 3) {
+      const auto number = parse_number<unsigned>(parts[1]);
+      const auto speed = parse_number<uint64_t>(parts[2]);
+      if (!number || !speed || *speed == 0 || !device.ports.contains(*number)) return std::nullopt;
+      device.ports[*number].rate = static_cast<double>(*speed) * 100e6 / 8;
     } else if (parts[0] == "gid" && (parts.size() == 5 || parts.size() == 6)) {
       const auto number = parse_number<unsigned>(parts[1]), index = parse_number<unsigned>(parts[2]);
       if (!number || !index || !device.ports.contains(*number)) return std::nullopt;

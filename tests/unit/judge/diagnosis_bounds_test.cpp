@@ -246,6 +246,90 @@ TEST(DiagnosisBounds, UnusedSecondPortsAreSilent) {
   }
 }
 
+void arrive(Healthy& node, std::vector<ModuleInput> inputs) { plug(node).inputs = std::move(inputs); }
+ModuleInput from_cable(double ratio, unsigned lane = 1) {
+  return {.side = ModuleSide::medium, .lane = lane, .error_ratio = ratio, .snr = {}};
+}
+ModuleInput from_nic(double ratio, unsigned lane = 1) {
+  return {.side = ModuleSide::host, .lane = lane, .error_ratio = ratio, .snr = {}};
+}
+
+// The module measures which bits were damaged before they reached it.
+TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
+  expect_rules({{"bits from the NIC are damaged, those from the cable are not", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5)});
+                 }},
+                {"FEC corrects much more than was damaged when it reached the module", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9)});
+                   grow(node, Where::ethtool, "rx_corrected_bits_phy", 400'000'000);  // 1e-4 of the bits at line rate
+                 }},
+                {"a data path of the other port in this cage is bad", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5), from_cable(1e-3, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes) {
+                     lane.path = lane.number < 3 ? 1 : 3;
+                     if (lane.number >= 3) lane.tx_power.value = 0;
+                   }
+                 }},
+                {"lanes that the link does not use have no signal", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5), from_cable(1e-3, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes)
+                     if (lane.number < 3) lane.path = 1;
+                 }},
+                {"a reading that no link survives is none", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(0.5)});
+                 }},
+                {"bits from the cable are damaged", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-4), from_nic(1e-9)});
+                 }},
+                {"both sides are bad", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-4), from_nic(3e-5)});
+                 }},
+                {"both sides are good: errors in bursts", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(1e-9)});
+                 }},
+                {"what comes over the cable is not measured", "damaged-link",
+                 [](Healthy& node) { arrive(node, {from_nic(3e-5)}); }},
+                {"zero may be a module that does not measure", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(0), from_nic(3e-5)});
+                 }},
+                {"the data path of the NIC's errors is the other port's", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes) {
+                     lane.path = lane.number < 3 ? 1 : 3;
+                     if (lane.number >= 3) lane.tx_power.value = 0;
+                   }
+                 }}},
+               [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); });
+}
+
+// The far end counts the errors of what this port sends; here answers are missing.
+TEST(DiagnosisBounds, WhatTheModuleGetsDamagedIsMissingAtTheFarEnd) {
+  for (const double ratio : {1e-3, 3e-5}) {  // more, and less, than the far end corrects
+    Healthy node;
+    arrive(node, {from_cable(1e-9), from_nic(ratio)});
+    grow(node, Where::hw, "packet_seq_err", 1000);
+    EXPECT_EQ(rules_of(ask(node)).contains("damaged-in-host"), ratio == 1e-3) << text(ask(node));
+  }
+}
+
+// Without a link there is nothing to measure.
+TEST(DiagnosisBounds, WhatArrivesAtTheModuleOfALinkThatIsDownIsNoEvidence) {
+  Healthy node;
+  arrive(node, {from_cable(1e-9), from_nic(0.5)});
+  take_down(node, 3, "Autoneg", "No partner detected");
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
+}
+
 // Without a link, during pause and without credits a NIC drops what it cannot send; the host is not the cause.
 TEST(DiagnosisBounds, DropsOnSendingAreNotBlamedOnAHostThatMayNotSend) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{

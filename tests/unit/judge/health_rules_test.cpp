@@ -158,6 +158,11 @@ std::function<void(Port&)> counted(const char* name, uint64_t by) {
   return [=](Port& port) { grow(port, name, by); };
 }
 
+void arrive_damaged(Port& port, double from_cable, double from_nic) {
+  port.module->inputs = {{.side = ModuleSide::medium, .lane = 1, .error_ratio = from_cable, .snr = {}},
+                         {.side = ModuleSide::host, .lane = 1, .error_ratio = from_nic, .snr = {}}};
+}
+
 const std::vector<Defect>& defects() {
   constexpr auto C = Status::critical, W = Status::warning;
   static const std::vector<Defect> all{
@@ -181,6 +186,10 @@ const std::vector<Defect>& defects() {
       {"request_errors", counted("req_cqe_error", 9), "requests", W},
       {"dying_laser", [](Port& port) { port.module->lanes[0].tx_bias.value = 14e-3; }, "optics", C, 2, 8,
        [](Port& port) { port.module->lanes[0].tx_bias.value = 7e-3; }},
+      {"damaged_before_the_module", [](Port& port) { arrive_damaged(port, 5e-5, 1e-9); }, "pre-fec-ber", W, 2, 8,
+       [](Port& port) { arrive_damaged(port, 1e-8, 1e-9); }},
+      {"damaged_from_the_nic", [](Port& port) { arrive_damaged(port, 1e-9, 3e-4); }, "pre-fec-ber", C, 2, 8,
+       [](Port& port) { arrive_damaged(port, 1e-9, 1e-8); }},
       {"very_hot_module", [](Port& port) { port.module->temperature.value = 78; }, "module-temperature", C, 2, 8,
        [](Port& port) { port.module->temperature.value = 50; }},
       {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; },

@@ -133,14 +133,12 @@ TEST(DecodeApart, SaysWhatTheDecoderSays) {
   size_t decoded = 0;
   for (const unsigned identifier : {0x03u, 0x11u, 0x19u, 0x06u, 0x03u, 0x11u, 0x19u, 0x06u}) {
     const auto memory = [&](const eeprom::PageRequest& request) {
-      eeprom::Page page{request, Bytes(request.length)};
-      std::generate(page.data.begin(), page.data.end(), [&] { return static_cast<std::byte>(bytes()); });
-      return page;
+      Bytes data(request.length);
+      std::generate(data.begin(), data.end(), [&] { return static_cast<std::byte>(bytes()); });
+      if (request == eeprom::kFirstPage) data.front() = static_cast<std::byte>(identifier);
+      return data;
     };
-    std::vector<eeprom::Page> pages{memory(eeprom::kFirstPage)};
-    pages.front().data.front() = static_cast<std::byte>(identifier);
-    for (const eeprom::PageRequest& request : eeprom::further_pages(pages.front().data))
-      pages.push_back(memory(request));
+    const auto pages = eeprom::read_pages(memory);
     const auto here = eeprom::decode(pages), apart = state::decode_apart(pages);
     EXPECT_EQ(text(here), text(apart));
     decoded += apart ? 1 : 0;

@@ -73,7 +73,7 @@ TEST(Infiniband, CapturedMachines) {
 
 TEST(Verbs, AttributesAsRecorded) {
   const auto device = verbs::parse_device(
-      "firmware 28.39.1002\ngids\nport 1 4 5 4096 Ethernet\n"
+      "firmware 28.39.1002\ngids\nport 1 4 5 4096 Ethernet\nspeed 1 8000\n"
       "gid 1 0 fe80:0000:0000:0000:0a00:27ff:fe00:0001 v1 ens1\ngid 1 3 0000:0000:0000:0000:0000:ffff:0a01:0001 v2 \n"
       "port 2 1 3 0 unknown\n");
   ASSERT_TRUE(device && device->has_gid_table && device->ports.size() == 2 && device->ports.at(1).gids.size() == 2);
@@ -84,8 +84,11 @@ TEST(Verbs, AttributesAsRecorded) {
   EXPECT_EQ(port.gids[0].type + " " + port.gids[0].netdev, "IB/RoCE v1 ens1");
   EXPECT_EQ(port.gids[1].type + " " + port.gids[1].netdev, "RoCE v2 ");
   EXPECT_EQ(device->ports.at(2).link_layer, LinkLayer::unknown);
+  EXPECT_EQ(port.rate, 100e9) << "800 Gb/s";
+  EXPECT_FALSE(device->ports.at(2).rate);
   EXPECT_TRUE(verbs::parse_device("")->ports.empty());
-  for (const char* bad : {"port 1 4 5", "port x 4 5 4096 Ethernet", "gid 1 0 fe80:: v2 eth0", "firmware", "4096"})
+  for (const char* bad : {"port 1 4 5", "port x 4 5 4096 Ethernet", "gid 1 0 fe80:: v2 eth0", "firmware", "4096",
+                          "speed 1 8000", "port 1 4 5 4096 Ethernet\nspeed 1 0"})
     EXPECT_FALSE(verbs::parse_device(bad)) << bad;
   EXPECT_FALSE(verbs::query("no-such-device0"));
 }

@@ -275,6 +275,25 @@ TEST_F(Scan, VirtualFunctionsAreMarked) {
   EXPECT_EQ(why_unmanageable(port), "virtual function: set on its physical function 0000:20:02.0");
 }
 
+// The file has the rate of one link.
+TEST_F(Scan, AVirtualFunctionHasTheBandwidthOfTheLagBelowIt) {
+  const auto physical = add_pci(tree, {"pci0000:20", "0000:20:02.0"}),
+             function = add_pci(tree, {"pci0000:20", "0000:20:02.3"});
+  tree.link(function + "/physfn", "../0000:20:02.0");
+  add_rdma(tree, "mlx5_0", physical);
+  add_rdma(tree, "mlx5_4", function);
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  kernel.verbs = true;
+  kernel.tape = std::make_shared<Tape>(true);
+  for (const char* device : {"mlx5_0", "mlx5_4"})
+    kernel.tape->note(Ask::query, std::string("verbs ") + device,
+                      std::vector<std::string>{"port 1 4 5 4096 Ethernet\nspeed 1 2000\n"});
+  const Node node = scan(kernel, {.topology = false});
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].rate, 12.5e9);
+  EXPECT_EQ(node.ports[1].rate, 25e9);
+}
+
 TEST_F(Scan, SubfunctionsBelongToTheirFunction) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:24:00.0"});
   tree.folder(function + "/mlx5_core.sf.4");

@@ -194,6 +194,28 @@ TEST_F(ModuleReading, ReadsFixedPagesOncePerModule) {
   EXPECT_EQ(cage.reads.size(), 5u);
 }
 
+// Versatile Diagnostics Monitoring: one reading more each time, of the samples.
+TEST_F(ModuleReading, ReadsWhatArrivesAtTheModuleEachTime) {
+  cage.module.at(1, 142) = 1 << 6;
+  cage.module.seal(1, 130, 254);
+  cage.module.put16(0x2f, 129, 10'000);
+  cage.module.put16(0x20, 128, 15);  // damaged bits at the side of the medium, lane 1
+  cage.module.put16(0x24, 128, 17 << 11 | 320);
+  const auto ratio = [&] {
+    const auto module = read();
+    return module && module->inputs.size() == 1 ? module->inputs[0].error_ratio.value_or(-1) : -1;
+  };
+  EXPECT_DOUBLE_EQ(ratio(), 3.2e-5);
+  EXPECT_EQ(cage.reads.size(), 8u) << "lower, 00h, 01h, 02h, 11h, 2Fh, 20h, 24h";
+  cage.reads.clear();
+  cage.module.put16(0x24, 128, 16 << 11 | 320);
+  EXPECT_DOUBLE_EQ(ratio(), 3.2e-6);
+  EXPECT_EQ(cage.reads.size(), 4u) << "lower, 00h, 11h, 24h";
+  cage.broken = eeprom::PageRequest{.page = 0x24, .offset = 128};
+  EXPECT_TRUE(read()->inputs.empty());
+  EXPECT_DOUBLE_EQ(read()->voltage_limits.high_alarm.value_or(0), 3.6864) << "the rest stays";
+}
+
 TEST_F(ModuleReading, APulledModuleIsForgotten) {
   ASSERT_TRUE(read().ok());
   cage.failure = EIO;

@@ -333,6 +333,18 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
                     {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
 }
 
+TEST(TelemetryFamilies, AModuleSaysWhatArrivesAtItsSides) {
+  Port port;
+  port.module.emplace().inputs = {{.side = ModuleSide::medium, .lane = 1, .error_ratio = 1e-9, .snr = 22},
+                                  {.side = ModuleSide::medium, .lane = 5, .error_ratio = 3e-5, .snr = 21},
+                                  {.side = ModuleSide::host, .lane = 1, .error_ratio = 0.0, .snr = {}}};
+  Series series = telemetry_of(node_with(port));
+  std::erase_if(series, [](const auto& one) { return one.first.starts_with("fabric_module_info"); });
+  EXPECT_EQ(series, (Series{{"fabric_module_input_bit_error_ratio" + kAt + ",side=medium", 3e-5},
+                            {"fabric_module_input_bit_error_ratio" + kAt + ",side=host", 0},
+                            {"fabric_module_input_snr_decibels" + kAt + ",side=medium", 21}}));
+}
+
 // A breakout, or a link of two lanes in a module of four: the other lanes are no fault of it.
 TEST(TelemetryFamilies, LanesThatALinkDoesNotUseAreNotItsWeakest) {
   Port port;

@@ -130,6 +130,23 @@ TEST_F(Corpus, CablesAreToldFromOptics) {
   EXPECT_NEAR(optic.rx_power_limits.low_warning.value_or(0), 0x05a5 / 1e7, 1e-12);
 }
 
+TEST_F(Corpus, WhatArrivesAtEachSideOfAModuleWithVdm) {
+  std::string inputs;
+  for (const ModuleInput& input : load("cmis_400g_lr4").decoded().inputs) {
+    char line[80];
+    std::snprintf(line, sizeof line, "%s %u %.4g %.4g\n", to_text(input.side).data(), input.lane,
+                  input.error_ratio.value_or(-1), input.snr.value_or(-1));
+    inputs += line;
+  }
+  EXPECT_EQ(inputs,
+            "medium 1 -1 21.19\nmedium 2 -1 22.95\nmedium 3 -1 22.05\nmedium 4 -1 21.41\n"
+            "medium 0 7.42e-08 -1\nhost 0 1.741e-08 -1\n");
+  for (const char* without : {"cmis_200g_fr4", "cmis_arista_2x400g_xdr4", "cmis_credo_800g_aec"}) {
+    EXPECT_EQ(load(without).pages().size(), 5u) << without;
+    EXPECT_TRUE(load(without).decoded().inputs.empty()) << without;
+  }
+}
+
 TEST_F(Corpus, WrongChecksumsAreNamed) {
   for (const char* sound : {"cmis_200g_fr4", "cmis_400g_lr4", "cmis_arista_2x400g_xdr4", "sff8636_cwdm4_100g"})
     EXPECT_EQ(load(sound).decoded().bad_checksums, std::vector<std::string>{}) << sound;

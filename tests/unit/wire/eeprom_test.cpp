@@ -74,6 +74,31 @@ Image osfp() {
   return image;
 }
 
+// Observable `type` of a lane, from 0, as instance `at` of group `group`.
+void observe(Image& image, unsigned group, unsigned at, unsigned lane, unsigned type, unsigned sample) {
+  image.put16(0x20 + group, 128 + 2 * at, lane << 8 | type);
+  image.put16(0x24 + group, 128 + 2 * at, sample);
+}
+
+constexpr unsigned f16(unsigned mantissa, unsigned exponent) { return exponent << 11 | mantissa; }
+
+// Two groups of Versatile Diagnostics Monitoring.
+Image osfp_with_vdm() {
+  Image image = osfp();
+  image.at(1, 142) = 1 << 6;
+  image.seal(1, 130, 254);
+  image.put16(0x2f, 128, 0x0175);
+  image.at(0x2f, 255) = 0;
+  for (unsigned page : {0x20u, 0x21u, 0x24u, 0x25u}) image.at(page, 255) = 0;
+  observe(image, 0, 0, 0, 5, 22 * 256 + 128);
+  observe(image, 0, 1, 0x10, 6, 20 * 256);        // with threshold set 1
+  observe(image, 0, 2, 0x20, 15, f16(320, 17));   // 320e-7
+  observe(image, 0, 3, 0x20, 13, f16(2047, 22));  // a statistic
+  observe(image, 1, 62, 0x04, 16, f16(1, 15));    // 1e-9
+  observe(image, 1, 63, 0x0f, 15, f16(742, 14));  // 7.42e-8, of no lane
+  return image;
+}
+
 constexpr unsigned kA2 = 0x51;
 
 Image sfp28() {
@@ -211,6 +236,55 @@ TEST(Cmis, TheDataPathsOfTheLanes) {
   EXPECT_EQ(paths_of(image), "11--") << "the other one is not set up";
   for (unsigned lane = 0; lane < 8; ++lane) image.at(0x11, 206 + lane) = 0xff;
   EXPECT_EQ(paths_of(image), "----") << "an application without a descriptor";
+}
+
+std::string inputs_of(const Image& image) {
+  std::string out;
+  for (const ModuleInput& input : image.decoded().inputs) {
+    out += std::string(to_text(input.side)) + " " + std::to_string(input.lane);
+    char number[32];
+    std::snprintf(number, sizeof number, ", %g", input.error_ratio.value_or(-1));
+    if (input.error_ratio) out += number;
+    if (input.snr) out += ", " + std::to_string(static_cast<int>(*input.snr * 10)) + "/10 dB";
+    out += "; ";
+  }
+  return out;
+}
+
+TEST(Cmis, WhatArrivesAtEachSide) {
+  const Image image = osfp_with_vdm();
+  EXPECT_EQ(inputs_of(image), "medium 1, 3.2e-05, 225/10 dB; host 1, 200/10 dB; host 5, 1e-09; medium 0, 7.42e-08; ");
+  EXPECT_EQ(image.pages().size(), 10u) << "five, page 2Fh, and descriptors and samples of two groups";
+}
+
+// The byte that advertises it decides, not what the pages hold.
+TEST(Cmis, AModuleWithoutVdmIsNotAskedForIt) {
+  Image image = osfp_with_vdm();
+  image.at(1, 142) = 0xbf;
+  EXPECT_EQ(inputs_of(image), "");
+  EXPECT_EQ(image.pages().size(), 5u);
+  image.at(1, 142) = 0x40;
+  image.at(0x2f, 128) = 0;
+  EXPECT_EQ(inputs_of(image), "medium 1, 3.2e-05, 225/10 dB; host 1, 200/10 dB; ") << "one group";
+  for (unsigned at = 0; at < 4; ++at) image.at(0x20, 129 + 2 * at) = 1;  // the age of a laser
+  EXPECT_EQ(image.pages().size(), 7u) << "samples that say nothing of the inputs are not read";
+}
+
+TEST(Cmis, AnInputThatIsNotMeasuredIsAbsent) {
+  const auto sample = [](unsigned type, unsigned raw) {
+    Image image = osfp_with_vdm();
+    for (unsigned at = 0; at < 64; ++at) image.put16(0x20, 128 + 2 * at, 0), image.put16(0x21, 128 + 2 * at, 0);
+    observe(image, 0, 9, 2, type, raw);
+    return inputs_of(image);
+  };
+  EXPECT_EQ(sample(15, 0xffff), "");
+  EXPECT_EQ(sample(15, f16(11, 23)), "") << "1.1 of the bits";
+  EXPECT_EQ(sample(15, f16(1, 24)), "medium 3, 1; ");
+  EXPECT_EQ(sample(15, 29'167), "medium 3, 4.95e-08; ");
+  EXPECT_EQ(sample(15, f16(2047, 0)), "medium 3, 2.047e-21; ");
+  EXPECT_EQ(sample(16, 0), "host 3, 0; ") << "no bit was damaged";
+  EXPECT_EQ(sample(6, 0xffff), "");
+  EXPECT_EQ(sample(6, 0), "");
 }
 
 TEST(Cmis, StateAndFaultCause) {
@@ -489,6 +563,11 @@ std::map<std::string, double> numbers(const Transceiver& module) {
     put("tx power " + number, lane.tx_power.value);
     put("tx bias " + number, lane.tx_bias.value);
   }
+  for (const ModuleInput& input : module.inputs) {
+    const std::string name = std::string(to_text(input.side)) + " " + std::to_string(input.lane);
+    put("errors of " + name, input.error_ratio);
+    put("snr of " + name, input.snr);
+  }
   return out;
 }
 
@@ -499,7 +578,7 @@ TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
   calibrated.put32(0, 68, std::bit_cast<uint32_t>(2.0F), kA2);
   Image four = osfp();  // of its eight lanes an application uses four
   four.at(0, 88) = 0x84;
-  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated, four}) {
+  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated, four, osfp_with_vdm()}) {
     const std::vector<Page> whole = image.pages();
     const auto all = numbers(*decode(whole));
     ASSERT_GT(all.size(), 10u);
@@ -521,16 +600,19 @@ TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
 TEST(FurtherPages, KeepToWhatOneRequestMayRead) {
   for (unsigned identifier = 0; identifier < 256; ++identifier)
     for (unsigned fill = 0; fill < 256; ++fill) {
-      Bytes lower(128, static_cast<std::byte>(fill));
-      lower[0] = static_cast<std::byte>(identifier);
-      for (const PageRequest& request : further_pages(lower)) {
+      const auto pages = read_pages([&](const PageRequest& request) {
+        Bytes data(128, static_cast<std::byte>(fill));
+        if (request == kFirstPage) data[0] = static_cast<std::byte>(identifier);
+        return data;
+      });
+      for (const auto& [request, data] : pages) {
         ASSERT_TRUE(request.length >= 1 && request.length <= 128);
         ASSERT_EQ(request.offset / 128, (request.offset + request.length - 1) / 128) << "in one half";
         ASSERT_TRUE(request.page == 0 || request.offset >= 128);
         ASSERT_LE(request.i2c_address, 0x7f);
       }
     }
-  EXPECT_TRUE(further_pages({}).empty());
+  EXPECT_EQ(read_pages([](const PageRequest&) { return Bytes(); }).size(), 1u) << "no module";
 }
 
 }  // namespace

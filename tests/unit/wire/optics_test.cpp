@@ -40,6 +40,8 @@ Transceiver module_of(const std::string& vendor) {
                 .tx_lol = {},
                 .tx_fault = false},
                {}};
+  out.inputs = {{.side = ModuleSide::host, .lane = 1, .error_ratio = 3.2e-05, .snr = 21.25},
+                {.side = ModuleSide::medium, .lane = 0, .error_ratio = 0.0, .snr = {}}};
   out.state = ModuleState::ready;
   out.fault_cause = "none";
   out.bad_checksums = {"page 00h bytes 128-221"};
@@ -53,7 +55,7 @@ bool are_same(const Transceiver& a, const Transceiver& b) {
                     m.connector, m.technology, m.fault_cause, m.bad_checksums);
   };
   const auto numbers = [](const Transceiver& m) {
-    return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes,
+    return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes, m.inputs,
                     m.checksum_matched);
   };
   const auto limits = [](const Transceiver& m) {

@@ -38,6 +38,14 @@ static void fab_threshold(struct fab_nic *nic, unsigned int offset, u16 high_ala
 	put16(fab_eeprom_byte(nic, 2, offset + 6), low_warn);
 }
 
+/* Versatile Diagnostics Monitoring: one observable, of a lane from 0, in the only group. */
+static void fab_observable(struct fab_nic *nic, unsigned int instance, u8 lane, u8 type, u16 sample)
+{
+	*fab_eeprom_byte(nic, 0x20, 0x80 + 2 * instance) = lane;
+	*fab_eeprom_byte(nic, 0x20, 0x81 + 2 * instance) = type;
+	put16(fab_eeprom_byte(nic, 0x24, 0x80 + 2 * instance), sample);
+}
+
 /* The check byte behind first..last. */
 static void fab_seal(struct fab_nic *nic, unsigned int page, unsigned int first, unsigned int last)
 {
@@ -88,6 +96,14 @@ void fab_eeprom_defaults(struct fab_nic *nic)
 		put16(fab_eeprom_byte(nic, 0x11, 0xaa + 2 * lane), 25000);	/* 50 mA */
 		put16(fab_eeprom_byte(nic, 0x11, 0xba + 2 * lane), 9000);	/* 0.9 mW */
 	}
+	*fab_eeprom_byte(nic, 1, 0x8e) = 0x40;			/* VDM: pages 0x20 to 0x2f */
+	put16(fab_eeprom_byte(nic, 0x2f, 0x81), 10000);		/* one group; an interval of 1 s */
+	for (lane = 0; lane < 4; lane++) {
+		fab_observable(nic, lane, lane, 5, 22 * 256);		/* SNR of the medium, 22 dB */
+		fab_observable(nic, 4 + lane, lane, 6, 21 * 256);	/* SNR of the host, 21 dB */
+	}
+	fab_observable(nic, 8, 0, 15, 15 << 11 | 2);		/* damaged bits from the medium, 2e-9 */
+	fab_observable(nic, 9, 0, 16, 15 << 11 | 1);		/* damaged bits from the host, 1e-9 */
 	fab_seal(nic, 0, 0x80, 0xdd);
 	fab_seal(nic, 1, 0x82, 0xfe);
 	fab_seal(nic, 2, 0x80, 0xfe);

@@ -31,7 +31,7 @@
 #define FAB_CC_PARAMS 22
 #define FAB_CC_FILES 38 /* and OFED's eight enable files of each side */
 #define FAB_TCLASS_RULES 8
-#define FAB_EEPROM_PAGES 19 /* lower half, then upper pages 0x00 .. 0x11 */
+#define FAB_EEPROM_PAGES 49 /* lower half, then upper pages 0x00 .. 0x2f */
 
 /* Every operation that is counted; those before FAB_FIRST_GET change something and are logged, too. */
 enum fab_op {

@@ -17,7 +17,7 @@ for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_s
 done
 health+=('roce-unprotected = { much_traffic = 1e6 }') # bytes: the emulated wire is slow
 for rule in tx_pause rx_pause; do health+=("$rule = { window = \"10s\", confirm = \"5s\", clear = \"5s\" }"); done
-for rule in lane_power module_temperature; do health+=("$rule = { confirm = \"0s\", clear = \"5s\" }"); done
+for rule in lane_power module_temperature module_from_nic; do health+=("$rule = { confirm = \"0s\", clear = \"5s\" }"); done
 config enforce 'optics = "10s"' "${health[@]}"
 check "the configuration is taken" fabric-agentctl config check
 reload_agent
@@ -144,6 +144,17 @@ fabsim 0 eeprom "11 be 01"
 told "hardly any light on lane 3" optics 0 2
 fabsim 0 eeprom default
 over "little light on lane 3"
+# Of the bits from the NIC 3e-5 reach the module damaged; those from the cable do not.
+fabsim 0 eeprom "24 92 89"
+fabsim 0 eeprom "24 93 2c"
+told "the NIC sends damaged bits" pre-fec-ber 0 1
+arrived() { scrape && grep -F 'fabric_module_input_bit_error_ratio{' $PAGE | grep -F "device=\"$(rdmadev 0)\"" | grep -qE "side=\"$1\".* $2\$"; }
+check "the NIC sends damaged bits: the metric of its side" eval "arrived host 3e-05 || { show; false; }"
+check "the NIC sends damaged bits: the metric of the cable's side" eval "arrived medium 2e-09 || { show; false; }"
+fabsim 0 stat "fec_uncorrectable_blocks +5000"
+culprit "the NIC sends damaged bits, and receives such" 0 host damaged-in-host
+fabsim 0 eeprom default
+over "the NIC sends damaged bits"
 fabsim 0 eeprom "0 0e 48"
 told "module at 72 degrees" module-temperature 0 1
 eq "module at 72 degrees: the metric" "$(value 0 fabric_module_temperature_celsius)" 72
