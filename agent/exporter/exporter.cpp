@@ -272,6 +272,7 @@ int print_page(const Options& options) {
   PageContext context;
   context.policy = configuration->policy.get();
   context.no_policy = configuration->no_policy;
+  context.wall = moment_now().wall;
   std::string page = render_page(collector.snapshot(), context);
   if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
   return failed(error(errno, "standard output"));

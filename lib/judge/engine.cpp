@@ -203,7 +203,8 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
 
 std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
   const RuleWindow* found = find_window(rule);
-  if (found == nullptr || limits_of(rule_policy(view), *found).is_off()) return std::nullopt;
+  if (found == nullptr || is_suppressed(view, found->rule) || limits_of(rule_policy(view), *found).is_off())
+    return std::nullopt;
   for (const Measured& reading : readings_of(view, *found))
     if (reading.subject == subject) return answer_of_reading(view, *found, reading).status;
   return std::nullopt;
@@ -399,13 +400,14 @@ const RuleWindow* find_window(std::string_view key) {
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
   WindowLimits out = window.limits;
   if (const auto given = policy.windows.find(window.key); given != policy.windows.end()) out = given->second;
-  if (!policy.is_enabled(window.rule)) out.warning = out.critical = std::nullopt;
   return out;
 }
 
 double limit_of_window(const View& view, std::string_view key) {
-  const WindowLimits limits = limits_of(rule_policy(view), *find_window(key));
+  const RuleWindow& window = *find_window(key);
   const double never = std::numeric_limits<double>::infinity();
+  if (is_suppressed(view, window.rule)) return never;
+  const WindowLimits limits = limits_of(rule_policy(view), window);
   return std::min(limits.warning.value_or(never), limits.critical.value_or(never));
 }
 
@@ -424,7 +426,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   view.built = built_of(given);
   const RulePolicy& policy = rule_policy(view);
   const auto is_wanted = [&](const Rule& rule) {
-    return policy.is_enabled(rule.id) && (only.empty() || contains(only, rule.id) || contains(only, rule.group));
+    return only.empty() || contains(only, rule.id) || contains(only, rule.group);
   };
   for (const Rule& rule : rules()) {
     if (rule.is_cause() || !is_wanted(rule)) continue;
@@ -463,6 +465,11 @@ Report run_rules(const View& given, std::span<const std::string> only) {
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
       each.status = *severity;
+  for (Finding& each : findings)
+    if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {
+      each.suppressed = true;
+      each.suppression = suppression_text(policy, each.id);
+    }
   std::ranges::stable_sort(findings, {}, [](const Finding& each) { return rank(each.status); });
   return report;
 }
