@@ -263,10 +263,10 @@ class Pass {
     if (stops && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
       if (!default_route_->empty())
-        return Blocker{
-            Outcome::pending,
-            what + ", and " + *default_route_ + ": only an entry that names the port and has front_end = true allows it",
-            WaitsFor::front_end};
+        return Blocker{Outcome::pending,
+                       what + ", and " + *default_route_ +
+                           ": only an entry that names the port and has front_end = true allows it",
+                       WaitsFor::front_end};
     }
     if (terms_.disruptive == Disruptive::never)
       return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\"", WaitsFor::disruptive};

@@ -150,8 +150,9 @@ constexpr Rule kSuppressions{
     .id = "suppressions",
     .group = group::agent,
     .title = "A suppression has ended",
-    .meaning = "[rules.ID] enabled = false suppresses the findings of a rule until its date. After that date they count "
-               "again. Without suppressions there is no such check.",
+    .meaning =
+        "[rules.ID] enabled = false suppresses the findings of a rule until its date. After that date they count "
+        "again. Without suppressions there is no such check.",
     .inspect = "fabric-agentctl config show",
     .fix = "Remove enabled = false from [rules.ID], or set a later until; then systemctl reload fabric-agent",
     .ask_host = ask_suppressions,

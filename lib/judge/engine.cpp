@@ -203,8 +203,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
 
 std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
   const RuleWindow* found = find_window(rule);
-  if (found == nullptr || is_suppressed(view, found->rule) || limits_of(rule_policy(view), *found).is_off())
-    return std::nullopt;
+  if (found == nullptr || limits_of(rule_policy(view), *found).is_off()) return std::nullopt;
   for (const Measured& reading : readings_of(view, *found))
     if (reading.subject == subject) return answer_of_reading(view, *found, reading).status;
   return std::nullopt;

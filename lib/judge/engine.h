@@ -28,7 +28,8 @@ std::span<const RuleWindow> rule_windows();
 const RuleWindow* find_window(std::string_view key);
 // The configured limits, or the row's.
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window);
-// The value from which on a window is a finding; infinity if it is off or its rule is suppressed. Causes use it, too: one limit for one fact.
+// The value from which on a window is a finding; infinity if it is off or its rule is suppressed. Causes use it, too:
+// one limit for one fact.
 double limit_of_window(const View& view, std::string_view key);
 
 // Adds the view's readings to the states. `now`: seconds since boot; `wall`: the same moment in seconds since 1970.
@@ -38,7 +39,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall);
 // The PCI address of a device that was removed; empty if it had none. nullopt: the device is present.
 std::optional<std::string> place_of_gone(const HealthDevice& device);
 
-// nullopt: no reading, the window is off, or its rule is suppressed.
+// nullopt: no reading, or the window is off.
 std::optional<Status> health_status(const View& view, std::string_view key, std::string_view subject);
 
 // Updates the state of a window by a reading: the window, the wait before the state is raised, the wait before it

@@ -47,8 +47,8 @@ struct Finding {
   std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
-  bool suppressed = false;    // the same, by [rules.ID] of the configuration, on every node that has it
-  std::string suppression{};  // until when, why
+  bool suppressed = false;        // the same, by [rules.ID] of the configuration, on every node that has it
+  std::string suppression{};      // until when, why
   // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
   bool unjudged = false;
 
@@ -83,7 +83,8 @@ Status worst(const Report& report);
 
 // {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}],
 //  "not_judged": [{"id","subject","observed"}]}, with "since", "acknowledged" and "suppressed" if known, and "judged"
-//  if false; a cause also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and "next". A contract with scripts:
+//  if false; a cause also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and "next". A contract
+//  with scripts:
 // members are added, never renamed.
 Json to_json(const Report& report);
 

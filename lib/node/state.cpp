@@ -17,10 +17,11 @@
 namespace fabric {
 
 static void to_json(Json& json, const SettingState& setting) {
-  json = {{"outcome", setting.outcome},         {"detail", setting.detail},     {"repairs", setting.repairs},
-          {"last_repair", setting.last_repair}, {"drifts", setting.drifts},     {"last_drift", setting.last_drift},
-          {"drift_from", setting.drift_from},   {"drift_to", setting.drift_to}, {"drift_by", setting.drift_by},
-          {"reason", setting.reason}};
+  json = {{"outcome", setting.outcome},       {"detail", setting.detail},
+          {"repairs", setting.repairs},       {"last_repair", setting.last_repair},
+          {"drifts", setting.drifts},         {"last_drift", setting.last_drift},
+          {"drift_from", setting.drift_from}, {"drift_to", setting.drift_to},
+          {"drift_by", setting.drift_by},     {"reason", setting.reason}};
 }
 
 static void from_json(const Json& json, SettingState& setting) {

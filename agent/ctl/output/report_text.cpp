@@ -199,17 +199,17 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 std::string change_json(const ReportChange& change, int64_t wall) {
   Status status = change.finding.status;
   if (change.what == "cleared") status = Status::ok;
-  Json acknowledged, suppressed;
+  Json acknowledged;
   if (change.finding.acknowledged) acknowledged = change.finding.acknowledgement;
-  if (change.finding.suppressed) suppressed = change.finding.suppression;
-  return json_line({{"time", time_text(wall)},
-                    {"change", change.what},
-                    {"id", change.finding.id},
-                    {"subject", change.finding.subject},
-                    {"status", to_text(status)},
-                    {"observed", change.finding.observed},
-                    {"acknowledged", acknowledged},
-                    {"suppressed", suppressed}});
+  Json line = Json::object({{"time", time_text(wall)},
+                            {"change", change.what},
+                            {"id", change.finding.id},
+                            {"subject", change.finding.subject},
+                            {"status", to_text(status)},
+                            {"observed", change.finding.observed},
+                            {"acknowledged", acknowledged}});
+  if (change.finding.suppressed) line["suppressed"] = change.finding.suppression;
+  return json_line(line);
 }
 
 bool is_write(const Change& change) {

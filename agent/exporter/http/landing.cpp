@@ -234,9 +234,9 @@ class Landing {
       out += element("details", "",
                      element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
     if (suppressions > 0)
-      out += element(
-          "details", "",
-          element("summary", "", std::to_string(suppressions) + " suppressed") + element("ol", "", suppressed));
+      out +=
+          element("details", "",
+                  element("summary", "", std::to_string(suppressions) + " suppressed") + element("ol", "", suppressed));
     if (differing > 0)
       out += element("details", "",
                      element("summary", "", std::to_string(differing) + " settings not enforced (audit mode)") +
@@ -264,7 +264,8 @@ class Landing {
     std::string terms;
     if (finding.observed != "-") terms += term("Found", finding.observed);
     terms += term("Expected", finding.expected) + term("Since", finding.since) +
-             term("Known", finding.acknowledgement) + term("Reason", finding.suppression) + term("Fix", finding.remedy, css("fix"));
+             term("Known", finding.acknowledgement) + term("Reason", finding.suppression) +
+             term("Fix", finding.remedy, css("fix"));
     out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
   }
