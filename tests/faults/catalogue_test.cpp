@@ -66,7 +66,8 @@ TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
   for (const Fault& fault : all_faults()) {
     if (fault.check.empty() || fault.check == "suppressions") continue;
     SCOPED_TRACE(fault.id);
-    for (Machine machine : healthy_machines()) {
+    for (const Machine& healthy : machines()) {
+      Machine machine = healthy;
       const std::string subject = fault.plant(machine);
       if (subject.empty()) continue;
       machine.policy.rules.enabled = {{fault.check, false}};
@@ -80,7 +81,6 @@ TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
           if (each.id != fault.check || (each.status == Status::ok && !each.unjudged)) continue;
           ++found;
           EXPECT_EQ(each.suppressed, wall < kEnd) << describe({each});
-          EXPECT_EQ(is_silenced(each), wall < kEnd) << describe({each});
         }
         EXPECT_GT(found, 0u) << "silently gone";
       }
