@@ -24,6 +24,7 @@ int worst_of(const Results::OfPort& results) {
 AgentState state_of(const AgentView& view) {
   AgentState state;
   state.running = true;
+  state.version = FABRIC_VERSION;
   state.mode = to_text(view.policy.mode);
   state.updated = utc_now();
   state.config_error = view.config_error;

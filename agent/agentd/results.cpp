@@ -2,6 +2,7 @@
 #include "agentd/results.h"
 
 #include "base/find.h"
+#include "base/result.h"
 
 namespace fabric::agentd {
 namespace {
@@ -31,6 +32,7 @@ bool Results::record(const Pass& pass, Changes changes, qos::Instant now) {
     if (!pass.suspended.empty() && change.outcome == Outcome::differs) {
       change.outcome = Outcome::pending;
       change.detail = pass.suspended;
+      change.wait = WaitsFor::confirmation;
     }
     Seen seen = process_change(pass, std::move(change), before, now);
     if (seen.transition == qos::Drift::Transition::conflict_over && seen.change.from != seen.change.to)
@@ -145,6 +147,9 @@ std::map<std::string, SettingState> Results::states_of(const std::string& subjec
       if (const SettingState* known = find_in(record->reported, key)) state = *known;
     state.outcome = to_text(change.outcome);
     state.detail = change.detail;
+    state.reason.clear();
+    if (change.outcome == Outcome::pending && change.wait) state.reason = to_text(*change.wait);
+    if (change.outcome == Outcome::refused && change.code != 0) state.reason = errno_name(change.code);
     state.repairs = drift_.repairs(subject, key);
   }
   return out;

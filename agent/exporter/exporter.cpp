@@ -44,7 +44,7 @@ class Exporter final : public Site {
   explicit Exporter(const Options& options) : options_(options) {}
 
   Result<void> start() {
-    auto configuration = configure(options_);
+    auto configuration = configure(options_, state_);
     if (!configuration) return configuration.error();
     auto web = load_web();
     if (!web) return web.error();
@@ -210,7 +210,7 @@ class Exporter final : public Site {
   void reload() {
     const auto now = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
     ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.count()));
-    auto configuration = configure(options_);
+    auto configuration = configure(options_, state_);
     config_valid_ = configuration && (!configuration->policy || configuration->no_policy.empty());
     if (config_valid_) {
       use(std::move(*configuration));
@@ -237,7 +237,8 @@ class Exporter final : public Site {
   std::vector<std::string> web_files_;
   std::string web_state_;                                           // state_of() web_files_ when they were last read
   const std::string directory_ = environment("RUNTIME_DIRECTORY");  // survives a restart
-  HealthKeeper health_{options_.root, directory_, environment("STATE_DIRECTORY")};  // STATE_DIRECTORY survives a reboot
+  const std::string state_ = environment("STATE_DIRECTORY");        // survives a reboot
+  HealthKeeper health_{options_.root, directory_, state_};
   bool health_due_ = true;  // the readings for the next update of health have been requested
   std::string save_fault_;  // why the report could not be saved: logged once
   // Other programs decide how often their files change.
@@ -272,6 +273,7 @@ int print_page(const Options& options) {
   PageContext context;
   context.policy = configuration->policy.get();
   context.no_policy = configuration->no_policy;
+  context.wall = moment_now().wall;
   std::string page = render_page(collector.snapshot(), context);
   if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
   return failed(error(errno, "standard output"));

@@ -84,7 +84,7 @@ int failed(const Error& error) {
   return EXIT_FAILURE;
 }
 
-Result<Configuration> configure(const Options& options) {
+Result<Configuration> configure(const Options& options, const std::string& state) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
   // A truncated capture, or one of another version, is refused here: no reading from it would succeed. In a capture the
@@ -94,10 +94,13 @@ Result<Configuration> configure(const Options& options) {
     if (!kernel) return kernel.error();
     root = std::move(kernel->root);
   }
-  auto loaded = load_config_in_use(*root, options.config.value_or(""), rule_rows());
+  auto loaded = load_config_in_use(*root, options.config.value_or(""), rule_rows(), state);
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
     if (!loaded->error.empty()) log(SD_WARNING, loaded->error + "; the last valid configuration stays in use");
+    if (loaded->error.empty() && !state.empty())
+      if (auto saved = save_last_good(state, loaded->config, rule_rows(), kOwnLastGood); !saved)
+        log(SD_WARNING, saved.error().text() + "; a start with an invalid configuration would fail");
     load_cabling(*root, loaded->config.policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->config.policy)), loaded->error};
   }

@@ -35,8 +35,9 @@ struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
   std::string no_policy{};               // the reason if there is no policy, or only the last valid one
 };
-// Loads the configuration and logs its warnings. The default file need not exist.
-Result<Configuration> configure(const Options& options);
+// Loads the configuration and logs its warnings. The default file need not exist. Keeps a copy of a valid one in the
+// folder `state`, for a start with an invalid one on a node without an agent; empty: keeps none.
+Result<Configuration> configure(const Options& options, const std::string& state = {});
 
 // The sockets that systemd passes, else those of the options, else of the policy.
 Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);

@@ -37,6 +37,7 @@ struct Row {
   Outcome blocked_as{};                  // if blocked: unsupported, conflict, pending or unsaved
   std::string detail{};                  // if blocked: why
   std::optional<SettingId> waits_for{};  // if blocked as pending: the setting of its class that it waits for
+  std::optional<WaitsFor> wait{};        // if blocked as pending
   Error refusal{};                       // if refused or doubtful
   unsigned refused_at = 0;               // accepted_writes_ at that time
   unsigned times = 0;                    // the wanted value was written
@@ -46,6 +47,7 @@ struct Row {
 struct Blocker {
   Outcome outcome{};
   std::string why;
+  std::optional<WaitsFor> wait{};  // if pending
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
@@ -205,16 +207,17 @@ class Pass {
     return true;
   }
 
-  static void block(Row& row, Outcome outcome, std::string why) {
+  static void block(Row& row, Outcome outcome, std::string why, std::optional<WaitsFor> wait = std::nullopt) {
     row.progress = Progress::blocked;
     row.blocked_as = outcome;
+    row.wait = wait;
     row.detail = std::move(why);
   }
 
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(Row& row) {
     const SettingId id = row.setting->id;
-    if (const auto own = blocker_of(row)) return block(row, own->outcome, own->why);
+    if (const auto own = blocker_of(row)) return block(row, own->outcome, own->why, own->wait);
     if (!may_wait_for_class(id)) return;
     for (const Row& other : rows_) {
       const SettingId member = other.setting->id;
@@ -222,7 +225,8 @@ class Pass {
       const auto blocker = blocker_of(other);
       if (!blocker) continue;
       row.waits_for = member;
-      return block(row, Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why);
+      return block(row, Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
+                   WaitsFor::other_setting);
     }
   }
 
@@ -251,7 +255,7 @@ class Pass {
       const bool pfc_waits =
           pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
-        return Blocker{Outcome::pending, "waits until PFC is off"};
+        return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
     const bool stops = is_disruptive(row), moves = guard_.moves(row.setting->id);
     if (!stops && !moves) return std::nullopt;
@@ -259,18 +263,20 @@ class Pass {
     if (stops && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
       if (!default_route_->empty())
-        return Blocker{Outcome::pending, what + ", and " + *default_route_ +
-                                             ": only an entry that names the port and has front_end = true allows it"};
+        return Blocker{Outcome::pending,
+                       what + ", and " + *default_route_ +
+                           ": only an entry that names the port and has front_end = true allows it",
+                       WaitsFor::front_end};
     }
     if (terms_.disruptive == Disruptive::never)
-      return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\""};
+      return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\"", WaitsFor::disruptive};
     if (terms_.disruptive == Disruptive::idle) {
       if (!in_use_) in_use_ = terms_.in_use(port_);
       if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->only_default_route))
-        return Blocker{Outcome::pending, what + ", and " + in_use_->why};
+        return Blocker{Outcome::pending, what + ", and " + in_use_->why, WaitsFor::idle_port};
     }
     if (terms_.window == Maintenance::closed)
-      return Blocker{Outcome::pending, what + " and waits for the maintenance window"};
+      return Blocker{Outcome::pending, what + " and waits for the maintenance window", WaitsFor::maintenance};
     return std::nullopt;
   }
 
@@ -289,13 +295,15 @@ class Pass {
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
     if (cause == nullptr)
-      return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection");
+      return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection",
+                   WaitsFor::other_setting);
     std::string why = "without it RoCE's traffic would have less protection";
     if (was_refused(*cause)) why += "; " + cause->refusal.text();
     else if (cause->progress == Progress::ignored) why += "; the driver accepted it and shows another value";
     else if (cause->progress == Progress::blocked) why += "; " + cause->detail;
     row.waits_for = cause->setting->id;
-    block(row, Outcome::pending, "waits for " + std::string(key_text(cause->setting->id)) + ": " + why);
+    block(row, Outcome::pending, "waits for " + std::string(key_text(cause->setting->id)) + ": " + why,
+          WaitsFor::other_setting);
   }
 
   [[nodiscard]] bool is_in_conflict(const Row& row) const {
@@ -346,6 +354,7 @@ class Pass {
     out.to = value_text(setting, want_);
     out.detail = row.detail;
     out.waits_for = row.waits_for;
+    if (row.progress == Progress::blocked) out.wait = row.wait;
     if (read_error_ && !in_sync(row)) return refused(std::move(out), row, *read_error_);
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);

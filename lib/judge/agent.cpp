@@ -55,13 +55,11 @@ std::optional<Finding> ask_agent(const View& view) {
   const bool is_missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
              is_unreadable = view.no_policy.ends_with("(EACCES)");
   if (!view.no_policy.empty() && !is_missing && !is_unreadable) {
-    Status status = Status::critical;
+    // A typing error is no fault of the node: schedulers would drain every node of the site.
     std::string meaning = "There is no valid configuration. Nothing is enforced after the next start.";
-    if (view.policy != nullptr) {
-      status = Status::warning;
-      meaning = "The agent uses the last valid configuration; later changes have no effect.";
-    }
-    return bad(status, "host", "configuration invalid: " + first_error(view), "configuration valid", std::move(meaning),
+    if (view.policy != nullptr) meaning = "The agent uses the last valid configuration; later changes have no effect.";
+    return bad(Status::warning, "host", "configuration invalid: " + first_error(view), "configuration valid",
+               std::move(meaning),
                "Correct the errors that fabric-agentctl config check reports, then systemctl reload-or-restart "
                "fabric-agent");
   }
@@ -126,8 +124,42 @@ constexpr Rule kManaged{
     .ask = ask_managed,
 };
 
+namespace {
+
+// Only where the configuration suppresses rules: other machines have no such check.
+std::optional<Finding> ask_suppressions(const View& view) {
+  const RulePolicy& policy = rule_policy(view);
+  std::string ended, in_force, tables;
+  for (const auto& [id, enabled] : policy.enabled) {
+    if (enabled) continue;
+    const bool is_over = policy.has_ended(id, view.wall);
+    append_item(is_over ? ended : in_force, id + " " + suppression_text(policy, id), "; ");
+    if (is_over) append_item(tables, "[rules." + id + "]");
+  }
+  if (ended.empty() && in_force.empty()) return std::nullopt;
+  const std::string expected = "no suppression that has ended";
+  if (ended.empty()) return good("host", "suppressed: " + in_force, expected);
+  return bad(Status::warning, "host", "ended: " + ended, expected,
+             "The findings of these rules count again. The configuration still suppresses them.",
+             "In " + tables + ": remove enabled = false, or set a later until; then systemctl reload fabric-agent");
+}
+
+}  // namespace
+
+constexpr Rule kSuppressions{
+    .id = "suppressions",
+    .group = group::agent,
+    .title = "A suppression has ended",
+    .meaning =
+        "[rules.ID] enabled = false suppresses the findings of a rule until its date. After that date they count "
+        "again. Without suppressions there is no such check.",
+    .inspect = "fabric-agentctl config show",
+    .fix = "Remove enabled = false from [rules.ID], or set a later until; then systemctl reload fabric-agent",
+    .ask_host = ask_suppressions,
+};
+
 std::span<const Rule> agent_rules() {
-  static constexpr Rule kAll[]{kAgent, kManaged};
+  static constexpr Rule kAll[]{kAgent, kManaged, kSuppressions};
   return kAll;
 }
 

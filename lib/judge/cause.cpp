@@ -192,7 +192,7 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
   for (const Rule* each : cause_rules()) {
     const Rule& rule = *each;
     if (!left.any_of(rule.explains)) continue;
-    if (!rule_policy(ctx.view).is_enabled(rule.id)) continue;
+    if (is_suppressed(ctx.view, rule.id)) continue;  // its symptoms have findings of their own
     auto result = rule.find_cause(ctx);
     if (!result) continue;
     const Symptoms explains = explained_by(rule, *result, ctx);

@@ -400,13 +400,14 @@ const RuleWindow* find_window(std::string_view key) {
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
   WindowLimits out = window.limits;
   if (const auto given = policy.windows.find(window.key); given != policy.windows.end()) out = given->second;
-  if (!policy.is_enabled(window.rule)) out.warning = out.critical = std::nullopt;
   return out;
 }
 
 double limit_of_window(const View& view, std::string_view key) {
-  const WindowLimits limits = limits_of(rule_policy(view), *find_window(key));
+  const RuleWindow& window = *find_window(key);
   const double never = std::numeric_limits<double>::infinity();
+  if (is_suppressed(view, window.rule)) return never;
+  const WindowLimits limits = limits_of(rule_policy(view), window);
   return std::min(limits.warning.value_or(never), limits.critical.value_or(never));
 }
 
@@ -448,7 +449,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   view.built = built_of(given);
   const RulePolicy& policy = rule_policy(view);
   const auto is_wanted = [&](const Rule& rule) {
-    return policy.is_enabled(rule.id) && (only.empty() || contains(only, rule.id) || contains(only, rule.group));
+    return only.empty() || contains(only, rule.id) || contains(only, rule.group);
   };
   for (const Rule& rule : rules()) {
     if (rule.is_cause() || !is_wanted(rule)) continue;
@@ -493,6 +494,10 @@ Report run_rules(const View& given, std::span<const std::string> only) {
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
       each.status = *severity;
   for (Finding& each : findings) {
+    if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {
+      each.suppressed = true;
+      each.suppression = suppression_text(policy, each.id);
+    }
     adapt_remedy(each, view);
     if (is_listed(each)) each.names = names_of(view.now, each.subject);
   }

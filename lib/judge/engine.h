@@ -26,9 +26,10 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
 std::span<const RuleWindow> rule_windows();
 // nullptr: unknown key.
 const RuleWindow* find_window(std::string_view key);
-// The configured limits, or the row's; off if the rule is disabled.
+// The configured limits, or the row's.
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window);
-// The value from which on a window is a finding; infinity if it is off. Causes use it, too: one limit for one fact.
+// The value from which on a window is a finding; infinity if it is off or its rule is suppressed. Causes use it, too:
+// one limit for one fact.
 double limit_of_window(const View& view, std::string_view key);
 
 // Adds the view's readings to the states. `now`: seconds since boot; `wall`: the same moment in seconds since 1970.

@@ -223,6 +223,7 @@ static void to_json(Json& json, const Finding& finding) {
           {"expected", finding.expected},
           {"outcome", finding.outcome},
           {"acknowledged", finding.acknowledged},
+          {"suppressed", finding.suppressed},
           {"unjudged", finding.unjudged}};
 }
 
@@ -234,6 +235,7 @@ static void from_json(const Json& json, Finding& finding) {
   read_member(json, "expected", finding.expected);
   read_member(json, "outcome", finding.outcome);
   read_member(json, "acknowledged", finding.acknowledged);
+  read_member(json, "suppressed", finding.suppressed);
   read_member(json, "unjudged", finding.unjudged);
 }
 

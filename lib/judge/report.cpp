@@ -18,7 +18,9 @@ bool is_audited(const Finding& finding) {
          !is_unverified(finding);
 }
 
-bool limits_verdict(const Finding& finding) { return finding.unjudged && !finding.acknowledged; }
+bool is_silenced(const Finding& finding) { return finding.acknowledged || finding.suppressed; }
+
+bool limits_verdict(const Finding& finding) { return finding.unjudged && !is_silenced(finding); }
 
 bool is_listed(const Finding& finding) {
   return finding.status != Status::ok || finding.unjudged || is_audited(finding);
@@ -27,7 +29,7 @@ bool is_listed(const Finding& finding) {
 Status worst(const Report& report) {
   Status found = Status::ok;
   for (const Finding& finding : report.findings)
-    if (!finding.acknowledged && rank(finding.status) < rank(found)) found = finding.status;
+    if (!is_silenced(finding) && rank(finding.status) < rank(found)) found = finding.status;
   return found;
 }
 
@@ -53,6 +55,7 @@ Json to_json(const Report& report) {
     if (!finding.outcome.empty()) entry["outcome"] = finding.outcome;
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
+    if (finding.suppressed) entry["suppressed"] = finding.suppression;
     if (finding.culprit) {
       entry["culprit"] = to_text(*finding.culprit);
       entry["certainty"] = certainty_json(finding);
@@ -108,8 +111,8 @@ struct Fault {
   bool operator==(const Fault& other) const {
     const Finding &a = *finding, &b = *other.finding;
     return a.status == b.status && texts == other.texts && a.acknowledgement == b.acknowledgement &&
-           a.since == b.since && a.outcome == b.outcome && a.unjudged == b.unjudged && a.culprit == b.culprit &&
-           a.certainty == b.certainty;
+           a.suppression == b.suppression && a.since == b.since && a.outcome == b.outcome && a.unjudged == b.unjudged &&
+           a.culprit == b.culprit && a.certainty == b.certainty;
   }
 };
 
@@ -158,7 +161,7 @@ std::vector<FindingGroup> group_findings(const Report& report) {
 
 size_t count_findings(const Report& report, Status status) {
   return static_cast<size_t>(std::ranges::count_if(
-      report.findings, [&](const Finding& finding) { return finding.status == status && !finding.acknowledged; }));
+      report.findings, [&](const Finding& finding) { return finding.status == status && !is_silenced(finding); }));
 }
 
 std::string counts_text(const Report& report, bool with_ok) {
@@ -170,7 +173,7 @@ std::string counts_text(const Report& report, bool with_ok) {
     add(count_findings(report, status), to_text(status));
   size_t ok = 0, unverified = 0, audited = 0, unjudged = 0;
   for (const Finding& finding : report.findings) {
-    if (finding.status != Status::ok || finding.acknowledged) continue;
+    if (finding.status != Status::ok || is_silenced(finding)) continue;
     if (is_unverified(finding)) ++unverified;
     else if (is_audited(finding)) ++audited;
     else if (finding.unjudged) ++unjudged;
@@ -180,8 +183,8 @@ std::string counts_text(const Report& report, bool with_ok) {
   add(unverified, to_text(Outcome::unverified));
   add(audited, "not enforced (audit mode)");
   add(unjudged, "not judged");
-  const auto acknowledged = std::ranges::count(report.findings, true, &Finding::acknowledged);
-  if (acknowledged > 0) append_item(text, std::to_string(acknowledged) + " acknowledged");
+  add(static_cast<size_t>(std::ranges::count(report.findings, true, &Finding::acknowledged)), "acknowledged");
+  add(static_cast<size_t>(std::ranges::count(report.findings, true, &Finding::suppressed)), "suppressed");
   return text;
 }
 

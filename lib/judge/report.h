@@ -47,6 +47,8 @@ struct Finding {
   std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
+  bool suppressed = false;        // the same, by [rules.ID] of the configuration, on every node that has it
+  std::string suppression{};      // until when, why
   // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
   bool unjudged = false;
   // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.
@@ -70,20 +72,22 @@ bool is_audited(const Finding& finding);
 // Whether a report shows the finding: it is not ok, or it limits the verdict, or it is a setting that audit mode
 // leaves.
 bool is_listed(const Finding& finding);
-// Whether it limits the verdict: Finding::unjudged, not acknowledged.
+// Whether it is shown and does not count for the verdict: acknowledged or suppressed.
+bool is_silenced(const Finding& finding);
+// Whether it limits the verdict: Finding::unjudged, not silenced.
 bool limits_verdict(const Finding& finding);
 
 struct Report {
   Findings findings;
 };
 
-// The worst status by rank(). An empty report is ok; acknowledged findings count as ok.
+// The worst status by rank(). An empty report is ok; silenced findings count as ok.
 Status worst(const Report& report);
 
 // {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}],
-//  "not_judged": [{"id","subject","observed"}]}, with "since" and "acknowledged" if known, and "judged" if false; a
-//  cause
-// also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and "next". A contract with scripts:
+//  "not_judged": [{"id","subject","observed"}]}, with "since", "acknowledged" and "suppressed" if known, and "judged"
+//  if false; a cause also has "culprit", "certainty" ("certain", "likely" or null), "evidence" and "next". A contract
+//  with scripts:
 // members are added, never renamed.
 Json to_json(const Report& report);
 
@@ -100,9 +104,9 @@ struct FindingGroup {
 // The groups of the findings that are listed, in the report's order: those that are not ok come first.
 std::vector<FindingGroup> group_findings(const Report& report);
 
-// Without acknowledged findings.
+// Without silenced findings.
 size_t count_findings(const Report& report, Status status);
-// "3 critical, 1 warning, 192 ok, 2 unverified, 1 not judged, 1 acknowledged"
+// "3 critical, 1 warning, 192 ok, 2 unverified, 1 not judged, 1 acknowledged, 1 suppressed"
 std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".

@@ -9,6 +9,8 @@ const RulePolicy& rule_policy(const View& view) {
   return view.policy->rules;
 }
 
+bool is_suppressed(const View& view, std::string_view rule) { return rule_policy(view).is_suppressed(rule, view.wall); }
+
 double limit_of(const View& view, const Limit& limit) {
   const double* configured = find_in(rule_policy(view).limits, limit.name());
   return configured != nullptr ? *configured : limit.value;

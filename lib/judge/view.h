@@ -33,10 +33,13 @@ struct View {
   // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
   std::set<std::string> named{};
   bool is_captured = false;  // `now` is of a captured tree: commands would act on another machine
+  int64_t wall = 0;  // seconds since 1970; 0: unknown
 };
 
 // [rules] of the configuration, or the defaults.
 const RulePolicy& rule_policy(const View& view);
+// Whether the configuration suppresses the rule now ([rules.ID] enabled = false).
+bool is_suppressed(const View& view, std::string_view rule);
 // The configured value, or the row's.
 double limit_of(const View& view, const Limit& limit);
 

@@ -2,6 +2,7 @@
 #include "metrics/families.h"
 
 #include <ctime>
+#include <limits>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -36,6 +37,17 @@ constexpr Metric kAgentEnforcing{
     "1 if fabric-agentd writes settings, 0 if it only reports (mode audit) or is not running."};
 constexpr Metric kAgentConfig{"fabric_agent_config_valid",
                               "0 if the configuration is invalid and the last valid one is in use."};
+constexpr Metric kPolicyHash{"fabric_policy_hash",
+                             "1; hash: the policy that fabric-agentd has loaded, as fabric-agentctl config check "
+                             "prints that of a file. Absent if it is not running."};
+constexpr Metric kPolicyInfo{"fabric_policy_info",
+                             "1; mode (audit, enforce) and version of fabric-agentd. Absent if it is not running."};
+constexpr Metric kNotApplied{
+    "fabric_settings_not_applied",
+    "Settings of all ports and of the host that fabric-agentd has not brought to the policy's value in enforce mode, "
+    "by outcome (pending, unsupported, refused, ignored, unsaved, conflict) and reason: of pending what it waits for "
+    "(idle_port, front_end, disruptive, maintenance, other_setting, confirmation), of refused the error. Absent if "
+    "none."};
 constexpr Metric kInSync{"fabric_setting_in_sync",
                          "1 if the setting matches the policy: the result of its check, for a sysctl that of "
                          "fabric-agentd. 0 for every other result; absent if it could not be read, or is unverified."};
@@ -158,6 +170,15 @@ void add_agent(FamilySet& families, const AgentState& agent) {
   families.add(kAgentEnforcing, {}, agent.running && agent.mode == "enforce" ? 1 : 0);
   families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
   families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
+  if (agent.running) {
+    if (!agent.config.empty()) families.add(kPolicyHash, {{"hash", agent.config}}, 1);
+    families.add(kPolicyInfo, {{"mode", agent.mode}, {"version", agent.version}}, 1);
+  }
+  if (agent.running && agent.mode == "enforce")
+    for (const auto& [id, settings] : agent.ports)
+      for (const auto& [key, state] : settings)
+        if (const auto outcome = parse_word<Outcome>(state.outcome); outcome && !is_done(*outcome))
+          families.accumulate(kNotApplied, {}, {{"outcome", state.outcome}, {"reason", state.reason}}, 1);
   for (const auto& [id, settings] : agent.ports)
     for (const auto& [key, state] : settings) {
       Labels labels = id_labels(id);
@@ -582,6 +603,14 @@ constexpr Metric kAcknowledged{
     "fabric_check_acknowledged",
     "1 for a finding that an operator has acknowledged (fabric-agentctl ack). Absent otherwise."};
 
+constexpr Metric kSuppressed{
+    "fabric_check_suppressed",
+    "1 for a finding that the configuration suppresses ([rules.ID] enabled = false). Absent otherwise."};
+constexpr Metric kSuppressionEnd{
+    "fabric_suppression_end_timestamp_seconds",
+    "End of the suppression of a rule, by rule and reason; +Inf without an end. Absent for rules that are not "
+    "suppressed by the configuration; a suppression that has ended has no effect."};
+
 constexpr double kFirstZero = 60;  // the longest scrape interval that sees the 0 of a series that starts with an event
 
 constexpr Metric kNeighbor{
@@ -593,10 +622,11 @@ constexpr Metric kRail{
 
 }  // namespace
 
-void add_events(FamilySet& families, const Health& health) {
+void add_events(FamilySet& families, const Health& health, const RulePolicy& rules) {
   for (const auto& [key, subjects] : health.rules) {
     const RuleWindow* rule = find_window(key);
     if (rule == nullptr || rule->is_slow) continue;  // its window is two hours, so that no scrape misses it
+    if (rules.is_suppressed(rule->rule, health.wall)) continue;
     for (const auto& [subject, state] : subjects) {
       const size_t slash = subject.rfind('/');
       const bool is_port = slash != std::string::npos;
@@ -631,6 +661,18 @@ void add_health(FamilySet& families, const Health& health) {
 void add_acknowledged(FamilySet& families, const Report& report) {
   for (const Finding& finding : report.findings)
     if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
+}
+
+void add_suppressed(FamilySet& families, const Report& report, const RulePolicy& rules) {
+  for (const Finding& finding : report.findings)
+    if (finding.suppressed) families.add(kSuppressed, {{"check", finding.id}, {"subject", finding.subject}}, 1);
+  for (const auto& [id, enabled] : rules.enabled) {
+    if (enabled) continue;
+    const std::string* reason = find_in(rules.reason, id);
+    const int64_t* until = find_in(rules.until, id);
+    families.add(kSuppressionEnd, {{"rule", id}, {"reason", reason != nullptr ? *reason : ""}},
+                 until != nullptr ? static_cast<double>(*until) : std::numeric_limits<double>::infinity());
+  }
 }
 
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,

@@ -44,11 +44,13 @@ Labels port_labels(const Port& port);
 // add_counters(): a sum that add_counters() has added (link downs, FEC words) is not added again.
 void add_telemetry(FamilySet& families, const Node& node, const Published& published = {});
 // The number of findings that each rule has begun, so that increase() sees a fault that ends before the next scrape.
-void add_events(FamilySet& families, const Health& health);
+void add_events(FamilySet& families, const Health& health, const RulePolicy& rules = {});
 // Value, phase and start of each rule that is not ok.
 void add_health(FamilySet& families, const Health& health);
 // 1 for each acknowledged finding.
 void add_acknowledged(FamilySet& families, const Report& report);
+// 1 for each suppressed finding, and the end of each suppression of the configuration.
+void add_suppressed(FamilySet& families, const Report& report, const RulePolicy& rules);
 
 // The samples of one port: the histogram of pause, and peaks; in the group "bursts" also load and events.
 void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,

@@ -25,6 +25,7 @@ struct SettingState {
   std::string last_drift{};                  // RFC 3339, empty: never
   std::string drift_from{}, drift_to{};      // the wanted and the found value of the last drift
   std::string drift_by{};                    // the likely cause of the last drift, in words: "lldpad (pid 812)"
+  std::string reason{};                      // of pending: to_text(WaitsFor); of refused: the errno; else empty
   bool operator==(const SettingState&) const = default;
 };
 
@@ -38,6 +39,8 @@ struct AgentState {
   std::string originals_error{};          // why the original settings are unreadable; empty: they are not
   std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
+  std::string version{};                                             // of fabric-agentd; empty: unknown
+  std::string config{};  // hash of the policy, as read from the file (save_agent_state()); empty: unknown
   bool operator==(const AgentState&) const = default;
 };
 

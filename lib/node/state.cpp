@@ -17,9 +17,11 @@
 namespace fabric {
 
 static void to_json(Json& json, const SettingState& setting) {
-  json = {{"outcome", setting.outcome},         {"detail", setting.detail},     {"repairs", setting.repairs},
-          {"last_repair", setting.last_repair}, {"drifts", setting.drifts},     {"last_drift", setting.last_drift},
-          {"drift_from", setting.drift_from},   {"drift_to", setting.drift_to}, {"drift_by", setting.drift_by}};
+  json = {{"outcome", setting.outcome},       {"detail", setting.detail},
+          {"repairs", setting.repairs},       {"last_repair", setting.last_repair},
+          {"drifts", setting.drifts},         {"last_drift", setting.last_drift},
+          {"drift_from", setting.drift_from}, {"drift_to", setting.drift_to},
+          {"drift_by", setting.drift_by},     {"reason", setting.reason}};
 }
 
 static void from_json(const Json& json, SettingState& setting) {
@@ -32,10 +34,12 @@ static void from_json(const Json& json, SettingState& setting) {
   read_member(json, "drift_from", setting.drift_from);
   read_member(json, "drift_to", setting.drift_to);
   read_member(json, "drift_by", setting.drift_by);
+  read_member(json, "reason", setting.reason);
 }
 
 static void to_json(Json& json, const AgentState& state) {
-  json = {{"mode", state.mode},
+  json = {{"version", state.version},
+          {"mode", state.mode},
           {"updated", state.updated},
           {"config_error", lines_json(state.config_error)},
           {"held", state.held},
@@ -46,6 +50,8 @@ static void to_json(Json& json, const AgentState& state) {
 
 static void from_json(const Json& json, AgentState& state) {
   std::vector<std::string> config_error, originals_error;
+  read_member(json, "version", state.version);
+  read_member(json, "config", state.config);
   read_member(json, "mode", state.mode);
   read_member(json, "updated", state.updated);
   read_member(json, "config_error", config_error);

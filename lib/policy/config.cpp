@@ -393,17 +393,27 @@ bool is_mark_of_last_good(std::string_view line) {
   return line.starts_with(kFrom) || line == kWritten.substr(0, kWritten.size() - 1);
 }
 
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules) {
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
+                                       const std::string& own) {
   auto loaded = load_config(root, file, rules);
   if (loaded) return ConfigInUse{std::move(*loaded)};
   std::string name = file;
   if (file.empty() || file == config_file_below(root.path())) name = root.name_of(kConfigFile);
-  const auto text = root.read(kLastGoodFile);
-  if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) return loaded.error();
-  auto last = parse_config(*text, std::string("/") + kLastGoodFile, {}, rules);
-  if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
-  last->files.push_back(name);
-  return ConfigInUse{std::move(*last), loaded.error().text()};
+  std::vector<std::pair<std::string, Result<std::string>>> kept;
+  kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
+  if (const auto folder = Root::open(own); !own.empty() && folder && loaded.error().code != ENOENT)
+    kept.emplace_back(own + "/" + kOwnLastGood, folder->read(kOwnLastGood));
+  Error fault = loaded.error();
+  for (const auto& [where, text] : kept) {
+    if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
+    auto last = parse_config(*text, where, {}, rules);
+    if (last) {
+      last->files.push_back(name);
+      return ConfigInUse{std::move(*last), loaded.error().text()};
+    }
+    fault.what += "\n" + last.error().what;
+  }
+  return fault;
 }
 
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules) {
@@ -412,10 +422,11 @@ Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::
   return load_config_in_use(*root, file, rules);
 }
 
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules) {
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
+                            const char* file) {
   std::string text(kWritten);
   if (!config.files.empty()) text.append(kFrom).append(config.files.front()).append("\n");
-  return replace_file(directory, kLastGoodFile, text + show_config(config.policy, rules));
+  return replace_file(directory, file, text + show_config(config.policy, rules));
 }
 
 // ---- show_config()

@@ -49,11 +49,16 @@ struct ConfigInUse {
   LoadedConfig config;
   std::string error{};  // why `config` is the last valid one and not that of the files; empty: it is that of the files
 };
-// load_config(); if that fails, the last valid configuration of the same file. An Error is that of load_config().
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules);
+// load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
+// `own` (empty: none), where a program keeps its own copy, unless the file is missing. An Error is that of
+// load_config().
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
+                                       const std::string& own = {});
 // `directory`: the root of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules);
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
+                            const char* file = kLastGoodFile);
+inline constexpr const char* kOwnLastGood = "config.toml";  // in the folder `own`
 
 // The merged policy as TOML, each value with its origin as a comment. Values of a profile appear as the entry's own,
 // and settings derived from traffic and cnp as comments, so that parse_config() reads the same policy back without any

@@ -53,12 +53,22 @@ const std::set<std::string, std::less<>>& known_names() {
   return all;
 }
 
-// Collects the places of texts below the node whose path has no known name.
+// Collects the places of the reasons of suppressed rules: free text, in which people write names.
+void collect_reasons(const toml::node& rules, std::vector<toml::source_region>& out) {
+  if (!rules.is_table()) return;
+  for (auto&& [id, rule] : *rules.as_table())
+    if (const auto* table = rule.as_table())
+      if (const toml::node* reason = table->get("reason"); reason != nullptr && reason->is_string())
+        out.push_back(reason->source());
+}
+
+// Collects the places of texts below the node whose path has no known name, and of reasons.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the file's tables, which toml++ limits
 void collect_unknown(const toml::node& node, std::vector<toml::source_region>& out) {
   if (const auto* table = node.as_table()) {
     for (auto&& [key, value] : *table) {
       const std::string_view name = key;
+      if (name == "rules") collect_reasons(value, out);
       if (!known_names().contains(name)) collect_unknown(value, out);
     }
   } else if (const auto* list = node.as_array()) {

@@ -2,6 +2,7 @@
 // [rules.ID]: a site's changes to one rule. The keys come from the rule's row.
 #include "policy/rule_keys.h"
 
+#include <chrono>
 #include <cstdio>
 
 #include "base/find.h"
@@ -55,6 +56,17 @@ WindowLimits limits_in(const RulePolicy& policy, const WindowRow& row) {
   return row.limits;
 }
 
+// The last day of a suppression, in UTC: all nodes of a site end it at the same moment.
+MaybeProblem read_last_day(const toml::node& node, int64_t& out) {
+  using namespace std::chrono;
+  const auto* date = node.as_date();
+  if (date == nullptr || date->get().year < 1970) return expected(node, "a date without quotes (YYYY-MM-DD)");
+  const year_month_day day(year(date->get().year), month(date->get().month), std::chrono::day(date->get().day));
+  out = duration_cast<seconds>((sys_days(day) + days(1)).time_since_epoch()).count();
+  return std::nullopt;
+}
+
+constexpr std::string_view kSuppressionKeys[] = {"enabled", "reason", "until"};
 constexpr std::string_view kWindowKeys[] = {"warning", "critical", "window", "confirm", "clear"};
 
 // A table that is being read: [rules.ID], or that of one of its windows.
@@ -126,18 +138,50 @@ void read_window(const RuleTable& table, const WindowRow& row, const toml::node&
   check_order(own, row, node);
 }
 
-void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
-                   const toml::node& node) {
+// `key`: one of kSuppressionKeys.
+void read_suppression(const RuleTable& table, const std::string& id, std::string_view key, const toml::node& node) {
   RulePolicy& rules = table.policy.rules;
   if (key == "enabled") {
     const auto check = [](const toml::node& value) -> MaybeProblem {
       if (value.is_boolean()) return std::nullopt;
       return expected(value, "true or false");
     };
-    if (table.accept(check(node), key, node, {std::string(key), "false", switches, check}))
-      rules.enabled[std::string(row.id)] = *node.value<bool>();
-    return;
+    if (table.accept(check(node), key, node, {"enabled", "false", switches, check}))
+      rules.enabled[id] = *node.value<bool>();
+  } else if (key == "reason") {
+    const auto check = [](const toml::node& value) {
+      std::string ignored;
+      return read_name(value, ignored);
+    };
+    if (table.accept(check(node), key, node, {"reason", "\"TICKET-1: new switches\"", texts, check}))
+      rules.reason[id] = *node.value<std::string>();
+  } else {
+    const auto check = [](const toml::node& value) {
+      int64_t ignored = 0;
+      return read_last_day(value, ignored);
+    };
+    int64_t end = 0;
+    if (table.accept(read_last_day(node, end), key, node, {"until", "2027-01-31", {}, check})) rules.until[id] = end;
   }
+}
+
+// A reason or an end alone suppresses nothing, although it looks so. Without both, nobody knows later whether the
+// suppression may go.
+void check_suppression(const RuleTable& table, std::string_view id, const toml::table& keys) {
+  const toml::node* enabled = keys.get("enabled");
+  for (const std::string_view key : {"reason", "until"})
+    if (const toml::node* node = keys.get(key); node != nullptr && enabled == nullptr)
+      table.reader.fail(fault_at(*node, "suppresses nothing by itself"), table.name + "." + std::string(key),
+                        "add enabled = false");
+  if (enabled != nullptr && !table.policy.rules.is_enabled(id) && !table.policy.rules.reason.contains(id))
+    table.reader.warn(enabled->source().begin,
+                      table.name + ": suppressed without a reason; add reason = \"...\", and until = DATE if it ends");
+}
+
+void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
+                   const toml::node& node) {
+  RulePolicy& rules = table.policy.rules;
+  if (contains(kSuppressionKeys, key)) return read_suppression(table, std::string(row.id), key, node);
   if (key == "severity") {
     const auto severity_of = [](const toml::node& value) {
       return parse_word<Status>(value.value<std::string_view>().value_or(""));
@@ -170,7 +214,8 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
       rules.limits[each->name()] = *node.value<double>();
     return;
   }
-  std::vector<std::string_view> known{"enabled", "severity"};
+  std::vector<std::string_view> known{"severity"};
+  known.insert(known.end(), std::begin(kSuppressionKeys), std::end(kSuppressionKeys));
   if (row.windows.size() == 1) known.insert(known.end(), std::begin(kWindowKeys), std::end(kWindowKeys));
   else
     for (const WindowRow& each : row.windows) known.push_back(each.key);
@@ -209,6 +254,7 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
     read_rule_key(table, *row, key, place, value);
   });
   if (row->windows.size() == 1) check_order(table, row->windows[0], node);
+  check_suppression(table, id, *keys);
 }
 
 std::vector<RuleValue> rule_values(const RuleRow& row, const RulePolicy& policy) {
@@ -216,6 +262,9 @@ std::vector<RuleValue> rule_values(const RuleRow& row, const RulePolicy& policy)
   const std::string section = "rules." + std::string(row.id);
   if (const bool* enabled = find_in(policy.enabled, row.id))
     out.push_back({section, "enabled", *enabled ? "true" : "false"});
+  if (const std::string* reason = find_in(policy.reason, row.id))
+    out.push_back({section, "reason", toml_string(*reason)});
+  if (const int64_t* until = find_in(policy.until, row.id)) out.push_back({section, "until", last_day(*until)});
   if (const Status* severity = find_in(policy.severity, row.id))
     out.push_back({section, "severity", toml_string(to_text(*severity))});
   for (const Limit* each : row.limits) {

@@ -14,7 +14,7 @@ std::vector<Key> grace_keys();
 void read_rule(ConfigReader& reader, std::string_view id, const toml::source_position& at, const toml::node& node,
                RuleRows rules, Policy& policy);
 
-// The values of a rule that show_config() prints: its limits, configured or not; `enabled` and `severity` if
+// The values of a rule that show_config() prints: its limits, configured or not; `severity` and the suppression if
 // configured.
 struct RuleValue {
   std::string section;  // "rules.link-errors.bit_errors"

@@ -51,7 +51,7 @@ struct Limit {
   [[nodiscard]] std::string name() const { return std::string(rule) + "." + std::string(key); }
 };
 
-// What the configuration may change about one rule, besides `enabled` and `severity`.
+// What the configuration may change about one rule, besides `severity` and its suppression.
 struct RuleRow {
   std::string_view id;
   std::vector<WindowRow> windows{};
@@ -61,7 +61,10 @@ using RuleRows = std::span<const RuleRow>;
 
 // [rules] of the configuration. An absent value is that of the rule's row.
 struct RulePolicy {
-  std::map<std::string, bool, std::less<>> enabled{};          // by id of the rule
+  // Suppression, by id of the rule: enabled = false, why, and its end in seconds since 1970.
+  std::map<std::string, bool, std::less<>> enabled{};
+  std::map<std::string, std::string, std::less<>> reason{};
+  std::map<std::string, int64_t, std::less<>> until{};
   std::map<std::string, Status, std::less<>> severity{};       // by id; replaces warning and critical
   std::map<std::string, double, std::less<>> limits{};         // by name of the Limit
   std::map<std::string, WindowLimits, std::less<>> windows{};  // by key of the window
@@ -72,7 +75,20 @@ struct RulePolicy {
     const auto found = enabled.find(id);
     return found == enabled.end() || found->second;
   }
+  // Whether the suppression of the rule has ended at `wall` (seconds since 1970; 0: unknown, it has not).
+  [[nodiscard]] bool has_ended(std::string_view id, int64_t wall) const {
+    const auto found = until.find(id);
+    return !is_enabled(id) && found != until.end() && wall >= found->second;
+  }
+  // Whether the findings of the rule are listed and do not count.
+  [[nodiscard]] bool is_suppressed(std::string_view id, int64_t wall) const {
+    return !is_enabled(id) && !has_ended(id, wall);
+  }
 };
+// The last day of a suppression that ends at `until`, in UTC: "2027-01-31".
+std::string last_day(int64_t until);
+// "until 2027-01-31: REASON"
+std::string suppression_text(const RulePolicy& policy, std::string_view id);
 
 // A finding that an operator has acknowledged.
 struct Ack {

@@ -28,6 +28,20 @@ inline constexpr std::string_view kEnumWords<Outcome>[] {
 // True if nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
+// What a pending write waits for: a label of metrics, where Change::detail says the same in a sentence.
+enum class WaitsFor : uint8_t {
+  idle_port,      // a process, session or mount uses the port
+  front_end,      // the port may carry the machine's default route, and its entry does not allow it
+  disruptive,     // the policy has disruptive = "never"
+  maintenance,    // the maintenance window
+  other_setting,  // of the same class of traffic
+  confirmation,   // enforcement is suspended by apply --confirm
+};
+template <>
+inline constexpr std::string_view kEnumWords<WaitsFor>[] {
+  "idle_port", "front_end", "disruptive", "maintenance", "other_setting", "confirmation"
+};
+
 // The subject of host settings ([sysctl]), in place of a port.
 inline constexpr const char* kHostSubject = "host";
 
@@ -42,6 +56,7 @@ struct Change {
   std::string sysctl{};     // name of the sysctl; empty: a setting of a port
   // If pending: the setting of the same class of traffic that has to be written before or with this one.
   std::optional<SettingId> waits_for{};
+  std::optional<WaitsFor> wait{};  // if pending
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));

@@ -44,7 +44,7 @@ The evidence could not be read. The finding names the reason.
 In commands, NETDEV stands for a network interface, RDMADEV for an RDMA device such as mlx5_0, and ADDRESS for a PCI
 address such as 0000:17:00.0.
 .PP
-Each rule can be switched off, or its severity and its limits changed, in [rules.ID] of
+Each rule can be suppressed, or its severity and its limits changed, in [rules.ID] of
 .BR fabric\-agent.toml (5).
 )";
 

@@ -145,7 +145,12 @@ View Healthy::view() const {
   resolve(before);
   resolve(now);
   signals_ = signals_of(before, now);
-  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .signals = &signals_};
+  return {.now = now,
+          .before = &before,
+          .policy = &policy,
+          .plan = &plan,
+          .signals = &signals_,
+          .wall = 1'798'761'600};  // 2027-01-01T00:00:00Z
 }
 
 Change& Healthy::change(const std::string& port, const std::string& key) {

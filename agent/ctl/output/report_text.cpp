@@ -22,7 +22,7 @@ std::string checks_text(const std::vector<std::string>& ids) {
 
 const Finding* first_finding(const Report& report) {
   return find_where(report.findings,
-                    [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
+                    [](const Finding& finding) { return finding.status != Status::ok && !is_silenced(finding); });
 }
 
 const Finding* same_finding(const Report& report, const Finding& wanted) {
@@ -82,6 +82,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
               wrapped(subjects, output.width, ids_column);
     }
     if (finding.acknowledged) text += "  (acknowledged)";
+    if (finding.suppressed) text += "  (suppressed)";
     text += "\n";
     if (!brief && !finding.meaning.empty()) text += "  " + wrapped(finding.meaning, output.width, 2) + "\n";
 
@@ -93,6 +94,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
     if (!brief) {
       lines.emplace_back("Expected:", finding.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
+      lines.emplace_back("Reason:  ", finding.suppression);
       if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
       for (const std::string& step : finding.next)
         lines.emplace_back(&step == &finding.next.front() ? "Fix:     " : "         ", step);
@@ -180,7 +182,7 @@ std::vector<ReportChange> changes_of(const Report& before, const Report& now) {
   for (const Finding& finding : now.findings) {
     if (finding.status == Status::ok) continue;
     const Finding* previous = same_finding(before, finding);
-    if (!is_bad(previous)) out.push_back({"raised", finding});
+    if (!is_bad(previous) || (previous->suppressed && !finding.suppressed)) out.push_back({"raised", finding});
     else if (rank(finding.status) < rank(previous->status)) out.push_back({"worse", finding});
     else if (rank(finding.status) > rank(previous->status)) out.push_back({"better", finding});
     else if (finding.acknowledged && !previous->acknowledged) out.push_back({"acknowledged", finding});
@@ -197,6 +199,7 @@ std::string change_text(const ReportChange& change, int64_t wall) {
                      " " + finding.id + " " + finding.subject;
   if (change.what != "cleared") text += ": " + finding.observed;
   if (finding.acknowledged) text += " (acknowledged " + finding.acknowledgement + ")";
+  if (finding.suppressed) text += " (suppressed " + finding.suppression + ")";
   return text + "\n";
 }
 
@@ -205,13 +208,15 @@ std::string change_json(const ReportChange& change, int64_t wall) {
   if (change.what == "cleared") status = Status::ok;
   Json acknowledged;
   if (change.finding.acknowledged) acknowledged = change.finding.acknowledgement;
-  return json_line({{"time", time_text(wall)},
-                    {"change", change.what},
-                    {"id", change.finding.id},
-                    {"subject", change.finding.subject},
-                    {"status", to_text(status)},
-                    {"observed", change.finding.observed},
-                    {"acknowledged", acknowledged}});
+  Json line = Json::object({{"time", time_text(wall)},
+                            {"change", change.what},
+                            {"id", change.finding.id},
+                            {"subject", change.finding.subject},
+                            {"status", to_text(status)},
+                            {"observed", change.finding.observed},
+                            {"acknowledged", acknowledged}});
+  if (change.finding.suppressed) line["suppressed"] = change.finding.suppression;
+  return json_line(line);
 }
 
 bool is_write(const Change& change) {

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/write_verbs.h"
+#include "enforce/confirm.h"
 #include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
@@ -18,6 +19,7 @@ int check_config(const Options& options, const Root& root, Result<LoadedConfig>&
       output.text += json_text({{"file", options.config_file()},
                                 {"ok", false},
                                 {"error", config.error().text()},
+                                {"policy", nullptr},
                                 {"warnings", Json::array()}});
     else output.errors += config.error().text() + "\n";
     return kInvalid;
@@ -35,12 +37,16 @@ int check_config(const Options& options, const Root& root, Result<LoadedConfig>&
     warnings.push_back(text);
     if (!options.json) output.text += folded("warning: " + text + "\n", output.width);
   }
+  const std::string hash = confirm::digest(wanted_config(config->policy));
   if (options.json)
-    output.text += json_text(
-        {{"file", options.config_file()}, {"ok", true}, {"error", nullptr}, {"warnings", std::move(warnings)}});
+    output.text += json_text({{"file", options.config_file()},
+                              {"ok", true},
+                              {"error", nullptr},
+                              {"policy", hash},
+                              {"warnings", std::move(warnings)}});
   else
     output.text += options.config_file() + ": valid, mode " + std::string(to_text(config->policy.mode)) + ", " +
-                   std::to_string(config->policy.ports.size()) + " [[port]] entries\n";
+                   std::to_string(config->policy.ports.size()) + " [[port]] entries, policy " + hash + "\n";
   return kDone;
 }
 

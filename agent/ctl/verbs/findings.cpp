@@ -31,6 +31,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
   View view = view_of(machine, samples, plan);
   view.is_captured = options.root != options.host;
+  view.wall = wall;
   if (!options.ports.empty())
     for (const Port& port : samples.now.ports)
       if (is_chosen(options, port)) view.named.insert(port.id());

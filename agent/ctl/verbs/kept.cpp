@@ -306,7 +306,7 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
 constexpr std::string_view kTexts[] = {
     // agentd's state
     "mode", "updated", "outcome", "detail", "drift_from", "drift_to", "drift_by", "config_error", "held",
-    "originals_error", "lost_entry", "config",
+    "originals_error", "lost_entry", "config", "version", "reason",
     // original settings, and those before apply --confirm
     "place", "address", "driver", "pci_id", "boot_id", "until", "policy", "disruptive", "reverted",
     // findings and acknowledgements

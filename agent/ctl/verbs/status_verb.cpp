@@ -259,7 +259,9 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json agent, host, ports = Json::array();
   if (node.agent)
     agent = {{"running", node.agent->running},
+             {"version", node.agent->version},
              {"mode", node.agent->mode},
+             {"policy", node.agent->config},
              {"updated", node.agent->updated},
              {"config_error", node.agent->config_error},
              {"held", node.agent->held},

@@ -186,7 +186,7 @@ class Landing {
  private:
   // Whether it counts for the verdict.
   static bool is_open(const FindingGroup& group) {
-    return group.finding->status != Status::ok && !group.finding->acknowledged;
+    return group.finding->status != Status::ok && !is_silenced(*group.finding);
   }
 
   static bool is_cause(const FindingGroup& group) {
@@ -200,8 +200,8 @@ class Landing {
 
   [[nodiscard]] std::string problems() const {
     if (!checked_) return section("What to do", paragraph("Reload this page in a few seconds."));
-    std::string open, known, audited, unjudged;
-    size_t acknowledged = 0, differing = 0, limits = 0;
+    std::string open, known, suppressed, audited, unjudged;
+    size_t acknowledged = 0, suppressions = 0, differing = 0, limits = 0;
     for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i) {
       if (is_cause(groups_[i])) continue;  // in diagnoses()
       if (is_audited(*groups_[i].finding)) {
@@ -213,6 +213,9 @@ class Landing {
       } else if (groups_[i].finding->acknowledged) {
         ++acknowledged;
         known += problem(groups_[i], i);
+      } else if (groups_[i].finding->suppressed) {
+        ++suppressions;
+        suppressed += problem(groups_[i], i);
       } else {
         open += problem(groups_[i], i);
       }
@@ -228,14 +231,18 @@ class Landing {
                            term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
     }
     std::string out;
-    if (open.empty() && known.empty()) out = paragraph("Nothing: no check found a problem.");
-    else if (open.empty()) out = paragraph("Nothing new: every finding is acknowledged.");
+    if (open.empty() && known.empty() && suppressed.empty()) out = paragraph("Nothing: no check found a problem.");
+    else if (open.empty()) out = paragraph("Nothing new: every finding is acknowledged or suppressed.");
     else out = element("ol", "", open);
     if (groups_.size() > kMaxGroups)
       out += paragraph(std::to_string(groups_.size() - kMaxGroups) + " more: fabric-agentctl check");
     if (acknowledged > 0)
       out += element("details", "",
                      element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
+    if (suppressions > 0)
+      out +=
+          element("details", "",
+                  element("summary", "", std::to_string(suppressions) + " suppressed") + element("ol", "", suppressed));
     if (differing > 0)
       out += element("details", "",
                      element("summary", "", std::to_string(differing) + " settings not enforced (audit mode)") +
@@ -265,8 +272,8 @@ class Landing {
     std::string terms;
     if (finding.observed != "-") terms += term("Found", finding.observed);
     terms += term("Expected", finding.expected) + term("Since", finding.since) +
-             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix")) +
-             term("Also for", joined(group.likewise));
+             term("Known", finding.acknowledgement) + term("Reason", finding.suppression) +
+             term("Fix", finding.remedy, css("fix")) + term("Also for", joined(group.likewise));
     out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
   }

@@ -26,7 +26,8 @@ PageFindings find(const Snapshot& snapshot, const PageContext& context) {
             .policy = context.policy,
             .plan = &snapshot.plan,
             .health = context.health,
-            .no_policy = context.no_policy};
+            .no_policy = context.no_policy,
+            .wall = context.wall};
   if (context.before != nullptr) {
     out.signals = signals_of(*context.before, snapshot.node);
     view.signals = &out.signals;
@@ -63,8 +64,9 @@ std::string render_page(const Snapshot& snapshot, const PageFindings& findings, 
   add_diagnoses(families, snapshot.node, findings.signals, findings.report);
   add_observable(families, snapshot.node, findings.signals, policy.rules);
   add_acknowledged(families, findings.report);  // alerts depend on them
+  add_suppressed(families, findings.report, policy.rules);
   if (context.health != nullptr) {
-    add_events(families, *context.health);
+    add_events(families, *context.health, policy.rules);
     add_health(families, *context.health);
   }
   add_neighbors(families, snapshot.node, &policy, findings.rails);

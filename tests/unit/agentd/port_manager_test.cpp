@@ -300,6 +300,7 @@ TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
   start(kEnforce + "reread = 30\n");
   EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(setting("pfc").reason, "EINVAL");
   unsigned tries = nic.calls["setpfc"];
   ASSERT_GT(tries, 0U);
   for (int i = 0; i < 20; ++i, now_ += seconds(1)) look();
@@ -318,6 +319,7 @@ TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   busy_ = "eth0";
   PortManager& manager = start(kEnforce);
   EXPECT_EQ(outcome("pfc"), "pending");
+  EXPECT_EQ(setting("pfc").reason, "idle_port");
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_TRUE(manager.waits_for_idle("roce_eth0/1"));
   EXPECT_FALSE(manager.is_idle("roce_eth0/1"));
@@ -325,6 +327,7 @@ TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   EXPECT_TRUE(manager.is_idle("roce_eth0/1"));
   look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_EQ(setting("pfc").reason, "") << "it is written";
   EXPECT_FALSE(manager.waits_for_idle("roce_eth0/1"));
 }
 
@@ -1101,6 +1104,7 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
   look();
   EXPECT_EQ(nic_->mtu, 1600U);
   EXPECT_EQ(outcome("mtu"), "pending");
+  EXPECT_EQ(setting("mtu").reason, "confirmation");
   EXPECT_TRUE(setting("mtu").drifts.empty()) << "the apply has set it";
   EXPECT_TRUE(has(state_of(manager_->view()).held, "awaits confirmation"));
   EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));

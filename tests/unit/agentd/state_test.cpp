@@ -370,7 +370,9 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
                                .last_drift = "2026-01-02T03:04:00Z",
                                .drift_from = "tsa 0:ets \"x\"",
                                .drift_to = "none",
-                               .drift_by = "lldpad (pid 812)"}}};
+                               .drift_by = "lldpad (pid 812)",
+                               .reason = "EINVAL"}}};
+  state.version = "1.0.0";
   state.ports["mlx5_1/1"] = {};
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
   EXPECT_EQ(this->state(), state);
@@ -383,6 +385,7 @@ TEST_F(StateFiles, TheAgentSaysWhichConfigurationAndDevicesItHas) {
   state.ports["mlx5_0/1"] = {};
   const Devices devices{{"mlx5_0/1", 7}, {"mlx5_bond_0/1@ens1f0", 9}};
   ASSERT_TRUE(save_agent_state(directory_, state, "abc", devices).ok());
+  EXPECT_EQ(this->state()->config, "abc") << "for the metric";
   EXPECT_EQ(*config(), "abc");
   EXPECT_EQ(*agent_devices(tree_.root()), devices);
   ASSERT_TRUE(load_agent_state(tree_.root()).ok());

@@ -330,6 +330,8 @@ TEST(CaptureKept, OfTheConfigurationIsAllButCommentsAndUnknownTexts) {
   EXPECT_EQ(*kept_config("mode = audit # x\nname = \"SECRET\"\n"), "mode = audit \n\n");
   EXPECT_EQ(*kept_config("[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n"),
             "[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n");
+  EXPECT_EQ(*kept_config("[rules.pfc]\nenabled = false\nreason = \"of SECRET\"\nuntil = 2027-01-31\n"),
+            "[rules.pfc]\nenabled = false\nreason = \"hidden\"\nuntil = 2027-01-31\n");
   for (const char* text : {"", "\"", "'''", "a = \"\\", "#", "a = \"x\" # \n\"", "[", "a = 1\n\xff\n"})
     (void)kept_config(text);
 }

@@ -276,7 +276,11 @@ TEST(CtlConfig, CheckAndShow) {
   Captured tree;
   const Ran good = ran_on(tree, {"config", "check"});
   EXPECT_EQ(good.code, kDone) << good.errors;
-  EXPECT_TRUE(has(good.text, "valid, mode audit, 1 [[port]] entries")) << good.text;
+  EXPECT_TRUE(
+      std::regex_search(good.text, std::regex("valid, mode audit, 1 \\[\\[port\\]\\] entries, policy [0-9a-f]{16}\n")))
+      << good.text;
+  const std::string hash = Json::parse(ran_on(tree, {"config", "check", "--json"}).text)["policy"];
+  EXPECT_TRUE(has(good.text, ", policy " + hash + "\n")) << "the same as that of fabric_policy_hash";
   EXPECT_TRUE(ran_on(tree, {"config", "show"}).text.starts_with("mode = \"audit\""));
   Json json = Json::parse(ran_on(tree, {"config", "show", "--json"}).text);
   EXPECT_EQ(json["ports"].at(0)["want"]["pfc"]["value"].at(0), 3);

@@ -341,6 +341,16 @@ TEST(CheckWatch, PrintsEachChange) {
             "{\"time\":\"1970-01-01T00:00:00Z\",\"change\":\"cleared\",\"id\":\"loss\",\"subject\":\"mlx5_0/1\","
             "\"status\":\"ok\",\"observed\":\"60 packets\",\"acknowledged\":\"\"}\n")
       << "a string or null, as in the report";
+
+  before.findings = now.findings = {lost};
+  before.findings[0].suppressed = true;
+  before.findings[0].suppression = "until 2027-01-31: new cables";
+  EXPECT_EQ(
+      lines_of({}, before),
+      "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets (suppressed until 2027-01-31: new cables)\n");
+  EXPECT_TRUE(has(change_json(changes_of({}, before).at(0), 0), "\"suppressed\":\"until 2027-01-31: new cables\""));
+  EXPECT_EQ(lines_of(before, now), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n")
+      << "the suppression has ended";
 }
 
 }  // namespace

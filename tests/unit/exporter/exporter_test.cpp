@@ -74,6 +74,35 @@ TEST(Setup, ServesNoCaptureThatIsCutOff) {
   EXPECT_TRUE(test::has(cut.error().text(), "answers.txt:1: the end of the file is missing")) << cut.error().text();
 }
 
+// A typing error on every node, and a reboot or an upgrade: the metrics stay.
+TEST(Setup, StartsWithTheLastValidConfiguration) {
+  constexpr const char* kFile = "etc/fabric-agent/fabric-agent.toml";
+  test::Tree tree, state, fresh;
+  tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\nend\n");
+  tree.file(kFile, "mode = \"audit\"\n[exporter]\nmax_age = \"7s\"\nexclude = [\"mlx5_9\"]\n");
+  Options options;
+  options.root = tree.path();
+  const auto valid = configure(options, state.path());
+  ASSERT_TRUE(valid.ok()) << valid.error().text();
+  EXPECT_EQ(valid->no_policy, "");
+  for (const char* text : {"mode = \"aud", "mode = \"audit\"\nexclud = 1\n", "", "[exporter]\nmax_age = \"7s\"\n"}) {
+    tree.file(kFile, text);
+    const auto last = configure(options, state.path());
+    ASSERT_TRUE(last.ok()) << last.error().text();
+    EXPECT_TRUE(test::has(last->no_policy, "fabric-agent.toml:1:") ||
+                test::has(last->no_policy, "fabric-agent.toml:2:"))
+        << last->no_policy;
+    ASSERT_NE(last->policy, nullptr);
+    EXPECT_EQ(last->policy->max_age, std::chrono::seconds(7));
+    EXPECT_EQ(last->policy->exclude, std::vector<std::string>{"mlx5_9"}) << "still never opened";
+    EXPECT_FALSE(configure(options, fresh.path()).ok()) << "there never was a valid one";
+  }
+  tree.remove(kFile);
+  const auto none = configure(options, state.path());
+  ASSERT_TRUE(none.ok()) << none.error().text();
+  EXPECT_EQ(none->policy, nullptr) << "the exporter needs no file";
+}
+
 TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
   const auto message = [](std::string text) {
     std::ranges::replace(text, '|', '\0');

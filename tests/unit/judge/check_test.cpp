@@ -159,6 +159,46 @@ TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
   EXPECT_TRUE(has(found[0].observed, "Permission denied"));
 }
 
+// A typing error or a removed drop-in reaches every node of a site at once: schedulers would drain all of them.
+TEST(Check, AFaultOfTheConfigurationIsOneWarningOfTheNode) {
+  const std::string file = "/etc/fabric-agent/fabric-agent.toml";
+  const std::string not_toml = file + ":3:1: expected a key", unknown = file + ":4:1: unknown key \"pfcs\"",
+                    empty = file + ":1:1: no key", missing = file + ": No such file or directory (ENOENT)";
+  struct Case {
+    const char* what;
+    std::string agent_error, reader_error;  // what the running agent found, and who reads the files now
+    bool lost_entry = false;
+  };
+  for (const Case& each :
+       {Case{"not TOML, reloaded", not_toml, ""}, Case{"unknown key, reloaded", unknown, ""},
+        Case{"not TOML, and the exporter restarted", not_toml, not_toml},
+        Case{"unknown key, and both restarted", unknown, unknown}, Case{"unknown key, not reloaded yet", "", unknown},
+        Case{"empty file", empty, empty}, Case{"the file is missing", missing, missing},
+        Case{"a removed drop-in left the ports without an entry", "", "", true}}) {
+    SCOPED_TRACE(each.what);
+    Healthy node;
+    node.now.agent->config_error = each.agent_error;
+    if (each.lost_entry) {
+      for (const Port& port : node.now.ports) node.now.agent->lost_entry.push_back(port.id());
+      node.policy.ports.clear();
+      node.plan.clear();
+    }
+    View view = node.view();
+    view.no_policy = each.reader_error;
+    const auto found = complaints_of(view);
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].id, "agent");
+    EXPECT_EQ(found[0].status, Status::warning);
+    // Without a last valid one nothing is enforced, as without an agent, and the settings are unknown.
+    if (each.reader_error.empty()) continue;
+    view.policy = nullptr;
+    for (const bool runs : {true, false}) {
+      if (!runs) node.now.agent.reset();
+      for (const Finding& other : complaints_of(view)) EXPECT_NE(other.status, Status::critical) << describe({other});
+    }
+  }
+}
+
 // ice shows only the mode in use, so the one that was set is unknown without a link.
 TEST(Check, FecWithoutALinkIsNotJudged) {
   Healthy node;

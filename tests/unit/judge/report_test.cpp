@@ -93,5 +93,24 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   EXPECT_EQ(lines[2].ports.size(), 1u);
 }
 
+// Like an acknowledgement, but of the site: counted, listed with its reason, and apart from acknowledgements.
+TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
+  Report report = of({Status::critical, Status::ok});
+  report.findings[0].suppressed = true;
+  report.findings[0].suppression = "until 2027-01-31: new switches";
+  EXPECT_EQ(worst(report), Status::ok);
+  EXPECT_EQ(count_findings(report, Status::critical), 0u);
+  EXPECT_EQ(counts_text(report, true), "1 ok, 1 suppressed");
+  const std::vector<FindingGroup> groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].finding, &report.findings[0]);
+  const Json json = to_json(report);
+  EXPECT_EQ(json["verdict"], "ok");
+  EXPECT_EQ(json["checks"][0]["status"], "critical");
+  EXPECT_EQ(json["checks"][0]["suppressed"], "until 2027-01-31: new switches");
+  EXPECT_FALSE(json["checks"][0].contains("acknowledged"));
+  EXPECT_FALSE(json["checks"][1].contains("suppressed"));
+}
+
 }  // namespace
 }  // namespace fabric

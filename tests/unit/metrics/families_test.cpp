@@ -247,6 +247,71 @@ TEST(Families, SettingsOfTheAgent) {
   EXPECT_FALSE(value(all, "fabric_setting_in_sync" + host)) << "the word of an agent that is gone";
 }
 
+TEST(Families, ThePolicyOfTheAgentAndWhatItHasNotApplied) {
+  AgentState agent;
+  agent.running = true;
+  agent.mode = "enforce";
+  agent.version = "1.0.0";
+  agent.config = "0123456789abcdef";
+  const auto set = [&](const char* port, const char* key, const char* outcome, const char* reason) {
+    agent.ports[port][key].outcome = outcome;
+    agent.ports[port][key].reason = reason;
+  };
+  set("mlx5_0/1", "pfc", "pending", "idle_port");
+  set("mlx5_1/1", "pfc", "pending", "idle_port");
+  set("mlx5_1/1", "mtu", "pending", "maintenance");
+  set("mlx5_1/1", "ets", "refused", "EINVAL");
+  set("mlx5_1/1", "trust", "unsupported", "");
+  set("mlx5_1/1", "fec", "in_sync", "");
+  set("mlx5_1/1", "cnp_dscp", "unverified", "");
+  set("host", "net.ipv4.tcp_ecn", "applied", "");
+  set("host", "vm.x", "an outcome of a newer release", "");
+  const auto shown = [&] {
+    Series out = series_of([&](FamilySet& set) { add_agent(set, agent); });
+    std::erase_if(out, [](const auto& each) {
+      return !each.first.starts_with("fabric_policy_") && !each.first.starts_with("fabric_settings_not_applied");
+    });
+    return out;
+  };
+  const Series policy{{"fabric_policy_hash,hash=0123456789abcdef", 1},
+                      {"fabric_policy_info,mode=enforce,version=1.0.0", 1}};
+  Series expected = policy;
+  expected.insert({{"fabric_settings_not_applied,outcome=pending,reason=idle_port", 2},
+                   {"fabric_settings_not_applied,outcome=pending,reason=maintenance", 1},
+                   {"fabric_settings_not_applied,outcome=refused,reason=EINVAL", 1},
+                   {"fabric_settings_not_applied,outcome=unsupported,reason=", 1}});
+  EXPECT_EQ(shown(), expected);
+  agent.mode = "audit";
+  EXPECT_EQ(shown(), (Series{{"fabric_policy_hash,hash=0123456789abcdef", 1},
+                             {"fabric_policy_info,mode=audit,version=1.0.0", 1}}))
+      << "audit mode leaves all of them";
+  agent.running = false;
+  EXPECT_EQ(shown(), Series{}) << "the word of an agent that is gone";
+}
+
+TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
+  RulePolicy rules;
+  rules.enabled = {{"nofile", false}, {"link-flap", false}, {"loss", true}};
+  rules.reason = {{"nofile", "TICKET-1"}};
+  rules.until = {{"nofile", 1'801'440'000}};
+  Report report;
+  report.findings = {{"nofile", "host", Status::warning, "", "", "", ""}, {"rate", "host", Status::ok, "", "", "", ""}};
+  report.findings[0].suppressed = true;
+  EXPECT_EQ(series_of([&](FamilySet& set) { add_suppressed(set, report, rules); }),
+            (Series{{"fabric_check_suppressed,check=nofile,subject=host", 1},
+                    {"fabric_suppression_end_timestamp_seconds,rule=nofile,reason=TICKET-1", 1'801'440'000},
+                    {"fabric_suppression_end_timestamp_seconds,rule=link-flap,reason=",
+                     std::numeric_limits<double>::infinity()}}));
+  Health health;
+  health.now = 1000;
+  health.wall = 1'800'000'000;
+  health.rules["link_flap"]["mlx5_0/1"].onsets = 1;
+  const auto events = [&] { return series_of([&](FamilySet& set) { add_events(set, health, rules); }); };
+  EXPECT_EQ(events(), Series{}) << "alerts count events";
+  rules.enabled.clear();
+  EXPECT_EQ(events(), (Series{{"fabric_events_total,event=link_flap,device=mlx5_0,port=1", 1}}));
+}
+
 TEST(Families, ChecksShowTheirStatus) {
   Report report;
   report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""},

@@ -273,6 +273,13 @@ TEST(SeriesBudget, ALargeNodeStaysBelowTheLimit) {
 TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
   test::Healthy node = machine(1, true);
   add_settings(node);
+  node.now.agent->version = "1.0.0";
+  node.now.agent->config = "0123456789abcdef";
+  SettingState& waiting = node.now.agent->ports["mlx5_0/1"]["ring_rx"];
+  waiting.outcome = "pending", waiting.reason = "maintenance";
+  node.policy.rules.enabled = {{"hugepages", false}};
+  node.policy.rules.reason = {{"hugepages", "TICKET-1: from the next image"}};
+  node.policy.rules.until = {{"hugepages", 1'801'440'000}};  // 2027-02-01T00:00:00Z
   const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
   test::expect_golden("exporter_metrics_nic.txt", std::regex_replace(page_text(node, {}, true), varies, "$1 -"));
 }

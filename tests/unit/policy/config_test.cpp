@@ -396,7 +396,8 @@ TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
   EXPECT_TRUE(in_use()->error.empty());
   save(in_use()->config);
   tree.remove("profiles");
-  for (const char* text : {"", "mode = \"enforce\"", "mode = \"enforce\"\n", "[[port]]\nmtu = 1\n"}) {
+  for (const char* text : {"", "mode = \"enforce\"", "mode = \"enforce\"\n", "[[port]]\nmtu = 1\n",
+                           "mode = \"enforce\"\n[[port]]\nmtuu = 4200\n"}) {
     tree.file("a.toml", text);
     const auto last = in_use();
     ASSERT_TRUE(last.ok()) << last.error().text();

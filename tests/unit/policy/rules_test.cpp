@@ -69,7 +69,70 @@ TEST(Limit, ChangesAVerdict) {
   machine.policy.rules.severity = {{"nofile", Status::critical}};
   EXPECT_EQ(worst(run_rules(machine.view(), only)), Status::critical);
   machine.policy.rules.enabled = {{"nofile", false}};
-  EXPECT_TRUE(run_rules(machine.view(), only).findings.empty());
+  EXPECT_EQ(worst(run_rules(machine.view(), only)), Status::ok);
+}
+
+constexpr int64_t kFebruary = 1'801'440'000;  // 2027-02-01T00:00:00Z
+
+TEST(Suppression, HasAReasonAndAnEndOrNeither) {
+  const auto loaded = configured(
+      "[rules.nofile]\nenabled = false\nreason = \"TICKET-1: \\\"new\\\" image\"\nuntil = 2027-01-31\n"
+      "[rules.memlock]\nenabled = false\n[rules.hugepages]\nenabled = true\n");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  const RulePolicy& rules = loaded->policy.rules;
+  EXPECT_TRUE(rules.is_suppressed("nofile", 0)) << "the time is unknown";
+  EXPECT_TRUE(rules.is_suppressed("nofile", kFebruary - 1)) << "the last day counts";
+  EXPECT_FALSE(rules.is_suppressed("nofile", kFebruary));
+  EXPECT_TRUE(rules.has_ended("nofile", kFebruary));
+  EXPECT_TRUE(rules.is_suppressed("memlock", kFebruary)) << "without an end";
+  EXPECT_FALSE(rules.is_suppressed("hugepages", 0));
+  EXPECT_EQ(suppression_text(rules, "nofile"), "until 2027-01-31: TICKET-1: \"new\" image");
+  EXPECT_EQ(suppression_text(rules, "memlock"), "without an end: no reason given");
+  ASSERT_EQ(loaded->warnings.size(), 1u);
+  EXPECT_TRUE(test::has(loaded->warnings[0].what, "rules.memlock: suppressed without a reason"));
+
+  const auto again = configured(show_config(loaded->policy, rule_rows()));
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_EQ(again->policy.rules.enabled, rules.enabled) << "also of the last valid configuration";
+  EXPECT_EQ(again->policy.rules.reason, rules.reason);
+  EXPECT_EQ(again->policy.rules.until, rules.until);
+}
+
+TEST(Suppression, RejectsWhatSuppressesNothing) {
+  for (const auto& [text, says] : {
+           std::pair("[rules.nofile]\nuntil = 2027-01-31\n",
+                     "rules.nofile.until: suppresses nothing by itself; add enabled"),
+           {"[rules.nofile]\nreason = \"x\"\n", "rules.nofile.reason: suppresses nothing by itself; add enabled"},
+           {"[rules.nofile]\nenabled = false\nreason = \"\"\n", "for example reason = \"TICKET-1: new switches\""},
+           {"[rules.nofile]\nenabled = false\nuntil = \"2027-01-31\"\n", "expected a date without quotes"},
+           {"[rules.nofile]\nenabled = false\nuntil = 2027-01-31T10:00:00Z\n", "expected a date without quotes"},
+           {"[rules.nofile]\nenabled = false\nuntil = 30\n", "for example until = 2027-01-31"},
+       }) {
+    const auto loaded = configured(text);
+    ASSERT_FALSE(loaded.ok()) << text;
+    EXPECT_TRUE(test::has(loaded.error().text(), says)) << loaded.error().text();
+  }
+}
+
+TEST(Suppression, ItsEndIsAWarningAndTheRuleCountsAgain) {
+  test::Healthy machine;
+  machine.policy.rules.limits = {{"nofile.limit", 1e9}};
+  EXPECT_EQ(test::said(machine.view(), {"suppressions"}), "") << "there is none";
+  machine.policy.rules.enabled = {{"nofile", false}};
+  machine.policy.rules.reason = {{"nofile", "TICKET-1"}};
+  machine.policy.rules.until = {{"nofile", kFebruary}};
+  View view = machine.view();
+  view.wall = kFebruary - 1;
+  const Report during = run_rules(view);
+  EXPECT_EQ(worst(during), Status::ok);
+  EXPECT_TRUE(test::has(counts_text(during, true), "1 suppressed"));
+  EXPECT_EQ(during.findings.at(0).suppression, "until 2027-01-31: TICKET-1");
+  view.wall = kFebruary;
+  EXPECT_EQ(worst(run_rules(view, std::vector<std::string>{"nofile"})), Status::warning);
+  const auto ended = test::complaints_of(view, {"suppressions"});
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(test::describe(ended), "suppressions host warning: ended: nofile until 2027-01-31: TICKET-1\n");
+  EXPECT_TRUE(test::has(ended[0].remedy, "[rules.nofile]: remove enabled = false"));
 }
 
 TEST(RulesTable, EveryRuleCanBeSwitchedOffAndItsSeverityChanged) {

@@ -31,6 +31,10 @@ rm $trial
 check "enforce: reload" reload_agent
 check "enforce: no new finding" no_new_finding
 check "enforce: the kernel has it" pfc_is_on
+metrics_have() { curl -sf localhost:10479/metrics | grep -qE "$1"; }
+hash=$(fabric-agentctl config check --json | jq -r .policy)
+check "enforce: the metrics have the policy's hash" wait_until 30 metrics_have "^fabric_policy_hash\\{hash=\"$hash\"\\} 1$"
+check "enforce: and its mode" metrics_have '^fabric_policy_info\{mode="enforce",version="[0-9.]+"\} 1$'
 
 fabsim 0 fail "setpfc 5 -1"
 sed -i 's/^pfc = \[3\]/pfc = [3, 5]/' $CONFIG
@@ -38,6 +42,22 @@ check "refused: reload" reload_agent
 $verify compare /run/before 20 >/tmp/new
 eq "refused: exit status 2" $? 2
 check "refused: the finding is named" grep -q "^new: pfc $(port 0): " /tmp/new
+check "refused: the metrics count it with its error" wait_until 30 metrics_have '^fabric_settings_not_applied\{outcome="refused",reason="EIO"\} '
+
+rules=/etc/fabric-agent/conf.d/60-rules.toml
+printf '[rules.pfc]\nenabled = false\nreason = "new switches"\nuntil = 2099-12-31\n' >$rules
+check "suppressed: reload" reload_agent
+is_suppressed() {
+  fabric-agentctl check --interval 0 --only pfc --json |
+    jq -e '.verdict == "ok" and any(.checks[]; .suppressed == "until 2099-12-31: new switches")'
+}
+check "suppressed: listed with its reason, and not counted" wait_until 15 is_suppressed
+check "suppressed: the metrics have it" wait_until 30 metrics_have '^fabric_check_suppressed\{check="pfc",'
+sed -i 's/2099/2020/' $rules
+check "ended: reload" reload_agent
+has_ended() { fabric-agentctl check --interval 0 --only pfc,suppressions --json | jq -e 'any(.checks[]; .id == "suppressions" and .status == "warning") and .verdict == "critical"'; }
+check "ended: a warning, and the finding counts again" wait_until 15 has_ended
+rm $rules
 fabsim 0 fail clear
 config enforce
 check "back: reload" reload_agent
@@ -49,3 +69,9 @@ $verify compare /run/before 5 >/tmp/new
 eq "invalid: exit status 2" $? 2
 check "invalid: the finding is named" grep -q '^new: agent ' /tmp/new
 check "invalid: the last valid policy is in force" pfc_is_on
+is_warning() { fabric-agentctl check --interval 0 --only agent --json | jq -e '.verdict == "warning"'; }
+check "invalid: a warning, not critical" is_warning
+check "invalid: both restart" systemctl restart fabric-agent.service fabric-exporter.service
+check "invalid: the last valid policy is still in force" pfc_is_on
+check "invalid: still a warning" is_warning
+check "invalid: the metrics have the last valid policy" wait_until 30 metrics_have "^fabric_policy_hash\\{hash=\"$hash\"\\} 1$"
