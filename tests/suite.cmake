@@ -70,6 +70,8 @@ foreach(_example ${_examples})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
 
+suite_test(lint/instances COMMAND tests/parts/instances ${_tools}/promtool)
+
 # ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)
 if(DEFINED ENV{FABRIC_CORPUS})
