@@ -53,10 +53,9 @@ TEST(Readme, PicturesShowWhatItSays) {
   const std::string screens = "tests/golden/screens/";
   for (const char* picture : {"check.ansi", "check.svg", "topo.ansi", "topo.svg"}) {
     const std::string text = test::of_source(screens + picture);
-    EXPECT_FALSE(test::has(text, "Permission denied") || test::has(text, "not permitted"))
-        << picture << " is not of root";
+    EXPECT_FALSE(test::has(text, "Permission") || test::has(text, "permitted")) << picture << " is not of root";
   }
-  const std::string topo = test::of_source(screens + "topo.svg");
+  const std::string topo = test::of_source(screens + "topo.ansi");
   EXPECT_LT(topo.find("Best pairing"), topo.find("GPU0 GPU1")) << "the pairing is what README calls first";
 }
 
