@@ -655,13 +655,12 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   return false;
 }
 
-// GPUs without a driver while equal ones have one. If no GPU has one, and a NIC has, the driver is not loaded: one
-// finding for the machine.
+// GPUs without a driver while equal ones have one.
 Findings gpus_without_driver(const View& view) {
   const Topology& topology = view.now.topology;
-  const auto driver_of = [&](const PciDevice& device) {
-    const PlatformFunction* function = function_of(view.now, device.pci);
-    return function == nullptr || is_given_away(view.now, device.pci) ? std::string() : function->kernel_driver;
+  const auto driver_of = [&](const Gpu& gpu) {
+    const PlatformFunction* function = function_of(view.now, gpu.pci);
+    return function == nullptr || is_given_away(view.now, gpu.pci) ? std::string() : function->kernel_driver;
   };
   // `inventory` reports those that had a driver when it was recorded.
   const auto built = built_of(view);
@@ -670,22 +669,8 @@ Findings gpus_without_driver(const View& view) {
     return recorded != nullptr && !view.now.inventory->find(*recorded)->driver.empty();
   };
   Findings out;
-  bool any = false;
-  std::string names;
   for (const Gpu& gpu : topology.gpus) {
-    any = any || !driver_of(gpu).empty() || is_recorded(gpu) || is_given_away(view.now, gpu.pci) ||
-          function_of(view.now, gpu.pci) == nullptr;
-    append_item(names, gpu.name);
-  }
-  const bool nic_has = std::ranges::any_of(topology.nics, [&](const Nic& nic) { return !driver_of(nic).empty(); });
-  const std::string fix = "lspci -k; journalctl -k -g ";
-  if (!any && nic_has && !topology.gpus.empty())
-    out.push_back(bad(Status::warning, "GPUs", "no kernel driver: " + names, "the driver of the GPUs' vendor",
-                      "No GPU of this machine has a kernel driver: it is not installed, or did not load.",
-                      fix + "'" + topology.gpus.front().pci + gpu_log_word(topology.gpus.front().vendor) +
-                          "'; then modprobe the driver"));
-  for (const Gpu& gpu : topology.gpus) {
-    if (!any || is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
+    if (is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
         !driver_of(gpu).empty())
       continue;
     size_t equal = 0;
@@ -700,7 +685,7 @@ Findings gpus_without_driver(const View& view) {
                       driver + ", like " + std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs"),
                       "The GPU " + gpu.pci + " has no kernel driver, unlike " + std::to_string(equal) +
                           " equal GPUs: the driver failed on it, and no job can use it.",
-                      fix + "'" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
+                      "lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
                           " > /sys/bus/pci/drivers_probe; power the node off and on if it fails again"));
   }
   return out;

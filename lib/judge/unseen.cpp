@@ -115,7 +115,7 @@ bool has_no_queue_pairs(const Port& port) {
 
 std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
-  if (signals == nullptr || port.is_member() || !capabilities_of(port.kernel_driver).counts_by_queue_pair)
+  if (signals == nullptr || !is_endpoint(port) || !capabilities_of(port.kernel_driver).counts_by_queue_pair)
     return std::nullopt;
   const std::string expected = "RDMA received by queue pairs that are counted";
   const auto seen = observable_rdma(rule_policy(view), port, *signals);

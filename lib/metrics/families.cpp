@@ -391,7 +391,8 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
   for (const ResourceCount& count : device.resources) {
     if (!count.owner.empty() || !contains(kKinds, count.kind)) continue;
     families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
-    if (count.most) families.add(kResourcesMost, labels, {{"kind", count.kind}}, static_cast<double>(*count.most));
+    if (count.most && published.has(SeriesGroup::owners))  // its share is judged by the check rdma-resources
+      families.add(kResourcesMost, labels, {{"kind", count.kind}}, static_cast<double>(*count.most));
   }
   for (const ResourceCount& count : device.resources)
     if (!count.owner.empty() && published.has(SeriesGroup::owners))

@@ -152,11 +152,11 @@ bool is_class_elsewhere(const Root& root, const std::string& device, const char*
 // Linux 6.12; a device without verbs for processes is not in it). The folders of the functions show the others.
 void add_elsewhere(const Root& root, Functions& functions) {
   const std::string verbs = "sys/class/infiniband_verbs", here = "sys/class/infiniband";
-  if (!root.exists(here)) return;
+  const bool has_class = root.exists(here);
   std::set<std::string> named;  // folders of devices whose RDMA device is known by name
   for (const std::string& name : root.names_in(verbs)) {
     const std::string device = root.line_of(verbs + "/" + name + "/ibdev");
-    if (device.empty() || root.exists(here + "/" + device)) continue;
+    if (!has_class || device.empty() || root.exists(here + "/" + device)) continue;
     const auto resolved = root.resolve(verbs + "/" + name + "/device");
     const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     SysfsFunction* function = place ? find_in(functions, place->pci) : nullptr;

@@ -493,12 +493,12 @@ using Spread = std::map<int, size_t>;  // devices of one model by NUMA node
 // The NUMA node of the bridge above the device if known, else the device's own.
 int node_of(const Unit& unit) { return unit.device.numa_above.value_or(*unit.device.numa); }
 
-bool is_even(Spread spread) {
-  std::erase_if(spread, [](const auto& each) { return each.second == 0; });
+bool is_even(const Spread& spread) {
   return std::ranges::all_of(spread, [&](const auto& each) { return each.second == spread.begin()->second; });
 }
 
-// Whether the models of these units are evenly spread over the nodes only if the units are moved to `node`.
+// Whether the models of these units are evenly spread over the nodes that have them only if the units are moved to
+// `node`.
 bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int node) {
   for (const Unit* unit : moved) {
     Spread before, after;
@@ -507,7 +507,8 @@ bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int no
       ++before[node_of(other)];
       ++after[contains(moved, &other) ? node : node_of(other)];
     }
-    if (is_even(before) || !is_even(after)) return false;
+    std::erase_if(after, [](const auto& each) { return each.second == 0; });
+    if (is_even(before) || !is_even(after) || after.size() < before.size()) return false;
   }
   return true;
 }

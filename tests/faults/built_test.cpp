@@ -27,8 +27,8 @@ Pairs pairs_of(const Node& node, const std::map<std::string, std::string>& old =
 }
 
 struct Fault {
-  std::string kind, part;  // the part's address
-  std::string name;        // of a GPU or port in findings
+  std::string kind, part;  // the part's address, or the root bus
+  std::string name;        // of a GPU, port or root bus in findings
   std::function<void(Node&)> plant;
 };
 
@@ -51,8 +51,10 @@ std::vector<Fault> faults_of(const Node& node) {
                    [i](Node& now) { now.platform.functions[now.topology.gpus[i].pci].kernel_driver.clear(); }});
     if (gpus[i].link.width.value_or(0) >= 8)
       out.push_back({"width", "", gpus[i].name, [i](Node& now) { now.topology.gpus[i].link.width = 4; }});
+    const std::string& root = gpus[i].root;
+    const bool is_alone = std::ranges::count(gpus, root, &Gpu::root) + std::ranges::count(nics, root, &Nic::root) == 1;
     if (gpus[i].numa && !gpus[i].numa_assumed && node.topology.numa_cpus.size() > 1)
-      out.push_back({"root", "", gpus[i].root, [root = gpus[i].root](Node& now) {
+      out.push_back({"root", root, is_alone ? gpus[i].pci : root, [root](Node& now) {
                        for (Gpu& gpu : now.topology.gpus)
                          if (gpu.root == root) gpu.numa = gpu.numa_above = std::nullopt;
                        for (Nic& nic : now.topology.nics)
@@ -140,7 +142,10 @@ void compare(const std::string& machine, const Node& healthy, const Fault& fault
   bool same = true;
   for (auto [gpu, nics] : before) {
     nics.erase(fault.part);
-    if (gpu != fault.part && !nics.empty()) same = same && after.contains(gpu) && after.at(gpu) == nics;
+    const auto& gpus = healthy.topology.gpus;
+    const auto is_on_root = [&, &pci = gpu](const Gpu& each) { return each.pci == pci && each.root == fault.part; };
+    if (gpu != fault.part && std::ranges::none_of(gpus, is_on_root) && !nics.empty())
+      same = same && after.contains(gpu) && after.at(gpu) == nics;
   }
   score.changed += same ? 0 : 1;
   const std::vector<std::string> rules{"topology", "rate"};
@@ -156,9 +161,19 @@ void compare(const std::string& machine, const Node& healthy, const Fault& fault
                 << said;
 }
 
-TEST(Built, AFaultChangesNothingElse) {
+// Whether no two parts of one root bus have the same way: where the bridges are unknown, a part that moved is not
+// known.
+bool are_ways_known(const Topology& topology) {
+  std::set<std::pair<std::string, std::string>> ways;
+  const auto parts = inventory_parts(topology);
+  return std::ranges::all_of(parts,
+                             [&](const InventoryPart& part) { return ways.emplace(part.root, way_to(part)).second; });
+}
+
+// `step`: of so many faults one is planted.
+void plant_faults(size_t step) {
   Score with, without, renumbered;
-  size_t machines = 0;
+  size_t machines = 0, number = 0;
   for (const std::string& archive : test::healthy_archives()) {
     const test::Unpacked tree(archive);
     auto kernel = open_kernel(tree.root());
@@ -169,10 +184,11 @@ TEST(Built, AFaultChangesNothingElse) {
     node.inventory = inventory_of(node);
     ++machines;
     for (const Fault& fault : faults_of(node)) {
+      if (number++ % step != 0) continue;
       compare(test::machine_of(archive), node, fault, true, false, with);
       compare(test::machine_of(archive), node, fault, false, false, without);
       // Findings of a moved part have its present address.
-      if (fault.kind == "gpu" || fault.kind == "nic")
+      if ((fault.kind == "gpu" || fault.kind == "nic") && are_ways_known(node.topology))
         compare(test::machine_of(archive), node, fault, true, true, renumbered);
     }
   }
@@ -183,8 +199,12 @@ TEST(Built, AFaultChangesNothingElse) {
       machines, with.changed, with.named, with.faults, renumbered.changed, renumbered.named, renumbered.faults,
       without.changed, without.named, without.faults);
   EXPECT_EQ(with.changed + renumbered.changed, 0u);
-  EXPECT_LE(without.changed * 50, without.faults) << "machines with too few equal parts";
+  // Of two GPUs at one switch that share two NICs, one cannot be known to be missing.
+  EXPECT_LE(without.changed * 20, without.faults);
 }
+
+TEST(Built, AFaultChangesNothingElse) { plant_faults(5); }
+TEST(Built, AnyFaultChangesNothingElseHarder) { plant_faults(1); }
 
 }  // namespace
 }  // namespace fabric::faults

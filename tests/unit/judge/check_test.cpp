@@ -56,8 +56,11 @@ TEST(Check, HealthyNodeIsSilent) {
   const Report with_inventory = run_rules(node.view());
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
+  // These judge only some machines, fabrics and policies: kinds_test.cpp, planes_test.cpp, and the fault catalogue.
+  const std::set<std::string_view> some{"pfc-on-lossy", "pfc-watchdog", "vendor-settings",
+                                        "planes",       "failback",     "rdma-resources"};
   for (const Rule& check : test::checks())
-    EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " has no finding";
+    EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id)) << check.id;
 }
 
 // udev renames a device, or a bond takes it: no card is gone.

@@ -290,7 +290,7 @@ TEST(HealthConfig, MayChangePartOfARule) {
   const auto loaded = parse_config(
       "[rules.link-flap]\nwarning = 2\nwindow = \"1h\"\n[rules.loss]\nout_of_sequence = { warning = \"never\", "
       "critical = "
-      "\"never\" }\n[rules.pre-fec-ber]\nwarning = 1e-6\n[rules]\nboot_grace = \"5min\"\n",
+      "\"never\" }\n[rules.pre-fec-ber]\npre_fec_ber = { warning = 1e-6 }\n[rules]\nboot_grace = \"5min\"\n",
       "x", "", rule_rows());
   ASSERT_TRUE(loaded) << loaded.error().text();
   const RulePolicy& health = loaded->policy.rules;

@@ -66,7 +66,9 @@ void compare_matrix(Json& machine, const Rebuilt& ours, MatrixScore& score) {
     score.nearest += found == expected ? 1 : 0;
     score.paired += paired ? 1 : 0;
     EXPECT_EQ(found, expected) << name;
-    EXPECT_TRUE(paired) << name;
+    std::string nics;
+    for (const size_t nic : pair.nics) nics += " " + topology.nics[nic].name;
+    EXPECT_TRUE(paired) << name << " with" << nics;
   }
   ++score.machines;
 }

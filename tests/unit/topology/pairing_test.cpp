@@ -458,7 +458,7 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
   for (const Nic& nic : node.topology.nics) node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
-  EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: GPU0, GPU1, GPU2, GPU3\n");
+  EXPECT_EQ(symmetry(), "") << "not installed, or a captured tree without these links";
 }
 
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
@@ -485,6 +485,7 @@ TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
 TEST(RateCheck, ASlowerCardInThePairingIsNamed) {
   Node node = eight_by_eight();
   node.topology.nics[5].device = 0x101b;
+  node.ports[5].hca_type = "MT4123";
   node.ports[5].rate = 25e9;
   EXPECT_EQ(test::said({.now = node}, {"locality", "pairing", "rate"}), "pairing mlx5_5 warning: 200 Gb/s\n");
 }

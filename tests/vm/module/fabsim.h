@@ -154,7 +154,7 @@ struct fab_personality {
   const char* priv_flag;              /* name of the only private flag, or NULL: firmware LLDP agent */
   bool priv_flag_disables;            /* it is on when the agent is off */
   u32 ring_max, ring_default;
-  u16 pfc_watchdog; /* default of ethtool's pfc-prevention-tout in ms; 0: no such tunable */
+  u16 pfc_watchdog;             /* default of ethtool's pfc-prevention-tout in ms; 0: no such tunable */
   u32 ring_multiple;            /* 0: rounded up to a power of two */
   bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
