@@ -43,6 +43,7 @@ file(GLOB_RECURSE _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/*.cpp ${P
 suite_test(lint/format COMMAND clang-format --dry-run --Werror ${_sources})
 file(GLOB_RECURSE _pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/agent/*.[1578])
 suite_test(lint/man COMMAND mandoc -Tlint -Wwarning ${_pages})
+suite_test(lint/site COMMAND tests/parts/site)
 file(GLOB_RECURSE _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/.ci/* ${PROJECT_SOURCE_DIR}/etc/* ${PROJECT_SOURCE_DIR}/packaging/*
   ${CMAKE_CURRENT_LIST_DIR}/*)
 list(FILTER _files EXCLUDE REGEX "\\.(cpp|h|json|svg|png|txt|tgz|html)$|/fuzz/corpus/")
@@ -68,6 +69,8 @@ foreach(_example ${_examples})
   string(REPLACE ".example.yml" "" _name ${_example})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
+
+suite_test(lint/instances COMMAND tests/parts/instances ${_tools}/promtool)
 
 # ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)

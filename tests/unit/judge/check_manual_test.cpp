@@ -67,7 +67,8 @@ TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
       << file << ": write into FabricSettingNotInSync: {check=~\"" << keys << "\"}";
 }
 
-// runbook_url names an entry of the page: the alert, or the check in the label.
+// runbook_url names an entry of the pages of packaging/make-site: of the alert in the runbook, or of the check in the
+// label. tests/parts/site follows them.
 TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
   for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"}) {
     const std::string text = test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
@@ -77,8 +78,9 @@ TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
       EXPECT_TRUE(std::regex_search(alert, std::regex("severity: (page|ticket|info)\n"))) << name;
       EXPECT_TRUE(std::regex_search(alert, std::regex("description: '.*(fabric-agentctl|systemctl|curl|man) ")))
           << name;
-      EXPECT_TRUE(std::regex_search(alert, std::regex(R"(runbook_url: 'man:fabric-checks\(7\)#()" + name +
-                                                      R"(|\{\{ \$labels\.(check|setting) \}\})')")))
+      EXPECT_TRUE(
+          std::regex_search(alert, std::regex("runbook_url: 'https://[^']*/(runbook\\.html#" + name +
+                                              R"(|fabric-checks\.7\.html#\{\{ \$labels\.(check|setting) \}\})')")))
           << name;
       if (alert.find("increase(fabric_events_total") != std::string::npos ||
           alert.find("port_events:increase") != std::string::npos)

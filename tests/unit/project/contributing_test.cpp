@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONTRIBUTING.md names files and tests that there are.
+// CONTRIBUTING.md names files and tests that there are; a release has one version; pictures of README show what it
+// says.
 #include "support/test.h"
 
 namespace fabric {
@@ -36,6 +37,26 @@ TEST(Contributing, EachTestThatItRunsExists) {
       EXPECT_TRUE(names.contains(word)) << (*found)[0];
     }
   }
+}
+
+TEST(Release, HasOneVersion) {
+  const std::string version = FABRIC_VERSION, changelog = test::of_source("packaging/debian/changelog");
+  EXPECT_TRUE(changelog.starts_with("fabric-agent (" + version + ") ")) << changelog;
+  const std::string chart = test::of_source("etc/kubernetes/helm/Chart.yaml");
+  EXPECT_TRUE(test::has(chart, "\nversion: " + version + "\n") && test::has(chart, "\nappVersion: " + version + "\n"))
+      << chart;
+  EXPECT_TRUE(test::has(test::of_source("CHANGELOG.md"), "\n## " + version + " - ")) << version;
+  EXPECT_TRUE(test::has(test::of_source("agent/ctl/fabric-fleet.7"), "REGISTRY/fabric-agent:" + version)) << version;
+}
+
+TEST(Readme, PicturesShowWhatItSays) {
+  const std::string screens = "tests/golden/screens/";
+  for (const char* picture : {"check.ansi", "check.svg", "topo.ansi", "topo.svg"}) {
+    const std::string text = test::of_source(screens + picture);
+    EXPECT_FALSE(test::has(text, "Permission") || test::has(text, "permitted")) << picture << " is not of root";
+  }
+  const std::string topo = test::of_source(screens + "topo.ansi");
+  EXPECT_LT(topo.find("Best pairing"), topo.find("GPU0 GPU1")) << "the pairing is what README calls first";
 }
 
 }  // namespace
