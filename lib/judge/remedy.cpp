@@ -91,9 +91,21 @@ std::vector<std::string> parts_of(std::string_view text) {
   return out;
 }
 
+// The text without the remarks in parentheses that have one of the phrases.
+std::string without_remarks(std::string text, Phrases phrases) {
+  for (size_t at = text.find(" ("); at != std::string::npos; at = text.find(" (", at)) {
+    const size_t end = text.find(')', at);
+    if (end == std::string::npos) break;
+    if (has_any(std::string_view(text).substr(at, end - at), phrases)) text.erase(at, end + 1 - at);
+    else at = end;
+  }
+  return text;
+}
+
 // The text without the parts that have one of the phrases. A part that a sentence began and the next one ended is left
 // whole: "A; then B" without A is B.
-std::string without(std::string_view text, Phrases phrases) {
+std::string without(const std::string& whole, Phrases phrases) {
+  const std::string text = without_remarks(whole, phrases);
   std::string out;
   for (const std::string& part : parts_of(text))
     if (!has_any(part, phrases)) out += part;

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/driver.h"
 #include "policy/keys.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
@@ -243,12 +244,29 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
   return true;
 }
 
+// Whether the DSCP of CNPs is written at a port that the entry matches: some drivers only show it.
+bool marks_cnps(const PortPolicy& entry) {
+  if (!entry.want.cnp_dscp) return false;
+  const auto is_matched = [&](const Driver& driver) {
+    const auto& patterns = entry.match.driver;
+    return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
+             return glob_match(pattern, std::string(driver.name)) ||
+                    std::ranges::any_of(driver.kernel_names, [&](std::string_view name) {
+                      return !name.empty() && glob_match(pattern, std::string(name));
+                    });
+           });
+  };
+  return std::ranges::any_of(drivers(), [&](const Driver* driver) {
+    return is_matched(*driver) && op_of(*driver, SettingId::cnp_dscp).write != nullptr;
+  });
+}
+
 // Warns of an entry whose CNPs have another DSCP than those of an entry of the same fabric before it.
 void warn_other_cnps(const PortDraft& entry, std::span<const PortDraft> before, ConfigFaults& faults) {
   const auto& dscp = entry.port.want.cnp_dscp;
-  if (!dscp) return;
+  if (!marks_cnps(entry.port)) return;
   const PortDraft* first = find_where(
-      before, [&](const PortDraft& each) { return each.port.want.cnp_dscp && each.port.fabric == entry.port.fabric; });
+      before, [&](const PortDraft& each) { return marks_cnps(each.port) && each.port.fabric == entry.port.fabric; });
   if (first == nullptr || first->port.want.cnp_dscp == dscp) return;
   faults.warn(entry.at, "cnp_dscp: CNPs have DSCP " + std::to_string(*dscp) + " here and " +
                             std::to_string(*first->port.want.cnp_dscp) + " in the entry at " + first->port.where +

@@ -51,7 +51,9 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
   EXPECT_TRUE(has(alone, "captured tree")) << alone;
   EXPECT_EQ(
       adapted(view, "fabric-agentctl plan (then systemctl daemon-reload). Read the log; then systemctl restart x"),
-      "Read the log");
+      "fabric-agentctl plan. Read the log");
+  EXPECT_EQ(adapted(view, "Find the other program (journalctl -u x) and stop it; the agent then enforces the value."),
+            "Find the other program and stop it; the agent then enforces the value.");
 }
 
 TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
