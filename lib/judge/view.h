@@ -33,7 +33,7 @@ struct View {
   // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
   std::set<std::string> named{};
   bool is_captured = false;  // `now` is of a captured tree: commands would act on another machine
-  int64_t wall = 0;  // seconds since 1970; 0: unknown
+  int64_t wall = 0;          // seconds since 1970; 0: unknown
 };
 
 // [rules] of the configuration, or the defaults.

@@ -179,7 +179,8 @@ std::string judged(Machine& machine, const Limit& limit, std::optional<double> v
   std::string out;
   if (!only.empty())
     for (const Finding& each : run_rules(view, only).findings)
-      out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) + "\n";
+      out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) +
+             (each.unjudged ? " not judged\n" : "\n");
   for (const Finding& each : diagnose(view)) out += each.id + " " + each.subject + "\n";
   return out;
 }
@@ -205,10 +206,15 @@ struct Beside {
   std::function<std::string(Machine&)> plant;
 };
 const std::vector<Beside>& beside() {
+  const auto few_requests = [](Machine& m) {
+    return grow(m, {{&metrics::kRdmaBytes, 1e15, "rx"}}) ? m.port().id() : std::string();
+  };
   const auto late_far_end = [](Machine& m) {
     return grow(m, {{&metrics::kRnrNaksReceived, 6e6}}) ? m.port().id() : std::string();
   };
   static const std::vector<Beside> all{
+      {"observable", few_requests},
+      {"largest_message", few_requests},
       {"rnr_rate", late_far_end},
       {"rnr_ratio", late_far_end},
       {"lossy_ratio",
