@@ -225,8 +225,8 @@ Findings accepted_findings(const View& view) {
   Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, rules).findings;
   std::erase_if(out, [&](const Finding& each) {
     // The inventory has no links between bridges.
-    const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject,
-                                                         [](const auto& each) { return each.first; });
+    const auto address_of = [](const auto& function) { return function.first; };
+    const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject, address_of);
     return (each.status != Status::warning && each.status != Status::critical) || is_bridge;
   });
   return out;
