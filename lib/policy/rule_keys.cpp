@@ -165,8 +165,8 @@ void read_suppression(const RuleTable& table, const std::string& id, std::string
   }
 }
 
-// A reason or an end alone suppresses nothing, although it looks so. Without both, nobody knows later whether the
-// suppression may go.
+// `reason` or `until` alone suppresses nothing, and is an error. A suppression without a reason cannot be reviewed
+// later, and is a warning.
 void check_suppression(const RuleTable& table, std::string_view id, const toml::table& keys) {
   const toml::node* enabled = keys.get("enabled");
   for (const std::string_view key : {"reason", "until"})

@@ -292,13 +292,20 @@ void find_functions(const Topology& topology, Units& units, std::vector<MissingP
 
 // -- Cards
 
-bool is_in_bond(const Topology& topology, const Nic& nic) {
-  return std::ranges::any_of(topology.nics, [&](const Nic& other) {
-    return (card_of(other.pci) == card_of(nic.pci) || (!nic.card.empty() && other.card == nic.card)) &&
-           (!other.bond.empty() || std::ranges::any_of(other.rdma, [](const std::string& name) {
-             return name.find("bond") != std::string::npos;  // mlx5_bond_0
-           }));
-  });
+// The cards with a function in a bond, which has one RDMA device for its members.
+std::set<std::string> bonded_cards(const Topology& topology) {
+  std::set<std::string> out;
+  for (const Nic& nic : topology.nics) {
+    const auto is_bond = [](const std::string& name) { return name.find("bond") != std::string::npos; };  // mlx5_bond_0
+    if (nic.bond.empty() && std::ranges::none_of(nic.rdma, is_bond)) continue;
+    out.insert(card_of(nic.pci));
+    if (!nic.card.empty()) out.insert(nic.card);
+  }
+  return out;
+}
+
+bool is_in_bond(const std::set<std::string>& bonded, const Nic& nic) {
+  return bonded.contains(card_of(nic.pci)) || bonded.contains(nic.card);
 }
 
 using Card = std::map<std::string, const Unit*>;  // by function: "0"
@@ -411,15 +418,21 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
       out.push_back(
           {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
   };
-  for (const Unit& unit : units)
-    if (unit.there && !unit.rdma && only_without_rdma(topology, unit.device) == unit.index) add(unit);
+  std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
+  for (const Unit& unit : units) {
+    if (!unit.there || unit.rdma) continue;
+    const auto [entry, is_new] = only.try_emplace({unit.device.vendor, unit.device.device});
+    if (is_new) entry->second = only_without_rdma(topology, unit.device);
+    if (entry->second == unit.index) add(unit);
+  }
   // A model of which every GPU has equally many cards only with those without an RDMA device.
   std::map<Model, std::pair<std::set<std::string>, std::vector<const Unit*>>> models;  // cards with; functions without
+  const std::set<std::string> bonded = bonded_cards(topology);
   for (const Unit& unit : units) {
     if (unit.model.gpu || !unit.there) continue;
     auto& [with, without] = models[unit.model];
     if (unit.rdma) with.insert(card_of(unit.device.pci));
-    else if (!is_in_bond(topology, topology.nics[unit.index])) without.push_back(&unit);
+    else if (!is_in_bond(bonded, topology.nics[unit.index])) without.push_back(&unit);
   }
   const size_t gpus = topology.gpus.size();
   for (const auto& [model, each] : models) {
@@ -584,11 +597,12 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
 std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {
   std::optional<size_t> found;
   std::vector<std::string_view> others;  // cards of the functions with an RDMA device
+  const std::set<std::string> bonded = bonded_cards(topology);
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (!are_alike(nic, model) || nic.virtual_function) continue;
     if (carries_rdma(nic)) others.emplace_back(nic.card);
-    else if (is_in_bond(topology, nic)) continue;
+    else if (is_in_bond(bonded, nic)) continue;
     else if (found) return std::nullopt;
     else found = i;
   }

@@ -63,8 +63,9 @@ TEST(Healthy, IsSilent) {
 // Whatever the rule: its findings are listed as suppressed and do not count; after the end they count again.
 TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
   constexpr int64_t kEnd = 1'800'000'000;
+  std::set<std::string> done;
   for (const Fault& fault : all_faults()) {
-    if (fault.check.empty() || fault.check == "suppressions") continue;
+    if (fault.check.empty() || fault.check == "suppressions" || !done.insert(fault.check).second) continue;
     SCOPED_TRACE(fault.id);
     for (const Machine& healthy : machines()) {
       Machine machine = healthy;

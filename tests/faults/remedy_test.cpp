@@ -9,25 +9,38 @@ namespace {
 
 using test::has;
 
-class Fixes : public testing::TestWithParam<Fault> {};
-
-TEST_P(Fixes, FitTheMachine) {
-  for (Machine machine : machines()) {
-    if (GetParam().plant(machine).empty()) continue;
-    SCOPED_TRACE(machine.name);
-    for (const bool is_captured : {false, true}) {
-      View view = machine.view();
-      view.is_captured = is_captured;
-      for (const Finding& each : run_rules(view).findings) {
-        if (each.status == Status::ok) continue;
-        const std::string text = each.remedy + "\n" + joined(each.next, "\n");
-        EXPECT_FALSE(has(text, ".;")) << each.id << ": " << text;
-        if (is_captured) EXPECT_FALSE(has(text, "systemctl")) << each.id << ": " << text;
-        if (machine.is_guest()) EXPECT_FALSE(has(text, "eseat")) << each.id << ": " << text;
-      }
+void expect_fitting(const Machine& machine) {
+  SCOPED_TRACE(machine.name);
+  for (const bool is_captured : {false, true}) {
+    View view = machine.view();
+    view.is_captured = is_captured;
+    for (const Finding& each : run_rules(view).findings) {
+      if (each.status == Status::ok) continue;
+      const std::string text = each.remedy + "\n" + joined(each.next, "\n");
+      EXPECT_FALSE(has(text, ".;")) << each.id << ": " << text;
+      if (is_captured) EXPECT_FALSE(has(text, "systemctl")) << each.id << ": " << text;
+      if (machine.is_guest()) EXPECT_FALSE(has(text, "eseat")) << each.id << ": " << text;
     }
   }
 }
+
+class Fixes : public testing::TestWithParam<Fault> {};
+
+// On the first machine that can have the fault, and on the first guest. The others: HarderOnEveryMachine.
+TEST_P(Fixes, FitTheMachine) {
+  std::set<bool> done;
+  for (Machine machine : machines())
+    if (!done.contains(machine.is_guest()) && !GetParam().plant(machine).empty()) {
+      done.insert(machine.is_guest());
+      expect_fitting(machine);
+    }
+}
+
+TEST_P(Fixes, HarderOnEveryMachine) {
+  for (Machine machine : machines())
+    if (!GetParam().plant(machine).empty()) expect_fitting(machine);
+}
+
 INSTANTIATE_TEST_SUITE_P(Fault, Fixes, testing::ValuesIn(all_faults()), [](const auto& each) {
   std::string name = each.param.id;
   std::replace(name.begin(), name.end(), '-', '_');

@@ -128,8 +128,10 @@ traffic_start() {
 	wait_until 30 _listening $port || return 1
 	ib_write_bw -d "$(rdmadev "$a")" -x "$(gid "$a")" -p $port -D "$seconds" -s 16384 --tx-depth=32 -F "$@" 127.0.0.1 >"$files.client" 2>&1 &
 	echo $! >"$files.client.pid"
+	wait_until 60 _has_memory "$(rdmadev "$a")"
 }
 
+_has_memory() { rdma resource show mr | grep -q "^dev $1 .*ib_write_bw"; }
 _listening() { ss -Hltn "sport = :$1" | grep -q .; }
 
 traffic_wait() {
