@@ -82,6 +82,11 @@ constexpr LineMessage kDriverRows[] = {
      "works; the process named below passes the value to ibv_modify_qp.",
      "ps -p PID; grep -hE 'modify_qp|RTR|RTS' LOG-OF-EVERY-RANK | head",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-register-missing", none,
+     "ACCESS_REG(0x805)*failed, status bad resource|ACCESS_REG(0x805)*failed, status bad parameter",
+     "No fault: a program (mlxlink, a monitor, ethtool) or the driver asked for a register that this NIC or firmware "
+     "does not have. The vendor knows by the syndrome which one.",
+     "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-command-failed", software, "failed, status*, syndrome (0x|failed, status*syndrome(0x",
      "The firmware rejected a command of the driver, and works: a program or the driver asked for something that this "
      "firmware does not do. The syndrome is the vendor's code for the reason.",
@@ -108,7 +113,7 @@ constexpr LineMessage kDriverRows[] = {
     {"module-unsupported", cable,
      "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
      "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
-     "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected|"
+     "unsupported or unqualified module was detected|unsupported SFP|n unsupported module type was detected|"
      "Unqualified SFP+ module detected|bnxt_en*SFP+ module is shut",
      "The NIC does not accept the module or cable.", kModule, kEvents},
     {"module-bus", cable,

@@ -113,6 +113,12 @@ constexpr LineMessage kGpuRows[] = {
      "stack. Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver "
      "again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"gpu-pages", software, "error -22 while calling nvidia_p2p_get_pages",
+     "The GPU driver does not know the address that the job registered (-22, EINVAL): it is not from cudaMalloc, was "
+     "freed already, or belongs to another process. See how the job allocates the buffer; virtual memory of CUDA "
+     "(expandable segments, cuMem) needs DMA-BUF.",
+     "journalctl -k -g peermem; echo $PYTORCH_CUDA_ALLOC_CONF $NCCL_CUMEM_ENABLE",
+     "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-peermem", host,
      "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"
      "nvidia-peermem*rror |nv_peer_mem*rror",

@@ -17,7 +17,7 @@ constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/m
 
 constexpr LineMessage kLibraryRows[] = {
     {"ompi-ucx-worker",
-     host,
+     unknown,
      "pml_ucx.c*Failed to create UCP worker|pml_ucx.c*Failed to init",
      "Open MPI could not start UCX. The UCX line before this one has the reason.",
      "ucx_info -d | grep -E 'Transport|Device'",
@@ -97,7 +97,16 @@ constexpr LineMessage kLibraryRows[] = {
      "rdma-core's mlx5 provider.",
      "ucx_info -v; ucx_info -d | grep -E 'Transport|Device'", "NIXL src/utils/ucx/ucx_utils.cpp"},
 
+    {"ompi-memory-hooks", none, "using OPAL memory hooks as external events",
+     "No fault: Open MPI tells UCX which memory is freed.", "ucx_info -v", "Open MPI opal/mca/common/ucx/common_ucx.c"},
+
     // rdma-core.
+    {"verbs-other-driver", none,
+     "does not support the kernel ABI of*infiniband/rxe|does not support the kernel ABI of*infiniband/siw",
+     "No fault: libibverbs tried the provider of another driver on a software RDMA device, rxe or siw. It is missing "
+     "only "
+     "if ibv_devinfo does not list it.",
+     "ibv_devinfo -l; ls /etc/libibverbs.d", kInit},
     {"verbs-abi", software, "does not support the kernel ABI of",
      "The libibverbs provider of the container or host does not fit the kernel's driver, and its devices are missing: "
      "both must come from the same driver release.",
@@ -108,6 +117,11 @@ constexpr LineMessage kLibraryRows[] = {
      "offer it, although the kernel has it. Install ibverbs-providers (Debian, Ubuntu) or the vendor's library in the "
      "image of the container, or on the host.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
+    {"cxgb4-old-driver", host, "libcxgb4 warning*downlevel iw_cxgb4 driver",
+     "The kernel's driver iw_cxgb4 is older than the library of rdma-core, and lacks what the library could use. "
+     "Update "
+     "the kernel or the driver.",
+     "modinfo iw_cxgb4; uname -r", "rdma-core providers/cxgb4/dev.c"},
     {"verbs-no-driver", none, "libibverbs: Warning: couldn't load driver",
      "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
      "provider.",
@@ -270,23 +284,26 @@ constexpr LineMessage kLibraryRows[] = {
      "ulimit -l; ls -l /dev/infiniband", kPsm3},
 
     // EFA.
-    {"efa-unresponsive-handshake", network, "Unresponsive receiver (reachable by EFA device but handshake failed)",
+    {"efa-unresponsive-handshake", network, "Unresponsive receiver*reachable by EFA device but handshake failed",
      "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
     {"efa-unresponsive", peer,
-     "Unresponsive receiver (connection previously established)|Unresponsive remote (was previously responsive)",
+     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive",
      "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
-    {"efa-unreachable", network, "Unreachable remote (never received a response)",
-     "The peer never answered: wrong subnet or security group, or the instance is down.", "rdma link show", kEfa},
-    {"efa-rnr", peer, "Destination resource not ready (no work queue entries posted on receive queue)",
+    {"efa-unreachable", network, "Unreachable remote*never received a response",
+     "The peer never answered: wrong subnet or security group, or the instance is down. The group must allow all "
+     "traffic "
+     "to and from itself, and both instances need the same subnet.",
+     "rdma link show", kEfa},
+    {"efa-rnr", peer, "Destination resource not ready*no work queue entries posted on receive queue",
      "The peer had posted no receive: its application is slow or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-local-memory", software, "Local memory registration is invalid, has insufficient access flags",
      "The buffer of this host is not registered, or was freed during the transfer.",
      "lsmod | grep -E 'efa|nvidia_peermem'", kEfa},
     {"efa-remote-memory", peer, "Remote memory registration is invalid, has insufficient access flags",
      "The buffer of the peer is not registered, or its process ended.", "fabric-agentctl counters", kEfa},
-    {"efa-bad-qp", peer, "Bad queue pair (QP) number (QP does not exist or is in error state)",
+    {"efa-bad-qp", peer, "Bad queue pair*QP does not exist or is in error state",
      "The queue pair of the peer is gone: its process ended or restarted.", "fabric-agentctl counters", kEfa},
     {"efa-reset", peer, "Connection was reset by remote peer", "The peer reset the connection: its process ended.",
      "fabric-agentctl counters", kEfa},

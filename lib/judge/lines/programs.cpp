@@ -10,9 +10,31 @@ using enum Cause;
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
 constexpr LineMessage kProgramRows[] = {
-    {"nvshmem-ibgda", host,
-     "init failed for transport: IBGDA|cannot allocate buffer on the specified memory type|"
-     "is not enumerated as an mlx5 device",
+    {"nvshmem-not-mlx5", software, "is not enumerated as an mlx5 device",
+     "NVSHMEM's IBGDA, by which the GPU drives the NIC itself, works with mlx5 only, and skips this device. Without "
+     "such "
+     "a NIC the job needs another transport (NVSHMEM_REMOTE_TRANSPORT).",
+     "ibv_devinfo -l; echo $NVSHMEM_REMOTE_TRANSPORT $NVSHMEM_IB_ENABLE_IBGDA",
+     "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
+    {"nvshmem-no-peermem", host, "neither nv_peer_mem, or nvidia_peermem detected",
+     "NVSHMEM skips this transport, because the kernel module that gives the NIC the GPU's memory is missing. Load it, "
+     "or "
+     "use DMA-BUF.",
+     "modprobe nvidia_peermem; fabric-agentctl check --only gpudirect",
+     "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
+    {"nvshmem-init",
+     unknown,
+     "init failed for transport: IBGDA",
+     "NVSHMEM could not start this transport. The line before this one has the reason.",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
+     "NVSHMEM src/host/transport/transport.cpp",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nvshmem"},
+    {"nvshmem-ibgda", host, "cannot allocate buffer on the specified memory type",
      "NVSHMEM found no NIC that the GPU can drive itself (IBGDA, mlx5 only). The GPU driver needs "
      "PeerMappingOverride=1 in NVreg_RegistryDwords, and the container access to the NIC.",
      "grep RegistryDwords /proc/driver/nvidia/params; ls -l /dev/infiniband",
