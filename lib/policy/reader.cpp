@@ -19,6 +19,9 @@ void drop_repeated(List& list, Text&& text) {
   std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
 }
 
+// An error lists the words that are known in its place, unless there are more.
+constexpr size_t kMostNamed = 40;
+
 // toml++ describes the error; we add a hint for the most common mistakes. The first hint applies whose first text
 // occurs in the error. toml++ takes a word without quotes for a number, a time or "false", depending on its first
 // letters.
@@ -155,6 +158,7 @@ void ConfigReader::fail_unknown(const toml::source_position& at, std::string_vie
       known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
     return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
+  if (known.size() > kMostNamed) return fail(at, text + "; see fabric-agent.toml(5)");
   text += "; known here:";
   for (std::string_view name : known) text.append(" ").append(name);
   fail(at, text);

@@ -243,6 +243,11 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
                RuleRows rules, Policy& policy) {
   const RuleRow* row = find_where(rules, [&](const RuleRow& each) { return each.id == id; });
   if (row == nullptr) {
+    // The name of one of its measurements.
+    for (const RuleRow& each : rules)
+      if (find_where(each.windows, [&](const auto& window) { return window.key == id; }) != nullptr)
+        return reader.fail(at, "unknown rule " + toml_string(id) + "; write [rules." + std::string(each.id) + "]" +
+                                   (each.windows.size() > 1 ? " with " + std::string(id) + " = { ... }" : ""));
     std::vector<std::string_view> known;
     for (const RuleRow& each : rules) known.push_back(each.id);
     return reader.fail_unknown(at, "rule", id, known);

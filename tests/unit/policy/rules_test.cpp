@@ -159,6 +159,10 @@ TEST(RulesTable, ADisabledCauseLeavesItsSymptomsUnexplained) {
 TEST(RulesTable, RejectsWhatARuleDoesNotHave) {
   for (const auto& [text, says] : {
            std::pair("[rules.link-flip]\nenabled = false\n", "unknown rule \"link-flip\"; did you mean \"link-flap\"?"),
+           {"[rules.bit_errors_slow]\nwindow = \"1h\"\n",
+            "unknown rule \"bit_errors_slow\"; write [rules.link-errors] with bit_errors_slow = { ... }"},
+           {"[rules]\nlane_power = { clear = \"5s\" }\n", "unknown rule \"lane_power\"; write [rules.optics]"},
+           {"[rules.zzzzzzzzzzzzzzzzzz]\n", "unknown rule \"zzzzzzzzzzzzzzzzzz\"; see fabric-agent.toml(5)"},
            {"[rules.link-flap]\nenabled = 0\n", "expected true or false"},
            {"[rules.link-flap]\nseverity = \"bad\"\n", "expected \"warning\" or \"critical\""},
            {"[rules.link-flap]\nwarnings = 2\n", "did you mean \"warning\"?"},

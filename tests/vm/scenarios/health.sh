@@ -11,13 +11,14 @@ HEARD=35 # seconds: two readings, and what the emulated server takes for them
 GONE=90
 
 check "the package installs" install_agent
-health=('[rules]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link-flap = { window = "40s", clear = "1s" }' 'gid-changed = { window = "40s" }')
-for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors unprotected_sent unprotected_received; do
-  health+=("$rule = { window = \"20s\", confirm = \"0s\", clear = \"5s\" }")
-done
-health+=('roce-unprotected = { much_traffic = 1e6 }') # bytes: the emulated wire is slow
-for rule in tx_pause rx_pause; do health+=("$rule = { window = \"10s\", confirm = \"5s\", clear = \"5s\" }"); done
-for rule in lane_power module_temperature module_from_nic; do health+=("$rule = { confirm = \"0s\", clear = \"5s\" }"); done
+lasting='{ confirm = "0s", clear = "5s" }' counted='{ window = "20s", confirm = "0s", clear = "5s" }' paused='{ window = "10s", confirm = "5s", clear = "5s" }'
+health=('[rules]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link-flap = { window = "40s", clear = "1s" }' 'gid-changed = { window = "40s" }'
+  "link-errors = { bit_errors = $counted, bit_errors_slow = $counted, link_recoveries_slow = $counted }"
+  "pre-fec-ber = { pre_fec_ber = $counted, module_from_nic = $lasting }" "loss = { out_of_sequence = $counted, ack_timeouts = $counted }"
+  "discards = { lossless_discards = $counted, port_discards = $counted }" "pcie-errors = { pcie_errors = $counted }"
+  "unprotected-traffic = { unprotected_sent = $counted, unprotected_received = $counted }" "cnp-ignored = $counted" "requests = $counted"
+  "pause-storm = { tx_pause = $paused }" "pause-held = $paused" "optics = $lasting" "module-temperature = $lasting"
+  'roce-unprotected = { much_traffic = 1e6 }') # bytes: the emulated wire is slow
 config enforce 'optics = "10s"' "${health[@]}"
 check "the configuration is taken" fabric-agentctl config check
 reload_agent
