@@ -58,8 +58,8 @@ constexpr LineMessage kCompletionRows[] = {
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
      "InfiniBand retry count between two MPI processes",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
-     "resent. The path loses packets (link down, PFC or ECN misconfigured, routing, a path MTU above that of the "
-     "network), the peer's process or node is gone, or its GID or rail is unreachable: NCCL_IB_HCA names ports that "
+     "resent. The path loses packets (link down, congestion, routing, a path MTU above that of the network), the "
+     "peer's process or node is gone, or its GID or rail is unreachable: NCCL_IB_HCA names ports that "
      "are not connected to each other.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,
