@@ -28,7 +28,8 @@ constexpr LineMessage kGpuRows[] = {
      "PCIe link (AER lines of the port above it), heat, power, or an Xid.",
      "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
-     "A GPU no longer answers on PCIe (Xid 79). Its power, slot, riser or cooling is at fault, or the GPU itself. It "
+     "A GPU has fallen off the bus (Xid 79): it no longer answers on PCIe. Its power, slot, riser or cooling is at "
+     "fault, or the GPU itself. It "
      "is unusable until the node has been powered off and on.",
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory", host,

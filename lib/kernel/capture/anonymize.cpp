@@ -81,7 +81,7 @@ constexpr std::string_view kMiddles[] = {{"\xff\xfe", 2}, {"\x03\x00", 2}};
 
 // Whether the bytes are so distinct that a match in other bytes is no coincidence.
 bool is_strong(std::string_view bytes) {
-  return std::ranges::count_if(bytes, [](char byte) { return byte != 0 && byte != -1; }) >= 4;
+  return std::ranges::count_if(bytes, [](unsigned char byte) { return byte != 0 && byte != 0xff; }) >= 4;
 }
 
 }  // namespace
