@@ -66,7 +66,7 @@ free_port() {
 
 # The package: build/deb's, or DEB.
 need_deb() {
-  deb=$(realpath "${DEB:-$(echo build/deb/fabric-agent_*.deb)}")
+  deb=$(realpath "${DEB:-$(echo build/deb/fabric-agent_*_"$(dpkg --print-architecture)".deb)}")
   [[ -e $deb ]] || { echo "no package: $deb (packaging/build-deb)"; exit 1; }
   export DEB=$deb
 }

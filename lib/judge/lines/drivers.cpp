@@ -83,10 +83,11 @@ constexpr LineMessage kDriverRows[] = {
      "ps -p PID; grep -hE 'modify_qp|RTR|RTS' LOG-OF-EVERY-RANK | head",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-register-missing", none,
-     "ACCESS_REG(0x805)*failed, status bad resource|ACCESS_REG(0x805)*failed, status bad parameter",
-     "No fault: a program (mlxlink, a monitor, ethtool) or the driver asked for a register that this NIC or firmware "
-     "does not have. The vendor knows by the syndrome which one.",
-     "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+     "ACCESS_REG(0x805) op_mod(0x1) failed, status bad resource|"
+     "ACCESS_REG(0x805) op_mod(0x1) failed, status bad parameter",
+     "No fault: a program (mlxlink, a monitor, ethtool) or the driver read a register that this NIC or firmware does "
+     "not have; op_mod(0x1) is a read. The vendor knows by the syndrome which register.",
+     "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c, cmd.c"},
     {"mlx5-command-failed", software, "failed, status*, syndrome (0x|failed, status*syndrome(0x",
      "The firmware rejected a command of the driver, and works: a program or the driver asked for something that this "
      "firmware does not do. The syndrome is the vendor's code for the reason.",

@@ -29,8 +29,7 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU has fallen off the bus (Xid 79): it no longer answers on PCIe. Its power, slot, riser or cooling is at "
-     "fault, or the GPU itself. It "
-     "is unusable until the node has been powered off and on.",
+     "fault, or the GPU itself. It is unusable until the node has been powered off and on.",
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory", host,
      "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
@@ -116,8 +115,8 @@ constexpr LineMessage kGpuRows[] = {
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-pages", software, "error -22 while calling nvidia_p2p_get_pages",
      "The GPU driver does not know the address that the job registered (-22, EINVAL): it is not from cudaMalloc, was "
-     "freed already, or belongs to another process. See how the job allocates the buffer; virtual memory of CUDA "
-     "(expandable segments, cuMem) needs DMA-BUF.",
+     "freed already, or was allocated without GPUDirect RDMA (CUDA's virtual memory: cuMem, expandable segments). See "
+     "how the job allocates the buffer.",
      "journalctl -k -g peermem; echo $PYTORCH_CUDA_ALLOC_CONF $NCCL_CUMEM_ENABLE",
      "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-peermem", host,

@@ -33,10 +33,10 @@ constexpr LineMessage kKernelRows[] = {
      "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
      "the AER lines around this one.",
      "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
-    {"pci-no-room-for-vfs", host, "not enough MMIO resources for SR-IOV|SR-IOV: bus number out of range",
-     "The BIOS left too little address space, or too few bus numbers, for the virtual functions of this NIC. Enable "
-     "SR-IOV "
-     "and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: pci=assign-busses).",
+    {"pci-no-room-for-vfs", host,
+     "not enough MMIO resources for SR-IOV|SR-IOV: bus number out of range|can't enable * VFs (bus * out of range",
+     "The BIOS left too little address space, or too few bus numbers, for the virtual functions of this device. Enable "
+     "SR-IOV and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: pci=assign-busses).",
      "lspci -vvs {pci} | grep -A9 SR-IOV; cat /proc/cmdline", "Linux drivers/pci/iov.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},

@@ -98,14 +98,17 @@ constexpr LineMessage kLibraryRows[] = {
      "ucx_info -v; ucx_info -d | grep -E 'Transport|Device'", "NIXL src/utils/ucx/ucx_utils.cpp"},
 
     {"ompi-memory-hooks", none, "using OPAL memory hooks as external events",
-     "No fault: Open MPI tells UCX which memory is freed.", "ucx_info -v", "Open MPI opal/mca/common/ucx/common_ucx.c"},
+     "No fault: Open MPI reports freed memory to UCX.", "ucx_info -v", "Open MPI opal/mca/common/ucx/common_ucx.c"},
 
     // rdma-core.
+    {"verbs-abi-software", software, "Driver rxe does not support the kernel|Driver siw does not support the kernel",
+     "The libibverbs provider of a software RDMA device, rxe or siw, does not fit the kernel: install a newer "
+     "rdma-core.",
+     "ibv_devinfo -l; uname -r", kInit},
     {"verbs-other-driver", none,
      "does not support the kernel ABI of*infiniband/rxe|does not support the kernel ABI of*infiniband/siw",
-     "No fault: libibverbs tried the provider of another driver on a software RDMA device, rxe or siw. It is missing "
-     "only "
-     "if ibv_devinfo does not list it.",
+     "No fault: libibverbs tried the provider of another driver on a software RDMA device, rxe or siw. The device "
+     "works if ibv_devinfo lists it.",
      "ibv_devinfo -l; ls /etc/libibverbs.d", kInit},
     {"verbs-abi", software, "does not support the kernel ABI of",
      "The libibverbs provider of the container or host does not fit the kernel's driver, and its devices are missing: "
@@ -118,9 +121,7 @@ constexpr LineMessage kLibraryRows[] = {
      "image of the container, or on the host.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
     {"cxgb4-old-driver", host, "libcxgb4 warning*downlevel iw_cxgb4 driver",
-     "The kernel's driver iw_cxgb4 is older than the library of rdma-core, and lacks what the library could use. "
-     "Update "
-     "the kernel or the driver.",
+     "The kernel's driver iw_cxgb4 is older than the library of rdma-core. Update the kernel or the driver.",
      "modinfo iw_cxgb4; uname -r", "rdma-core providers/cxgb4/dev.c"},
     {"verbs-no-driver", none, "libibverbs: Warning: couldn't load driver",
      "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
@@ -292,9 +293,8 @@ constexpr LineMessage kLibraryRows[] = {
      "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive",
      "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-unreachable", network, "Unreachable remote*never received a response",
-     "The peer never answered: wrong subnet or security group, or the instance is down. The group must allow all "
-     "traffic "
-     "to and from itself, and both instances need the same subnet.",
+     "The peer never answered: wrong subnet or security group, or the instance is down. The security group must allow "
+     "all traffic to and from itself, and both instances need the same subnet.",
      "rdma link show", kEfa},
     {"efa-rnr", peer, "Destination resource not ready*no work queue entries posted on receive queue",
      "The peer had posted no receive: its application is slow or hangs.", "fabric-agentctl counters", kEfa},

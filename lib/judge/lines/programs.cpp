@@ -12,14 +12,12 @@ constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 constexpr LineMessage kProgramRows[] = {
     {"nvshmem-not-mlx5", software, "is not enumerated as an mlx5 device",
      "NVSHMEM's IBGDA, by which the GPU drives the NIC itself, works with mlx5 only, and skips this device. Without "
-     "such "
-     "a NIC the job needs another transport (NVSHMEM_REMOTE_TRANSPORT).",
+     "an mlx5 NIC the job needs another transport (NVSHMEM_REMOTE_TRANSPORT).",
      "ibv_devinfo -l; echo $NVSHMEM_REMOTE_TRANSPORT $NVSHMEM_IB_ENABLE_IBGDA",
      "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"nvshmem-no-peermem", host, "neither nv_peer_mem, or nvidia_peermem detected",
-     "NVSHMEM skips this transport, because the kernel module that gives the NIC the GPU's memory is missing. Load it, "
-     "or "
-     "use DMA-BUF.",
+     "NVSHMEM skips this transport, because the kernel module that gives the NIC the GPU's memory is not loaded. Load "
+     "it, or use DMA-BUF.",
      "modprobe nvidia_peermem; fabric-agentctl check --only gpudirect",
      "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
     {"nvshmem-init",
