@@ -118,10 +118,9 @@ foreach(_test ${_tests})
   suite_test(integration/${_name} COMMAND ${_test} NEEDS package programs LABELS "${_labels}" COST 100)
 endforeach()
 # Two cores do not evaluate the rules for all pairs at twelve times the speed.
-suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 3 NEEDS programs COST 100)
+suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 9 NEEDS programs COST 100)
 suite_test(fleet/pairs COMMAND tests/fleet/alerts --speed 6 NEEDS programs COST 100 LABELS all)
-# Times of notifications: beside another test, one may leave before the alert that silences it.
-set_tests_properties(fleet/alerts fleet/pairs PROPERTIES RUN_SERIAL ON)
+set_tests_properties(fleet/pairs PROPERTIES RUN_SERIAL ON)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)
 suite_test(fleet/compat COMMAND tests/parts/compat ${PROJECT_BINARY_DIR}/agent/fabric-exporter ${_machines} NEEDS programs COST 100 LABELS all)
 suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 NEEDS programs LABELS all COST 400)

@@ -202,12 +202,13 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
-std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
-  const RuleWindow* found = find_window(rule);
-  if (found == nullptr || limits_of(rule_policy(view), *found).is_off()) return std::nullopt;
-  for (const Measured& reading : readings_of(view, *found))
-    if (reading.subject == subject) return answer_of_reading(view, *found, reading).status;
-  return std::nullopt;
+std::optional<std::map<std::string, Status>> window_statuses(const View& view, std::string_view key) {
+  const RuleWindow* window = find_window(key);
+  if (window == nullptr || limits_of(rule_policy(view), *window).is_off()) return std::nullopt;
+  std::map<std::string, Status> out;
+  for (const Measured& reading : readings_of(view, *window))
+    out.try_emplace(reading.subject, answer_of_reading(view, *window, reading).status);
+  return out;
 }
 
 void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {

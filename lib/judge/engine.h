@@ -39,8 +39,8 @@ void advance_health(Health& health, const View& view, double now, int64_t wall);
 // The PCI address of a device that was removed; empty if it had none. nullopt: the device is present.
 std::optional<std::string> place_of_gone(const HealthDevice& device);
 
-// nullopt: no reading, or the window is off.
-std::optional<Status> health_status(const View& view, std::string_view key, std::string_view subject);
+// The status of each subject with a reading. nullopt: the window is off.
+std::optional<std::map<std::string, Status>> window_statuses(const View& view, std::string_view key);
 
 // Updates the state of a window by a reading: the window, the wait before the state is raised, the wait before it
 // clears. nullptr: no reading, which neither confirms nor clears. A clock that goes back restarts the waits.

@@ -492,13 +492,30 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
              "no new errors", std::move(meaning), std::move(fix));
 }
 
+// What the windows of the AER counters say of one function; nullopt: no reading, or the window is off.
+class AerWindows {
+ public:
+  explicit AerWindows(const View& view) {
+    for (const char* key : {"pcie_fatal", "pcie_nonfatal", "pcie_replays", "pcie_replays_slow"})
+      if (auto statuses = window_statuses(view, key)) statuses_.emplace(key, std::move(*statuses));
+  }
+  std::optional<Status> status(const std::string& key, const std::string& pci) const {
+    const auto* statuses = find_in(statuses_, key);
+    const Status* status = statuses == nullptr ? nullptr : find_in(*statuses, pci);
+    return status == nullptr ? std::nullopt : std::optional(*status);
+  }
+
+ private:
+  std::map<std::string, std::map<std::string, Status>> statuses_;
+};
+
 // All three classes of one function: at most one finding, the worst. False: no new errors.
-bool add_new_errors(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
-                    Findings& findings) {
+bool add_new_errors(const View& view, const Links& links, const AerWindows& windows, const std::string& pci,
+                    const PlatformFunction& now, Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
   // A few errors in many bits are normal.
-  const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
+  const auto fast = windows.status("pcie_replays", pci), slow = windows.status("pcie_replays_slow", pci);
   const bool slow_is_worse = !fast || (slow && rank(*slow) < rank(*fast));
   const AerCounts replays = of_link(now.correctable), replays_before = of_link(before->correctable);
   const struct {
@@ -507,8 +524,8 @@ bool add_new_errors(const View& view, const Links& links, const std::string& pci
     Status otherwise;              // the status of new errors if it is switched off
     const AerCounts &now, &before;
   } classes[] = {
-      {"fatal", health_status(view, "pcie_fatal", pci), Status::critical, now.fatal, before->fatal},
-      {"non-fatal", health_status(view, "pcie_nonfatal", pci), Status::critical, now.nonfatal, before->nonfatal},
+      {"fatal", windows.status("pcie_fatal", pci), Status::critical, now.fatal, before->fatal},
+      {"non-fatal", windows.status("pcie_nonfatal", pci), Status::critical, now.nonfatal, before->nonfatal},
       {"correctable", slow_is_worse ? slow : fast, Status::warning, replays, replays_before},
   };
   for (const auto& each : classes) {
@@ -535,10 +552,11 @@ void ask_aer(const View& view, Findings& findings) {
   Links links;
   for (const Gpu& gpu : topology.gpus) links.add(gpu);
   for (const Nic& nic : topology.nics) links.add(nic);
+  const AerWindows windows(view);
   size_t without_errors = 0;
   for (const auto& [pci, function] : view.now.platform.functions) {
     if (!function.correctable.total && !function.nonfatal.total && !function.fatal.total) continue;
-    if (view.before != nullptr && add_new_errors(view, links, pci, function, findings)) continue;
+    if (view.before != nullptr && add_new_errors(view, links, windows, pci, function, findings)) continue;
     const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
     if (fatal == 0 && nonfatal == 0) {
       ++without_errors;

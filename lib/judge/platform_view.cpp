@@ -37,7 +37,7 @@ std::shared_ptr<const Built> built_of(const View& view) {
   return std::make_shared<Built>(built_of(view.now));
 }
 
-Pairing built_pairing(const View& view) { return built_of(view)->present_pairing(); }
+Pairing built_pairing(const View& view) { return built_of(view)->present_pairing; }
 
 std::vector<GpuNic> gpu_nic_pairs(const View& view) {
   std::vector<GpuNic> out;

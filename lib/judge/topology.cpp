@@ -146,7 +146,7 @@ Placement placement(const View& view) {
   Placement out;
   out.built = built_of(view);
   out.compute = out.built->present_compute();
-  out.pairing = out.built->present_pairing();
+  out.pairing = out.built->present_pairing;
   std::set<std::string> cards;
   for (const size_t index : out.compute) {
     const Nic& nic = topology.nics[index];

@@ -18,8 +18,7 @@ struct Assignment {
 };
 
 // The assignments in file order. Leaves out everything that systemd ignores: comments, assignments outside of a
-// section, lines without
-// "=", and everything after a malformed section header, where systemd stops reading.
+// section, lines without "=", and everything after a malformed section header, where systemd stops reading.
 std::vector<Assignment> parse(std::string_view text);
 
 // "infinity", "8M", "1G 512M", "1.5G", "64K:infinity" (soft:hard), in bytes; nullopt: systemd ignores the line because

@@ -199,14 +199,6 @@ std::vector<size_t> Built::present_compute() const {
   return out;
 }
 
-Pairing Built::present_pairing() const {
-  Pairing kept = pairing;
-  kept.pairs.resize(gpus);
-  Pairing out = without_lost(topology, kept, present_compute(), pairing);
-  out.pairs.resize(gpus);
-  return out;
-}
-
 bool Built::has_lost_nic(size_t gpu) const {
   return std::ranges::any_of(pairing.pairs[gpu].nics, [&](size_t nic) { return lost_since.contains(nic); });
 }
@@ -226,6 +218,10 @@ Built built_of(const Topology& now, std::span<const Port> ports, const Inventory
   std::ranges::sort(out.compute, {}, pci_of);
   if (pairing) out.pairing = without_lost(out.topology, *pairing, out.compute, *pairing);
   else out.pairing = best_pairing(out.topology, out.compute);
+  Pairing kept = out.pairing;
+  kept.pairs.resize(out.gpus);
+  out.present_pairing = without_lost(out.topology, kept, out.present_compute(), out.pairing);
+  out.present_pairing.pairs.resize(out.gpus);
   if (recorded == nullptr || !recorded->accepted) out.odd_gpus = odd_gpus(out.topology, out.compute);
   return out;
 }
@@ -233,12 +229,12 @@ Built built_of(const Topology& now, std::span<const Port> ports, const Inventory
 Built built_of(const Node& node) { return built_of(node.topology, node.ports, recorded_in(node)); }
 
 Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
-  return built_of(now, ports, recorded).present_pairing();
+  return built_of(now, ports, recorded).present_pairing;
 }
 
 Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
   const Built built = built_of(now, ports, recorded);
-  const Pairing present = built.present_pairing();
+  const Pairing& present = built.present_pairing;
   // If no NIC for a GPU is up, the pairing is that of all of them.
   std::vector<size_t> serving = built.present_compute();
   std::erase_if(serving, [&](size_t nic) { return contains(present.idle, nic); });

@@ -21,6 +21,7 @@ struct Built {
   std::vector<Port> ports{};      // what decides about NICs for GPUs: link layer, rate, state and board of each port
   std::vector<size_t> compute{};  // the NICs for GPUs, missing ones too, in PCI order
   Pairing pairing{};              // of all GPUs, with these
+  Pairing present_pairing{};      // of the present GPUs, with present_compute(): `pairing`, minus what is gone
   std::set<size_t> lost{};        // NICs that are missing, or have no RDMA device any more
   std::set<size_t> lost_since{};  // those of them that the inventory has
   std::vector<MissingPart> missing{};  // by symmetry, beside the inventory; nothing if the inventory was accepted
@@ -30,8 +31,6 @@ struct Built {
 
   // The compute NICs that are present and carry RDMA.
   [[nodiscard]] std::vector<size_t> present_compute() const;
-  // The pairing with these: built, minus what is gone.
-  [[nodiscard]] Pairing present_pairing() const;
   // Whether a NIC of the GPU's is gone since the inventory was recorded, or has lost its RDMA device.
   [[nodiscard]] bool has_lost_nic(size_t gpu) const;
 };
@@ -42,9 +41,9 @@ Built built_of(const Node& node);
 // The node's inventory; null: there is none.
 inline const Inventory* recorded_in(const Node& node) { return node.inventory ? &*node.inventory : nullptr; }
 
-// Built::present_pairing() with usable_nics() only: a NIC whose port is down counts as missing.
+// Built::present_pairing with usable_nics() only: a NIC whose port is down counts as missing.
 Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
-// Built::present_pairing().
+// Built::present_pairing.
 Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
 
 struct Rail {

@@ -50,7 +50,7 @@ Inventory inventory_of(const Node& node, const Inventory* before) {
   }
 
   const Built built = built_of(node.topology, node.ports, all_up ? nullptr : before);
-  const Pairing pairing = built.present_pairing();
+  const Pairing& pairing = built.present_pairing;
   for (size_t gpu = 0; gpu < node.topology.gpus.size(); ++gpu)  // GPUs are the first parts, in their order
     for (const size_t nic : pairing.pairs[gpu].nics) out.parts[gpu].nics.push_back(node.topology.nics[nic].pci);
   std::set<std::string> compute;

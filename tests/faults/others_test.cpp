@@ -422,7 +422,7 @@ TEST(PreFecBer, TheLimitDependsOnTheCode) {
     machine.port().fec = machine.before.ports[1].fec;
     machine.hold(kPhyCorrectedBits);
     machine.raise(kPhyCorrectedBits, link.ratio * link.speed * 1e6 * 60);
-    EXPECT_EQ(health_status(machine.view(), "pre_fec_ber", "mlx5_1/1"), link.status)
+    EXPECT_EQ(window_statuses(machine.view(), "pre_fec_ber").value().at("mlx5_1/1"), link.status)
         << link.speed << " " << link.fec << " " << link.ratio;
   }
 }

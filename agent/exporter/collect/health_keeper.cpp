@@ -6,6 +6,7 @@
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "node/signals.h"
+#include "topology/built.h"
 
 namespace fabric::exporter {
 namespace {
@@ -70,7 +71,8 @@ Result<void> HealthKeeper::save_spent() {
   return saved;
 }
 
-void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Moment now) {
+void HealthKeeper::advance(const Snapshot& snapshot, std::shared_ptr<const Built> built, const Policy* policy,
+                           Moment now) {
   Node before, newest;  // the readings of the ports that have been read since the last update
   std::map<std::string, Signals> signals;
   newest.taken = snapshot.node.taken;
@@ -104,6 +106,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
             .plan = nullptr,
             .signals = &signals,
             .health = &memory_.health,
+            .built = std::move(built),
             .no_policy = {}};
   if (taken_ == Clock::time_point{}) view.before = nullptr;  // the first update
   advance_health(memory_.health, view, now.boot, now.wall);
@@ -120,7 +123,8 @@ Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy
   for (AckSeen& ack : memory_.acks) ack.met = std::min(ack.met + unwatched, now.wall);
 
   const bool gap = now.boot - memory_.health.now > kLongestPace;
-  advance(snapshot, policy, now);
+  const auto built = std::make_shared<const Built>(built_of(snapshot.node));
+  advance(snapshot, built, policy, now);
   follow_history(memory_.history, memory_.health, gap);
   std::optional<Error> failed;
   auto root = Root::open(root_);
@@ -131,8 +135,12 @@ Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy
   } else {
     failed = read.error();
   }
-  const View view{
-      .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
+  const View view{.now = snapshot.node,
+                  .policy = policy,
+                  .plan = &snapshot.plan,
+                  .health = &memory_.health,
+                  .built = built,
+                  .no_policy = {}};
   if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_rules(view), now.wall);
   else if (!failed) memory_.acks.clear();
   auto saved = save_memory(directory_, kHealthName, memory_);

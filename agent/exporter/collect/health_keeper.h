@@ -42,7 +42,8 @@ class HealthKeeper {
     std::vector<Port> ports;
   };
 
-  void advance(const Snapshot& snapshot, const Policy* policy, Moment now);
+  // `built`: of all ports, of which only some may have a new reading.
+  void advance(const Snapshot& snapshot, std::shared_ptr<const Built> built, const Policy* policy, Moment now);
   Result<void> save_spent();
 
   std::string root_, directory_, lasting_;
