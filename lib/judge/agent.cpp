@@ -6,8 +6,8 @@ namespace fabric {
 
 namespace {
 
-constexpr const char* kStart =
-    "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent";
+constexpr FixRow kStart{Work::service,
+                        "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent"};
 constexpr const char* kUnwatched =
     "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
 
@@ -24,29 +24,31 @@ Finding agent_finding(const View& view, const AgentState& agent) {
         Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        fix + ", or abandon those settings: mv " + lost.substr(0, lost.find(':')) +
-            " /root/; then: systemctl reload fabric-agent");
+        {fix + ", or abandon those settings: mv " + lost.substr(0, lost.find(':')) + " /root/; ",
+         {Work::service, "then: systemctl reload fabric-agent"}});
   }
   if (!agent.config_error.empty())
     return bad(Status::warning, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
-               "fabric-agentctl config check, then systemctl reload fabric-agent");
+               {Work::service, "fabric-agentctl config check, then systemctl reload fabric-agent"});
   if (!agent.lost_entry.empty())
     return bad(
         Status::warning, "host",
         "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
         "every port keeps its [[port]] entry at a reload",
         "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
-        "Restore the entry, then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart "
-        "fabric-agent");
+        {Work::service,
+         "Restore the entry, then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart "
+         "fabric-agent"});
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
-               "Enforcement is suspended because of an apply with --confirm.", "End the suspension: " + agent.held);
+               "Enforcement is suspended because of an apply with --confirm.",
+               {Work::service, "End the suspension: " + agent.held});
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
-    return bad(Status::warning, "host", "running, " + mode,
-               "running, " + std::string(to_text(view.policy->mode)) + " mode",
-               "The configuration was changed after the agent read it.", "systemctl reload fabric-agent");
+    return bad(
+        Status::warning, "host", "running, " + mode, "running, " + std::string(to_text(view.policy->mode)) + " mode",
+        "The configuration was changed after the agent read it.", {Work::service, "systemctl reload fabric-agent"});
   return good("host", "running, " + mode, "running");
 }
 
@@ -60,8 +62,9 @@ std::optional<Finding> ask_agent(const View& view) {
     if (view.policy != nullptr) meaning = "The agent uses the last valid configuration; later changes have no effect.";
     return bad(Status::warning, "host", "configuration invalid: " + first_error(view), "configuration valid",
                std::move(meaning),
-               "Correct the errors that fabric-agentctl config check reports, then systemctl reload-or-restart "
-               "fabric-agent");
+               {Work::service,
+                "Correct the errors that fabric-agentctl config check reports, then systemctl reload-or-restart "
+                "fabric-agent"});
   }
   const bool runs = view.now.agent && view.now.agent->running;
   // A site that wants only metrics.
@@ -73,7 +76,7 @@ std::optional<Finding> ask_agent(const View& view) {
   if (!view.now.agent_unread.empty())
     return bad(Status::unknown, "host", "-", "running",
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
-               "systemctl restart fabric-agent");
+               {Work::service, "systemctl restart fabric-agent"});
   if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
   if (is_unreadable)
     return bad(Status::unknown, "host", "no state file; " + first_error(view), "running",
@@ -141,7 +144,8 @@ std::optional<Finding> ask_suppressions(const View& view) {
   if (ended.empty()) return good("host", "suppressed: " + in_force, expected);
   return bad(Status::warning, "host", "ended: " + ended, expected,
              "The findings of these rules count again. The configuration still suppresses them.",
-             "In " + tables + ": remove enabled = false, or set a later until; then systemctl reload fabric-agent");
+             {"In " + tables + ": remove enabled = false, or set a later until; ",
+              {Work::service, "then systemctl reload fabric-agent"}});
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard
   const Neighbor& neighbor = *switch_of(view.now, view.policy, port);
   const bool right_switch = is_planned_device(cables, neighbor);
   const std::string plan = "or correct the plan (" + cables.front()->where + ").",
-                    move = "Move the cable to the planned port, ";
+                    move = "Move the cable to the planned port, " + plan;
   const Port* owner = find_where(view.now.ports, [&](const Port& other) {  // of that end, by the plan
     return has_cable(other) && may_be_planned_end(planned_cables(view.policy, other), neighbor);
   });
@@ -200,16 +200,16 @@ Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard
     return bad(status, port.id(), peer_text(neighbor) + belongs_to, planned_text(cables),
                "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
                    ") are swapped: " + effect,
-               "Swap the two cables at this end, " + plan);
+               {Work::at_link, "Swap the two cables at this end, " + plan});
   }
   if (right_switch)
     return bad(Status::warning, port.id(), peer_text(neighbor) + belongs_to, planned_text(cables),
                "The cable ends at another port of the right switch: the configuration of the planned port does not "
                "apply to this link.",
-               move + plan);
+               {Work::at_link, move});
   return bad(Status::critical, port.id(), heard_text(heard) + belongs_to, planned_text(cables),
              "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
-             move + plan);
+             {Work::at_link, move});
 }
 
 // The first few names: "eth0, eth1, eth2, eth3, ...".
@@ -241,7 +241,7 @@ std::optional<Finding> plan_finding(const View& view) {
   if (view.now.neighbors.source.empty())
     return bad(Status::unknown, "host", "-", "the neighbor of each port",
                "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
-               "systemctl enable --now fabric-lldp");
+               {Work::service, "systemctl enable --now fabric-lldp"});
   // The plan may call the ports of this host by other names than the kernel.
   std::set<std::string> netdevs, planned;
   for (const Port& port : view.now.ports) {

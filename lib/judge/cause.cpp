@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/cause.h"
 
+#include <utility>
+
 #include "judge/cabling.h"
 #include "judge/engine.h"
 #include "judge/link.h"
@@ -32,18 +34,21 @@ constexpr Rule kNotEnoughEvidence{
 
 struct SymptomText {
   Symptom symptom;
-  std::string_view text, collect;
+  std::string_view text;
+  FixRow collect;
 };
 constexpr SymptomText kTexts[]{
     {Symptom::tx_pause, "this port sends pause",
      "Measure pause time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
     {Symptom::rx_pause, "this port is paused by its peer",
      "Read CNPs and ECN marks: rdma statistic show link {rdma}\nRead the PFC counters of {peer}"},
-    {Symptom::loss, "RDMA packets are lost or reordered",
-     "Read the discards of this port (ethtool -S {netdev}) and of {peer}\nEnable LLDP: systemctl enable --now "
-     "fabric-lldp"},
-    {Symptom::discards, "frames of a lossless priority are discarded",
-     "Read the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"},
+    {Symptom::loss,
+     "RDMA packets are lost or reordered",
+     {"Read the discards of this port (ethtool -S {netdev}) and of {peer}\n",
+      {Work::service, "Enable LLDP: systemctl enable --now fabric-lldp"}}},
+    {Symptom::discards,
+     "frames of a lossless priority are discarded",
+     {Work::service, "Read the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"}},
     {Symptom::link, "the link went down or had errors",
      "Read the module as root: ethtool -m {netdev}\nRead the log of {peer}\nUse a longer window: fabric-agentctl "
      "diagnose --interval 1min"},
@@ -59,17 +64,26 @@ constexpr SymptomText kTexts[]{
      "Look for symbol errors along the path: ibqueryerrors"},
     {Symptom::overrun,
      "the receive buffer overran, which credits should prevent: the NIC's firmware, the cable, or {peer}",
-     "Swap the cables of two ports, and see which port has the overruns then\nCompare the firmware of the NICs and of "
-     "{peer}: fabric-agentctl check --only firmware"},
+     {{Work::at_link, "Swap the cables of two ports, and see which port has the overruns then\n"},
+      "Compare the firmware of the NICs and of {peer}: fabric-agentctl check --only firmware"}},
 };
 
 std::string filled(std::string_view text, const PortContext& ctx) {
   return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
 }
 
-void add_steps(std::vector<std::string>& out, std::string_view text, const PortContext& ctx) {
-  for (const std::string_view step : split(text, '\n'))
-    if (!step.empty()) out.push_back(filled(step, ctx));
+// Adds each line of the fix.
+void add_lines(std::vector<Fix>& out, const FixRow& fix, const PortContext& ctx) {
+  Fix line;
+  for (const StepRow& step : fix) {
+    std::string_view rest = step.text;
+    for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+      line += Step(step.work, filled(rest.substr(0, end), ctx));
+      out.push_back(std::exchange(line, {}));
+    }
+    if (!rest.empty()) line += Step(step.work, filled(rest, ctx));
+  }
+  if (!line.empty()) out.push_back(std::move(line));
 }
 
 Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
@@ -80,11 +94,11 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   out.culprit = rule.culprit;
   if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);
-  out.next = std::move(cause.next);
-  std::string_view fix = rule.fix;
-  if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = rule.fix_lossy;
-  if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = rule.fix_scheduled;
-  if (rule.is_cause()) add_steps(out.next, fix, ctx);  // the fix of a check is a text for its manual
+  out.fix = std::move(cause.next);
+  const FixRow* fix = &rule.fix;
+  if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = &rule.fix_lossy;
+  if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = &rule.fix_scheduled;
+  if (rule.is_cause()) add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
   return out;
 }
 
@@ -139,14 +153,14 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
     if (system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet")) name = ctx.peer->port_description;
     for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
   }
-  finding.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);
+  finding.fix.emplace_back("Measure on " + ctx.peer_label() + ": " + commands);
 }
 
 // A rule that matched with too little evidence.
 struct Candidate {
   Symptoms explains;
   std::string line;
-  Lines next;
+  std::vector<Fix> next;
 };
 
 // Adds the candidates that explain one of the symptoms.
@@ -154,8 +168,8 @@ void add_candidates(Finding& out, Symptoms symptoms, const std::vector<Candidate
   for (const Candidate& each : candidates) {
     if (!each.explains.any_of(symptoms)) continue;
     out.evidence.push_back(each.line);
-    for (const std::string& step : each.next)
-      if (!contains(out.next, step)) out.next.push_back(step);
+    for (const Fix& step : each.next)
+      if (!contains(out.fix, step)) out.fix.push_back(step);
   }
 }
 
@@ -168,7 +182,7 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Can
   if (fault) {
     out.meaning = fault->meaning;
     out.evidence.push_back(fault->observed + "; expected " + fault->expected);
-    out.next.push_back(fault->remedy);
+    for (Fix& each : fault->fix) out.fix.push_back(std::move(each));
   }
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
@@ -177,7 +191,7 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Can
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
-    add_steps(out.next, text.collect, ctx);
+    add_lines(out.fix, text.collect, ctx);
   }
   add_candidates(out, left, candidates);
   add_far_measurement(out, ctx);
@@ -258,11 +272,11 @@ Findings diagnose(const View& view) {
     std::string wire = "Its wire and settings are those of its physical function, on the host of this guest or pod";
     if (const Port* other = physical_of(view.now, port))
       wire = "Its wire and settings are those of " + other->id() + ": fabric-agentctl diagnose " + other->id();
-    for (size_t i = first; i < out.size(); ++i) out[i].next.push_back(wire);
+    for (size_t i = first; i < out.size(); ++i) out[i].fix.emplace_back(wire);
   }
   for (Finding& each : out) {
     each.observed = joined(each.evidence, "; ");
-    each.remedy = joined_steps(each.next);
+    write_remedy(each);
   }
   return out;
 }

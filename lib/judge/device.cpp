@@ -212,14 +212,16 @@ constexpr Measurement kCountersFrozenWindows[]{
                 "1: RDMA traffic, and no RDMA counter moves", "ours", "RDMA counters move with the traffic"},
      .transport = true,
      .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
-     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
-               "pci/{pci}",
+     .remedy = {"Read the kernel log: journalctl -k -g {pci}. ",
+                {Work::ends_jobs | Work::when_idle,
+                 "Reload the driver when no job runs: devlink dev reload pci/{pci}"}},
      .read_port = read_frozen_counters},
     {.window = {"stale_readings", level, WindowLimits{60, kNever, 0, 0, 0}, "seconds since the last successful reading",
                 "ours", "read within the last minute"},
      .meaning = "The port's counters cannot be read: the firmware hangs, or the driver waits for it.",
-     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reset the device when no job runs: devlink dev reload "
-               "pci/{pci} action fw_activate",
+     .remedy = {"Read the kernel log: journalctl -k -g {pci}. ",
+                {Work::ends_jobs | Work::when_idle,
+                 "Reset the device when no job runs: devlink dev reload pci/{pci} action fw_activate"}},
      .read = read_stale_readings},
 };
 
@@ -229,8 +231,9 @@ constexpr Measurement kGidChangedWindows[]{
      .quiet = 1,
      .transport = true,
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
-     .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
-               "affected jobs.",
+     .remedy = {{Work::service,
+                 "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. "},
+                "Restart the affected jobs."},
      .read_port = read_gid_changed},
 };
 
@@ -239,8 +242,9 @@ constexpr Measurement kDeviceHealthWindows[]{
                 "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
      .transport = true,
      .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
-     .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
-               "reporter NAME. Update the firmware when no job runs.",
+     .remedy = {"Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
+                "reporter NAME. ",
+                {Work::ends_jobs | Work::when_idle, "Update the firmware when no job runs."}},
      .read_port = read_device_errors},
     {.window = {"queue_faults", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
                 "queues in error or overrun, as the devlink health reporter vnic counts them",
@@ -255,10 +259,11 @@ constexpr Measurement kDeviceHealthWindows[]{
                 "devlink-health(7)", "all reporters healthy"},
      .transport = true,
      .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
-     .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
-               "job runs: devlink health recover pci/{pci} reporter NAME. A reporter without a recovery refuses it "
-               "and stays in error until the driver is loaded again; if its error is old: fabric-agentctl ack "
-               "device-health",
+     .remedy = {"Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. ",
+                {Work::ends_jobs | Work::when_idle,
+                 "Then recover when no job runs: devlink health recover pci/{pci} reporter NAME. "},
+                "A reporter without a recovery refuses it and stays in error until the driver is loaded again; if its "
+                "error is old: fabric-agentctl ack device-health"},
      .read_port = read_device_state},
 };
 

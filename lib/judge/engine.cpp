@@ -111,15 +111,14 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
       findings.push_back(good(subject, answer.observed, expected));
     } else {
       const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
-      std::string_view remedy = answer.rule->remedy;
       const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
-      if (!has_roce_wire && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
-      std::string text = fill_names(remedy, port, subject);
+      const bool is_elsewhere = !has_roce_wire && !answer.rule->elsewhere.empty();
+      Fix fix = fix_of(is_elsewhere ? answer.rule->elsewhere : answer.rule->remedy, port, subject);
       std::string traffic_class;
       if (port != nullptr) traffic_class = traffic_class_text(view, *port);
-      replace(text, "{traffic_class}", traffic_class);
+      for (Step& step : fix.steps) replace(step.text, "{traffic_class}", traffic_class);
       findings.push_back(
-          bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(text)));
+          bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(fix)));
     }
     findings.back().since = answer.since;
   }
@@ -246,6 +245,12 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   replace(out, "{rdma}", rdma);
   replace(out, "{pci}", pci);
   replace(out, "{peer}", peer);
+  return out;
+}
+
+Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer) {
+  Fix out(row);
+  for (Step& step : out.steps) step.text = fill_names(step.text, port, subject, peer);
   return out;
 }
 
@@ -440,7 +445,7 @@ static void add_cause(Finding& check, Finding cause) {
   check.certainty = cause.certainty;
   check.evidence = std::move(cause.evidence);
   check.next = std::move(cause.next);
-  if (check.status != Status::ok) check.remedy = std::move(cause.remedy);
+  if (check.status != Status::ok) check.fix = std::move(cause.fix);
 }
 
 Report run_rules(const View& given, std::span<const std::string> only) {

@@ -19,6 +19,8 @@ std::string first_error(const View& view);
 // Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
+// The fix of a row, with these names.
+Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
 
 // -- Windows
 

@@ -61,7 +61,7 @@ Finding audited(Finding finding) {
   finding.status = Status::ok;
   if (finding.outcome.empty()) finding.outcome = to_text(Outcome::differs);
   finding.meaning += " Audit mode: not written.";
-  finding.remedy = "To see what mode = \"enforce\" would write: fabric-agentctl plan";
+  finding.fix = {"To see what mode = \"enforce\" would write: fabric-agentctl plan"};
   return finding;
 }
 

@@ -13,9 +13,10 @@ inline Finding good(std::string subject, std::string observed, std::string expec
 }
 
 inline Finding bad(Status status, std::string subject, std::string observed, std::string expected, std::string meaning,
-                   std::string remedy) {
-  return Finding{
-      {}, std::move(subject), status, std::move(observed), std::move(expected), std::move(meaning), std::move(remedy)};
+                   Fix fix) {
+  Finding out{{}, std::move(subject), status, std::move(observed), std::move(expected), std::move(meaning)};
+  out.fix.push_back(std::move(fix));
+  return out;
 }
 
 // The state of a setting by its dry run, for check, status, diagnose and the metrics. The outcome is the running

@@ -30,13 +30,13 @@ struct JobLimit {
 };
 
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
-std::string persistent_fix(const JobService& service, const JobLimit& limit) {
+Fix persistent_fix(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
-  const std::string activation = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
+  const Step activation(Work::service, "Then: systemctl daemon-reload && systemctl restart " + service.unit);
   const auto& setting = service.*limit.file;
   if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
       !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
-    return "In " + setting->where.text() + " write " + limit.line + "." + activation;
+    return {"In " + setting->where.text() + " write " + limit.line + ". ", activation};
   // systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
   std::string name = limit.drop_in;
   if (setting && setting->where.file.find(".d/") != std::string::npos)
@@ -44,8 +44,8 @@ std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   // The drop-in of an instance belongs to its template: "slurmd@.service.d".
   std::string unit = service.unit;
   if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
-  return "Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + "." +
-         activation;
+  return {"Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + ". ",
+          activation};
 }
 
 // The process of a service with the lowest limit; nullptr: none could be read.
@@ -97,7 +97,7 @@ Finding job_limit_finding(const JobService& service, const JobProcess* process, 
   if (process != nullptr && setting && files)
     return bad(low, service.unit, texts.observed, texts.expected,
                texts.meaning + " Its unit files are correct, but the process started before the change.",
-               "systemctl daemon-reload && systemctl restart " + service.unit);
+               {Work::service, "systemctl daemon-reload && systemctl restart " + service.unit});
   return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, persistent_fix(service, limit));
 }
 
@@ -553,18 +553,17 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
   std::string meaning =
       "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
       "between NUMA nodes. ";
-  std::string remedy = "For each IRQ: cat /sys/devices/system/node/node" + numa +
-                       "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + numa +
-                       " NETDEV.";
+  Fix fix = "For each IRQ: cat /sys/devices/system/node/node" + numa +
+            "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + numa + " NETDEV.";
   if (host.irqbalance == true) {
     meaning += "irqbalance runs and may have placed them there.";
-    remedy += " First systemctl disable --now irqbalance, or ban these IRQs (--banirq).";
+    fix += {Work::service, " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)."};
   } else {
     meaning += "The driver, irqaffinity= or a tuning script may have placed them there.";
   }
   return bad(Status::warning, nic.nic,
              std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + irqs, node,
-             std::move(meaning), std::move(remedy));
+             std::move(meaning), std::move(fix));
 }
 
 void ask_irq_affinity(const View& view, Findings& findings) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/fix.h"
 #include "judge/lines/codes.h"
 
 namespace fabric::lines {
@@ -29,7 +30,7 @@ struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
   std::string_view patterns;
-  std::string_view meaning;
+  FixRow meaning;           // and what to do: work with hands has its kind
   std::string_view next;    // a command, with {netdev} {rdma} {port} {pci} {peer}
   std::string_view source;  // project and file that prints it
   unsigned status = 0;      // enum ibv_wc_status; 0: none

@@ -140,28 +140,41 @@ namespace {
 // in place of ethtool and ip it gets ibportstate by a directed route, which needs no subnet manager.
 struct Advice {
   unsigned phys_state = 0;
-  std::string_view meaning, remedy;
+  std::string_view meaning;
+  FixRow fix;
 };
 constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
                            kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
                            kIsDown = "The port is down.";
 constexpr Advice kMismatch{
-    kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
-    "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."};
+    kTraining,
+    "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+    {Work::at_link,
+     "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the "
+     "cable."}};
 constexpr Advice kEthernet[]{
-    {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
+    {kPolling,
+     kNoSignal,
+     {"Enable the switch port. ", {Work::at_link, "Reseat or replace the cable and the transceiver of {netdev}."}}},
     kMismatch,
-    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
+    {kRecovery, kFlaps, {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {netdev}."}},
     {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
-    {0, kIsDown,
-     "Find out whether {netdev} has carrier (ip link show dev {netdev}), then check cable and switch port."}};
+    {0,
+     kIsDown,
+     {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
+      {Work::at_link, ", then check cable and switch port."}}}};
 constexpr Advice kInfiniband[]{
-    {kPolling, kNoSignal,
-     "Enable the switch's port. Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
-    {kTraining, "Link training fails: speed or width differ between the ends, or the cable is bad.",
-     "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"},
-    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
-    {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
+    {kPolling,
+     kNoSignal,
+     {"Enable the switch's port. ",
+      {Work::at_link, "Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}}},
+    {kTraining,
+     "Link training fails: speed or width differ between the ends, or the cable is bad.",
+     {Work::at_link, "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"}},
+    {kRecovery,
+     kFlaps,
+     {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}},
+    {0, kIsDown, {"Read its state", {Work::at_link, ", then check cable and switch port"}, ": ethtool {netdev}"}}};
 
 // Reasons of the NIC that are more specific than the physical state, which is Disabled in RoCE drivers whatever the
 // cause.
@@ -172,8 +185,10 @@ constexpr std::pair<std::string_view, Advice> kByReason[]{
      {0, "The BMC of this host took the link down.",
       "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
     {"OTP speed violation",
-     {0, "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
-      "Choose a lower speed on the switch port: ethtool {netdev}. Else replace the NIC by a model for this speed."}}};
+     {0,
+      "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
+      {"Choose a lower speed on the switch port: ethtool {netdev}. ",
+       {Work::in_machine, "Else replace the NIC by a model for this speed."}}}}};
 
 Advice advice_for(const Port& port) {
   if (port.link_status) {
@@ -185,10 +200,14 @@ Advice advice_for(const Port& port) {
     if (infiniband)
       return {0, "The link is up, but no subnet manager configured the port.",
               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat {device}"};
-    return {0, "The port is not ready for RDMA yet.", "Run the check again. If nothing changes, reload the driver."};
+    return {0,
+            "The port is not ready for RDMA yet.",
+            {"Run the check again. ", {Work::ends_jobs, "If nothing changes, reload the driver."}}};
   }
   if (port.state == kActiveDefer)
-    return {0, "The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
+    return {0,
+            "The port has just lost its link.",
+            {"Run the check again. ", {Work::at_link, "If nothing changes, reseat the cable."}}};
   if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
   const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
   return *find_where(rows,
@@ -225,18 +244,17 @@ Finding port_state_finding(const View& view, const Port& port) {
       port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
   const bool is_mild = may_be_unused || port.state == kActiveDefer;
   return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
-             fill_names(advice.remedy, &port, port.id()));
+             fix_of(advice.fix, &port, port.id()));
 }
 
 // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
 Finding member_state_finding(const Port& port) {
   if (*port.carrier) return good(port.id(), "carrier", "carrier");
-  std::string remedy =
-      "Enable the switch port. Reseat or replace the cable and the transceiver of " + port.netdev + ".";
-  if (is_switched_off(port)) remedy = "ip link set " + port.netdev + " up";
+  Fix fix{"Enable the switch port. ",
+          {Work::at_link, "Reseat or replace the cable and the transceiver of " + port.netdev + "."}};
+  if (is_switched_off(port)) fix = "ip link set " + port.netdev + " up";
   return bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
-             "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
-             std::move(remedy));
+             "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
 }
 
 // Commands that give a virtual function its link, on the host that has its physical function.
@@ -351,7 +369,7 @@ void add_gone_ports(const View& view, Findings& findings) {
   for (const auto& [id, device] : gone) {
     findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
-                           "journalctl -k -g " + device + ", then reload the driver."));
+                           {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
     if (view.health == nullptr) continue;
     if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
       findings.back().since = time_text(wall_of(*view.health, known->since));
@@ -448,8 +466,9 @@ MaybeCause link_is_down(const PortContext& ctx) {
       "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
       "Read the state of the port at " + ctx.peer_label() +
           ": if it is enabled and has no link either, it is the cable or one of its modules.");
-  out.next.push_back(fault->remedy);
-  if (!ctx.port.module) out.next.push_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
+  for (const Fix& each : fault->fix) out.next.push_back(each);
+  if (!ctx.port.module)
+    out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
   if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce))
     out.doubt(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
   return out;
@@ -500,16 +519,16 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
-  std::string remedy = "Configure the same speed and FEC as on the switch port (" + show +
-                       "). Replace a cable or transceiver that brings up fewer lanes.";
+  Fix fix{"Configure the same speed and FEC as on the switch port (" + show + "). ",
+          {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}};
   for (const Port& member : view.now.ports)
     if (member.is_member() && member.bond == port.netdev && member.carrier == false)
-      remedy = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
+      fix = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
   const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
              rate_text(best) + ", like equal ports",
              "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             std::move(remedy));
+             std::move(fix));
 }
 
 // The reference is the rate of equal ports, not a table of models.
@@ -561,8 +580,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (reached < possible)
     return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
-               "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
-                   "; if nothing changes, reload the RDMA driver.");
+               {"ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) + "; ",
+                {Work::ends_jobs, "if nothing changes, reload the RDMA driver."}});
   const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
@@ -647,16 +666,15 @@ Finding shared_gid_finding(const View& view, const Port& port, const Port& other
                         " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch "
                         "sends answers to either link; those that reach the other device are dropped, and "
                         "connections fail or hang.";
-  std::string remedy = "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
-                       " and give each an address of its own: ip link set " + port.netdev +
-                       " nomaster. A RoCE LAG combines the ports of one NIC only.";
+  Fix fix = "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
+            " and give each an address of its own: ip link set " + port.netdev +
+            " nomaster. A RoCE LAG combines the ports of one NIC only.";
   if (is_one_nic)
-    remedy =
-        "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
-        "functions in legacy mode prevent it): journalctl -k -g lag. Else give each netdev an address of its own: "
-        "ip link set " +
-        port.netdev + " nomaster";
-  return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(remedy));
+    fix = {{Work::ends_jobs | Work::when_idle,
+            "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
+            "functions in legacy mode prevent it): journalctl -k -g lag. "},
+           "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"};
+  return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(fix));
 }
 
 bool has_routable_gid(const Port& port) { return std::ranges::any_of(port.gids, is_routable_v2); }
@@ -886,9 +904,12 @@ constexpr Measurement kLinkFlapWindows[]{
      .quiet = 1,
      .graced = true,
      .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
-     .remedy = "Rule out changes of PFC, FEC or DCB, which restart the link: journalctl -u fabric-agent. Check the "
-               "module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
-               "cable or the transceivers, then try another switch port.",
+     .remedy = {{Work::service,
+                 "Rule out changes of PFC, FEC or DCB, which restart the link: journalctl -u fabric-agent. "},
+                "Check the module and its light: ethtool -m {netdev}. ",
+                {Work::at_link,
+                 "Clean and reseat the connectors, then replace the cable or the transceivers, then try another switch "
+                 "port."}},
      .sum = {{{{"link downs", &S::link_downs}}}}},
 };
 
@@ -898,8 +919,9 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
      .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
                 "on the path if there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
-     .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
-               "transceivers, then try another switch port.",
+     .remedy = {"Check the module and its light: ethtool -m {netdev}. ",
+                {Work::at_link,
+                 "Clean, reseat or replace the cable and the transceivers, then try another switch port."}},
      .slow = {{"bit_errors_slow", ratio, WindowLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
                "errors after FEC per bit; 10 times as many up to 100 Gb/s",
                "IEEE 802.3: 1e-13 above 100 Gb/s (802.3bs), 1e-12 up to it (802.3ba). At 400 Gb/s 1e-13 is "
@@ -915,8 +937,8 @@ constexpr Measurement kLinkErrorsWindows[]{
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
-     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
-               "another switch port.",
+     .remedy = {"Read the error counters of both ends: perfquery -x. ",
+                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
      .slow = {{"link_recoveries_slow", count, WindowLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
                "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
@@ -924,8 +946,8 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "times the port's threshold of local errors was exceeded",
                 "NVSentinel: any local_link_integrity_errors is fatal", "none"},
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
-     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
-               "another switch port.",
+     .remedy = {"Read the error counters of both ends: perfquery -x. ",
+                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
      .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
 };
 
@@ -935,8 +957,9 @@ constexpr Measurement kPreFecBerWindows[]{
                 "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
                 "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
-     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
-               "when no job runs.",
+     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
+                {Work::at_link | Work::when_idle,
+                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
     {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
@@ -944,25 +967,26 @@ constexpr Measurement kPreFecBerWindows[]{
                 "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
                 "no more than 1 code word in 1e9 near the limit of FEC", 10},
      .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
-     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
-               "when no job runs.",
+     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
+                {Work::at_link | Work::when_idle,
+                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
      .read_port = read_fec_words},
     {.window = {"module_from_cable", level, WindowLimits{kRs544 / 10, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the cable at the module (CMIS VDM); lower for weaker FEC",
                 "as pre_fec_ber", "below a tenth of the ratio that FEC corrects"},
      .meaning = "Bits are damaged when they reach the module: the fiber, a connector, or the far module.",
-     .remedy =
-         "Compare the lanes' power at both ends: ethtool -m {netdev}. Clean and reseat the connectors, and replace "
-         "the cable when no job runs.",
+     .remedy = {"Compare the lanes' power at both ends: ethtool -m {netdev}. ",
+                {Work::at_link | Work::when_idle,
+                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
      .read_port = read_from_cable},
     {.window = {"module_from_nic", level, WindowLimits{kChipToModule, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the NIC at the module (CMIS VDM)",
                 "IEEE 802.3 120E.1.1: less than 1e-5 between a NIC and its module", "below 1e-5"},
      .meaning = "Bits that this NIC sends are damaged before they leave the module: the contacts, the cage, the NIC or "
                 "the module. Only the far end counts these errors.",
-     .remedy =
-         "Reseat the module of {netdev} when no job runs. If nothing changes, try it in another cage: the fault is "
-         "in the NIC if it stays with the cage, else in the module.",
+     .remedy = {Work::at_link | Work::when_idle,
+                "Reseat the module of {netdev} when no job runs. If nothing changes, try it in another cage: the fault "
+                "is in the NIC if it stays with the cage, else in the module."},
      .read_port = read_from_nic},
 };
 
@@ -1117,10 +1141,11 @@ constexpr Rule kBadModule{
         "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
         "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
         "outside its limits now, are this too.",
-    .fix =
-        "Identify the module: ethtool -m {netdev}\nPlug in or reseat module and cable at this end; else replace them "
-        "by a type that the NIC's firmware supports.\nIf it was too hot, check the airflow and the neighboring modules "
-        "first.",
+    .fix = {"Identify the module: ethtool -m {netdev}\n",
+            {Work::at_link,
+             "Plug in or reseat module and cable at this end; else replace them by a type that the NIC's firmware "
+             "supports.\n"},
+            {Work::at_machine, "If it was too hot, check the airflow and the neighboring modules first."}},
     .culprit = Culprit::cable,
     .status = Status::critical,
     .explains = {link, loss, overrun},
@@ -1137,9 +1162,9 @@ constexpr Rule kDeviceReset{
     .meaning =
         "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery in "
         "the window.",
-    .fix =
-        "Read the firmware's dump: devlink health show pci/{pci}, then devlink health dump show pci/{pci} reporter "
-        "fw\nRead the kernel log: journalctl -k -g {pci}\nUpdate the firmware; replace the NIC if it happens again.",
+    .fix = {"Read the firmware's dump: devlink health show pci/{pci}, then devlink health dump show pci/{pci} reporter "
+            "fw\nRead the kernel log: journalctl -k -g {pci}\nUpdate the firmware; ",
+            {Work::in_machine, "replace the NIC if it happens again."}},
     .culprit = Culprit::host,
     .status = Status::critical,
     .explains = {link, loss},
@@ -1154,9 +1179,8 @@ constexpr Rule kNoPartner{
     .meaning =
         "The NIC reports that no partner was detected, that the remote side is not ready, or that FEC or the mode "
         "differs; or our module receives no light on any lane and its transmitter has no fault.",
-    .fix =
-        "Enable the port at {peer}, and compare speed, FEC and autonegotiation: ethtool {netdev}\nThen reseat or "
-        "replace the fiber, and try another switch port.",
+    .fix = {"Enable the port at {peer}, and compare speed, FEC and autonegotiation: ethtool {netdev}\n",
+            {Work::at_link, "Then reseat or replace the fiber, and try another switch port."}},
     .culprit = Culprit::peer,
     .status = Status::critical,
     .explains = {link, loss},
@@ -1367,8 +1391,9 @@ constexpr Rule kDamagedInHost{
         "the NIC reach the module damaged. Sent packets that do not arrive, while more bits than FEC corrects reach "
         "the module damaged from the NIC, are this too.",
     .fix =
-        "Reseat the module of {netdev} when no job runs, and clean its contacts.\nTry the module in another cage, and "
-        "another module in this one: the fault is in the NIC if it stays with the cage, else in the module.",
+        {Work::at_link | Work::when_idle,
+         "Reseat the module of {netdev} when no job runs, and clean its contacts.\nTry the module in another cage, and "
+         "another module in this one: the fault is in the NIC if it stays with the cage, else in the module."},
     .limits = {&kFewEvents},
     .culprit = Culprit::host,
     .status = Status::critical,
@@ -1388,10 +1413,12 @@ constexpr Rule kDamagedLink{
         "of the FEC errors on one lane; ten or more symbol errors, CRC errors or uncorrectable code words, more than "
         "IEEE 802.3 allows (1e-13 of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down "
         "three times while another link to the same switch stayed up.",
-    .fix =
-        "Clean and reseat cable and modules of {netdev} at both ends.\nCompare the lanes' power at both ends: ethtool "
-        "-m {netdev}, and the tx power of the same lane at {peer}: if it is low, replace that module, else the "
-        "cable.\nIf the errors stay, try another port of {peer}, then another NIC.",
+    .fix = {{Work::at_link,
+             "Clean and reseat cable and modules of {netdev} at both ends.\nCompare the lanes' power at both ends: "
+             "ethtool "
+             "-m {netdev}, and the tx power of the same lane at {peer}: if it is low, replace that module, else the "
+             "cable.\n"},
+            {Work::at_link | Work::in_machine, "If the errors stay, try another port of {peer}, then another NIC."}},
     .limits = {&kFewEvents, &kLinksAtOnce},
     .culprit = Culprit::cable,
     .status = Status::critical,

@@ -189,7 +189,8 @@ constexpr Measurement kDiscardsWindows[]{
     {.window = {"buffer_overruns", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",
                 "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun", "none"},
      .meaning = "The receive buffer of an InfiniBand link overran, which its credits should prevent.",
-     .remedy = "Replace the cable, then compare the firmware of both ends: fabric-agentctl check --only firmware",
+     .remedy = {Work::at_link,
+                "Replace the cable, then compare the firmware of both ends: fabric-agentctl check --only firmware"},
      .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
 };
 
@@ -533,11 +534,12 @@ constexpr Rule kSlowHost{
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
         "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
-    .fix =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
-        "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
-        "link {rdma}\nIf pause does not end, take the port "
-        "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
+    .fix = {"Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
+            "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
+            "link {rdma}\n",
+            {Work::ends_jobs,
+             "If pause does not end, take the port out of the network and reset the NIC: ip link set {netdev} down; "
+             "devlink dev reload pci/{pci}"}},
     .limits = {&kFaultPause, &kFewEvents, &kLateReceives},
     .culprit = Culprit::host,
     .explains = {tx_pause, receiver},

@@ -294,11 +294,12 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
     break;
   }
   return bad(Status::warning, port.id(), observed, expected, std::move(meaning),
-             "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
-                 " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
-                 " (or ifup) then brings back the routes and IPv6 addresses that this removes. With NCCL 2.21 and "
-                 "later, unset NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" +
-                 port.rdma + "/ports/" + to_text(port.number) + "/gids");
+             {{Work::ends_jobs | Work::when_idle,
+               "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
+                   " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
+                   " (or ifup) then brings back the routes and IPv6 addresses that this removes. "},
+              "With NCCL 2.21 and later, unset NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" + port.rdma +
+                  "/ports/" + to_text(port.number) + "/gids"});
 }
 
 // `gid` reports ports without a routable RoCE v2 GID.
@@ -649,9 +650,10 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
 
 std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
-constexpr const char* kUpdate =
+constexpr FixRow kUpdate{
+    Work::ends_jobs | Work::when_idle,
     "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate, nicctl), then "
-    "reset the NIC or reboot.";
+    "reset the NIC or reboot."};
 
 Finding firmware_finding(const View& view, const Port& port) {
   const std::string board = board_of(port);
@@ -693,7 +695,8 @@ void add_driver_finding(const View& view, const Port& port, Findings& findings) 
   findings.push_back(bad(
       Status::warning, port.kernel_driver, port.driver_version, joined(*allowed, " or ") + ", from [driver_version]",
       "The site does not allow the loaded driver. An installed update is loaded only after a reboot.",
-      "Reboot, or reload the driver while no job runs. Installed version: modinfo " + port.kernel_driver));
+      {{Work::ends_jobs | Work::when_idle, "Reboot, or reload the driver while no job runs. "},
+       "Installed version: modinfo " + port.kernel_driver}));
 }
 
 // One finding per card. Software devices have no firmware.

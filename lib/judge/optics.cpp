@@ -22,7 +22,8 @@ std::optional<Finding> ask_module_memory(const View&, const Port& port) {
       Status::warning, port.id(), "wrong checksums: " + joined(port.module->bad_checksums, "; "), expected,
       "No checksum of the module's memory is right. Its identity, limits and readings may be wrong: the memory or its "
       "I2C bus is damaged, or the maker never wrote the checksums.",
-      "Compare with the label: ethtool -m " + port.netdev + ". Reseat the module; if the text is damaged, replace it.");
+      {"Compare with the label: ethtool -m " + port.netdev + ". ",
+       {Work::at_link, "Reseat the module; if the text is damaged, replace it."}});
 }
 
 }  // namespace
@@ -127,8 +128,9 @@ constexpr Measurement kOpticsWindows[]{
      .quiet = 0.95,
      .meaning =
          "A lane's optical power or laser bias is outside the module's limits: bit errors first, then link down.",
-     .remedy = "Compare the lanes at both ends: ethtool -m {netdev}. Low rx power: clean both ends and swap the fiber. "
-               "Low tx power or high bias: replace the module.",
+     .remedy = {"Compare the lanes at both ends: ethtool -m {netdev}. ",
+                {Work::at_link,
+                 "Low rx power: clean both ends and swap the fiber. Low tx power or high bias: replace the module."}},
      .read_port = read_lane_power},
 };
 
@@ -138,7 +140,8 @@ constexpr Measurement kModuleTemperatureWindows[]{
                 "70 is the end of the commercial range of QSFP and OSFP modules", "below the module's limit"},
      .quiet = 0.95,
      .meaning = "The module is too hot: bit errors first, then it turns its laser off.",
-     .remedy = "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}",
+     .remedy = {Work::at_machine,
+                "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}"},
      .read_port = read_module_temperature},
 };
 

@@ -34,10 +34,11 @@ std::string link_text(std::optional<double> speed, std::optional<unsigned> width
 }
 
 // The fix for a slot that is too small, with the port above it.
-std::string larger_slot(const std::string& port) {
-  return "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
-         "of this slot in the firmware setup. Maximum: lspci -vv -s " +
-         port + " (LnkCap)";
+Fix larger_slot(const std::string& port) {
+  return {{Work::in_machine,
+           "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
+           "of this slot in the firmware setup. "},
+          "Maximum: lspci -vv -s " + port + " (LnkCap)"};
 }
 
 bool is_complete(const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; }
@@ -129,9 +130,9 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
       if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
       findings.push_back(bad(starves ? Status::critical : Status::warning, hop.ends.lower, observed,
                              link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
-                             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " +
-                                 hop.ends.lower + ". Errors: journalctl -k -g '" + hop.ends.upper + "|" +
-                                 hop.ends.lower + "'"));
+                             {{Work::in_machine, "Reseat the riser, cable or switch board between " + hop.ends.upper +
+                                                     " and " + hop.ends.lower + ". "},
+                              "Errors: journalctl -k -g '" + hop.ends.upper + "|" + hop.ends.lower + "'"}));
       continue;
     }
     // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
@@ -212,9 +213,9 @@ Finding degraded(const Subject& subject, std::string expected, std::string meani
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
   return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
              std::move(expected), std::move(meaning),
-             "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. Errors: "
-             "journalctl -k -g " +
-                 subject.device->pci);
+             {{Work::in_machine,
+               "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. "},
+              "Errors: journalctl -k -g " + subject.device->pci});
 }
 
 // Virtual functions that a guest cannot recognize as such report only their maximum.
@@ -261,8 +262,8 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
     return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
                std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
                    " has fallen off the bus, or is being reset. Nothing can use it.",
-               "journalctl -k -g '" + pattern +
-                   "'; then power the node off and on, check the power of the device, and reseat it.");
+               {"journalctl -k -g '" + pattern + "'; ",
+                {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}});
   }
   if (!reports_link(*subject.device))
     return bad(Status::unknown, subject.name, std::move(observed), "like others of its model",
@@ -457,6 +458,10 @@ std::string direction_text(const Topology& topology, const Links& links, const s
   return ": packets to " + end + " are repeated";
 }
 
+constexpr FixRow kReseat{
+    {Work::in_machine, "Reseat device, riser and cable of this link, and replace the part that the errors follow. "},
+    "Log: journalctl -k -g AER"};
+
 Finding aer_finding(const View& view, const Links& links, const std::string& pci, const char* name, Status status,
                     const NewErrors& errors) {
   const Topology& topology = view.now.topology;
@@ -467,7 +472,8 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
     if (nic.pci == pci || contains(nic.bridges, pci)) names.push_back(nic.name);
   const std::string below = joined(names);
 
-  std::string meaning, fix;
+  std::string meaning;
+  Fix fix;
   if (errors.refused) {
     meaning =
         "The receiver refused requests, and their data are lost; the link is sound. A driver or firmware used an "
@@ -482,9 +488,7 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
       meaning = "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone.";
     else
       meaning = "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.";
-    fix =
-        "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k "
-        "-g AER";
+    fix = kReseat;
   }
   return bad(status, pci,
              std::string(name) + " " + errors.kinds + per_second_text(view, errors.count) +
@@ -598,21 +602,20 @@ void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredLis
 }
 
 constexpr std::string_view kLost =
-                               "An uncorrectable PCIe error lost data or the link: the device may be reset or gone.",
-                           kReseat =
-                               "Reseat device, riser and cable of this link, and replace the part that the errors "
-                               "follow. Log: journalctl -k -g AER";
+    "An uncorrectable PCIe error lost data or the link: the device may be reset or gone.";
 
 constexpr Measurement kPcieErrorsWindows[]{
     {.window = {"pcie_errors", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute}, "errors per second", "ours",
                 "below 1 a second", 3},
      .meaning = "The PCIe link of this NIC is too slow or has signal errors, and the port's buffers fill up.",
-     .remedy = "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. Reseat the card.",
+     .remedy = {{Work::at_machine, "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. "},
+                {Work::in_machine, "Reseat the card."}},
      .sum = {{{{"PCIe errors", &S::pcie_errors}, {"PCIe buffer overflows", &S::pcie_overflows}}}}},
     {.window = {"pcie_stalls", ratio, WindowLimits{0.05, kNever, 20, 10, kMinute}, "share of the time", "ours",
                 "less than 5 % of the time", 0},
      .meaning = "The host takes or supplies data more slowly than the port: PCIe is the bottleneck.",
-     .remedy = "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality",
+     .remedy = {Work::at_machine,
+                "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality"},
      .sum = {{{{"seconds stalled by PCIe", &S::pcie_stalled_seconds}}}}},
 };
 
@@ -622,8 +625,9 @@ constexpr Measurement kAerWindows[]{
                 "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
                 "below 1e-12 of the bits", 2},
      .meaning = "The PCIe link retransmits damaged packets more often than allowed.",
-     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace "
-               "the part that the errors follow.",
+     .remedy = {"Read the kernel log: journalctl -k -g {pci}. ",
+                {Work::in_machine,
+                 "Reseat card, riser and cable of this link, and replace the part that the errors follow."}},
      .slow = {{"pcie_replays_slow", count, WindowLimits{240, kNever, 2 * kHour, 0, 10 * kMinute},
                "corrected errors of the PCIe link", "ours: 120 an hour; a healthy link has a few a day",
                "below 120 an hour", 30}},
@@ -751,7 +755,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   if (ctx.symptoms.has(tx_pause)) {
     for (const Finding& each : faults_before_gpus(ctx)) {
       out.add(fault_text(each));
-      out.next.push_back(each.remedy);
+      out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
       is_slow = is_slow || each.id == "pcie";
     }
     // Without pause sent, errors on the path of a GPU concern only the GPU.
@@ -843,10 +847,10 @@ constexpr Rule kSlowPcie{
         "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
         "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: findings of the "
         "checks pcie and acs between the NIC and its GPUs, and AER errors of these GPUs.",
-    .fix =
-        "Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\nCheck slot, IOMMU, "
-        "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "
-        "topo\nReseat card and riser; then replace the part that the fault follows.",
+    .fix = {"Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\n",
+            {Work::at_machine, "Check slot, IOMMU, ACS and MRRS: fabric-agentctl check --only platform\n"},
+            "Show the distance to the GPUs: fabric-agentctl topo\n",
+            {Work::in_machine, "Reseat card and riser; then replace the part that the fault follows."}},
     .limits = {&kFewEvents},
     .culprit = Culprit::host,
     .explains = {tx_pause, pcie, discards, receiver},

@@ -223,11 +223,11 @@ constexpr Measurement kUnprotectedWindows[]{
      .read_port = read_unprotected<Direction::rx>},
 };
 
-constexpr std::string_view
-    kPauseUnit = "share of the time",
-    kStormRemedy =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
-        "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
+constexpr std::string_view kPauseUnit = "share of the time";
+constexpr FixRow kStormRemedy{
+    "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
+    "fabric-agentctl check --only pcie. ",
+    {Work::ends_jobs, "Reset the NIC if it continues: devlink dev reload pci/{pci}"}};
 
 constexpr Measurement kPauseStormWindows[]{
     {.window = {"tx_pause", ratio, WindowLimits{0.8, 0.99, 10, 10, 30}, kPauseUnit,

@@ -89,7 +89,8 @@ double share_left(const GpuPlanes& gpu) {
 }
 
 Finding planes_finding(const View& view, const GpuPlanes& gpu) {
-  std::string lost, maintained, fix;
+  std::string lost, maintained;
+  Fix fix;
   size_t active = 0;
   for (const Port* port : gpu.ports) {
     if (is_active(*port)) {
@@ -103,7 +104,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     std::string state = port->state ? std::string(port_state_text(*port->state)) : "state unknown";
     if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
     append_item(lost, port->id() + " " + state);
-    if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->remedy;
+    if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
   }
   const double share = share_left(gpu);
   const std::string expected = std::to_string(gpu.ports.size()) + " planes",

@@ -70,19 +70,18 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
                               " through the root complex: GPUDirect loses half or more of its throughput.";
   if (turn.direct)
     return bad(Status::warning, bridge, observed, expected, meaning,
-               "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check");
+               {Work::ends_jobs, "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check"});
   return bad(Status::warning, bridge, observed, expected, meaning,
-             "setpci -s " + bridge +
-                 " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
-                 "setup, or add " +
-                 persistent + ". Keep ACS if virtual machines get single devices.");
+             {{Work::service, "setpci -s " + bridge + " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; "},
+              {Work::in_machine, "persistent: disable ACS in the firmware setup, or add " + persistent + ". "},
+              "Keep ACS if virtual machines get single devices."});
 }
 
 Finding unread_finding(const std::string& why) {
   return bad(Status::unknown, "host", "-", "no redirect on the bridges between GPUs and their NICs",
              "ACS redirect of GPUDirect traffic is unknown: " + why +
                  ". Reading it from PCI configuration space requires CAP_SYS_ADMIN.",
-             "Refresh the PCI data: systemctl restart fabric-agent-pci");
+             {Work::service, "Refresh the PCI data: systemctl restart fabric-agent-pci"});
 }
 
 void ask_acs(const View& view, Findings& findings) {
@@ -176,12 +175,13 @@ Finding gpu_bar_finding(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
     expected = size_text(possible) + ", which the GPU offers (Resizable BAR)";
   }
   if (possible <= bar.size) return good(gpu.name, observed, like_others);
-  return bad(Status::warning, gpu.name, observed, expected,
-             "NICs reach the memory of this GPU (" + gpu.pci +
-                 ") through this BAR. Registering memory beyond it for GPUDirect fails.",
-             "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with 64-bit MMIO space for all GPUs. "
-             "Verify: lspci -vv -s " +
-                 gpu.pci);
+  return bad(
+      Status::warning, gpu.name, observed, expected,
+      "NICs reach the memory of this GPU (" + gpu.pci +
+          ") through this BAR. Registering memory beyond it for GPUDirect fails.",
+      {{Work::in_machine,
+        "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with 64-bit MMIO space for all GPUs. "},
+       "Verify: lspci -vv -s " + gpu.pci});
 }
 
 // GPUs with a NIC.
@@ -253,10 +253,12 @@ std::optional<Finding> ask_gpudirect(const View& view) {
   if (*has.pci_p2pdma && *has.dmabuf_move_notify)
     return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
   const std::string missing = *has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA";
-  return bad(Status::warning, "host", "kernel without " + missing + ", no peer memory client",
-             "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kNoGpuDirect,
-             "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer memory, and "
-             "load amdgpu after it.");
+  return bad(
+      Status::warning, "host", "kernel without " + missing + ", no peer memory client",
+      "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kNoGpuDirect,
+      {Work::ends_jobs,
+       "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer memory, and "
+       "load amdgpu after it."});
 }
 
 }  // namespace
@@ -284,8 +286,9 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
 
 // iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12);
 // on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
-constexpr const char* kRemedy =
-    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
+constexpr FixRow kRemedy{
+    Work::ends_jobs,
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot."};
 
 // In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
@@ -459,14 +462,16 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
                "PCIe settings differ from those of the other NICs of this model (" + differing +
                    "): this NIC will be the slow one in a collective.",
-               "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
-               "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +
-                   pci);
+               {{Work::in_machine | Work::service,
+                 "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
+                 "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. "},
+                "Compare with lspci -vv -s " + pci});
   if (subject.for_gpus && *subject.has->mrrs < limit_of(view, kLeastMrrs) && !mrrs_wanted)
-    return bad(Status::warning, subject.nic->name, observed,
-               "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
-               "Small read requests keep the NIC from reading memory at the rate of the network.",
-               "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci");
+    return bad(
+        Status::warning, subject.nic->name, observed,
+        "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
+        "Small read requests keep the NIC from reading memory at the rate of the network.",
+        {Work::service, "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci"});
   return good(subject.nic->name, observed, "equal to others of its model");
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/json_fwd.h"
 #include "base/status.h"
+#include "judge/fix.h"
 
 namespace fabric {
 
@@ -42,7 +43,7 @@ struct Finding {
   std::string observed;
   std::string expected;
   std::string meaning;            // why it matters; empty if ok
-  std::string remedy;             // a command to paste; empty if ok
+  std::string remedy{};           // of `fix`; empty if ok
   std::string since{};            // RFC 3339; empty: unknown
   std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
   bool acknowledged = false;      // shown, but does not count for the verdict
@@ -59,7 +60,10 @@ struct Finding {
   std::optional<Culprit> culprit{};
   std::optional<Certainty> certainty{};  // nullopt: no cause, or Culprit::unknown
   std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, if it is no check as well
-  std::vector<std::string> next{};       // of a cause: actions, or values to collect; `remedy` joins them
+  std::vector<std::string> next{};       // of a cause: the lines of `fix`; `remedy` joins them
+  // What to do, as the rules write it: one entry; of a cause one for each line, actions or values to collect. remedy.h
+  // makes `remedy` and `next` of it.
+  std::vector<Fix> fix{};
 };
 using Findings = std::vector<Finding>;
 

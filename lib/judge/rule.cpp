@@ -134,7 +134,7 @@ std::string runbook(const Rule& rule) {
   std::string text(rule.meaning);
   if (!rule.excludes.empty()) text.append("\nExcludes: ").append(rule.excludes);
   if (!rule.inspect.empty()) text.append("\nInspect: ").append(rule.inspect);
-  if (!rule.fix.empty() && !rule.is_cause()) text.append("\nFix: ").append(rule.fix);
+  if (!rule.fix.empty() && !rule.is_cause()) text.append("\nFix: ").append(rule.fix.text());
   for (const Limit* each : rule.limits)
     if (each != nullptr) text += "\n" + limit_text(*each);
   return text;

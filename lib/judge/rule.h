@@ -46,9 +46,10 @@ struct Measurement {
   bool graced = false;     // not counted while the machine boots or the driver reloads, when links come up
   bool transport = false;  // of connections, or of the device: measured without a wire of the port as well
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
-  std::string_view meaning, remedy;
+  std::string_view meaning;
+  FixRow remedy;
   // The remedy of ports without RoCE, such as InfiniBand and EFA, and of ports without a wire; empty: `remedy`.
-  std::string_view elsewhere{};
+  FixRow elsewhere{};
   // The same readings over a long window, for faults too slow for a short one; with its own key and state.
   std::optional<WindowRow> slow{};
   CounterSum sum{};
@@ -102,7 +103,7 @@ struct PortContext;  // one port and all that is known about it: port_context.h
 struct Cause {
   bool is_proven = true;  // false: too little evidence; only mentioned by not-enough-evidence
   std::vector<std::string> evidence;
-  std::vector<std::string> next{};           // steps of this case, before the rule's own
+  std::vector<Fix> next{};                   // lines of this case, before the rule's own
   Symptoms unexplained{};                    // symptoms in Rule::explains that are not explained in this case
   Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
   bool critical = false;                     // in this case, although the row says warning
@@ -116,7 +117,7 @@ struct Cause {
     add(std::move(line));
   }
   // Another cause looks the same from this host. `step`: the measurement that decides.
-  void add_ambiguous(const std::string& line, std::string step) {
+  void add_ambiguous(const std::string& line, Fix step) {
     certainty = Certainty::likely;
     add("ambiguous: " + line);
     next.push_back(std::move(step));
@@ -133,8 +134,8 @@ struct Rule {
   std::string_view inspect{};  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
   // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). Of a cause: steps separated by
   // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
-  std::string_view fix{};
-  std::string_view fix_lossy{}, fix_scheduled{};  // of a cause, on fabrics of these kinds; empty: `fix`
+  FixRow fix{};
+  FixRow fix_lossy{}, fix_scheduled{};  // of a cause, on fabrics of these kinds; empty: `fix`
   std::array<const Limit*, 7> limits{};
   // The settings whose present values the rule judges. In audit mode a finding about a value that enforcement would
   // change is listed and does not count, as that of the setting itself.

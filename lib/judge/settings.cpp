@@ -11,7 +11,8 @@ namespace {
 
 struct Verdict {
   Status status;
-  std::string meaning, remedy;
+  std::string meaning;
+  Fix fix;
 };
 
 constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply";
@@ -29,7 +30,9 @@ Verdict verdict_of(const Change& change, bool enforced) {
               "Write the value, so that it is known: " + std::string(kPlan)};
     case Outcome::differs:
       if (!enforced) return {setting.severity, meaning, std::string(kPlan)};
-      return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
+      return {setting.severity,
+              meaning,
+              {"The agent repairs it. ", {Work::service, "If it stays: journalctl -u fabric-agent"}}};
     case Outcome::pending:
       if (!change.detail.empty()) {
         const char* next = "When the cause is over: fabric-agentctl apply";
@@ -56,8 +59,11 @@ Verdict verdict_of(const Change& change, bool enforced) {
               "original settings are lost."};
     case Outcome::conflict: break;
   }
-  return {Status::critical, meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
-          "Find the other program (journalctl -u fabric-agent) and stop it; the agent then enforces the value again."};
+  return {Status::critical,
+          meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
+          {"Find the other program",
+           {Work::service, " (journalctl -u fabric-agent)"},
+           " and stop it; the agent then enforces the value again."}};
 }
 
 Finding unreadable(const Port& port, const std::string& wanted, const std::string& why) {
@@ -95,15 +101,16 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   }
   // As long as one of these is open, neither the agent nor an apply writes.
   if (view.policy != nullptr && !view.no_policy.empty())
-    verdict.remedy = "Correct the configuration first: fabric-agentctl config check";
-  else if (agent && agent->running && !agent->held.empty()) verdict.remedy = "End the suspension: " + agent->held;
+    verdict.fix = "Correct the configuration first: fabric-agentctl config check";
+  else if (agent && agent->running && !agent->held.empty())
+    verdict.fix = {Work::service, "End the suspension: " + agent->held};
   if (!change.detail.empty() && change.outcome != Outcome::pending)
     verdict.meaning += " Reported: " + change.detail + ".";
-  Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
+  Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.fix);
   finding.outcome = outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));
-    finding.remedy = "The Arm cores of the DPU own this port: change the setting there, or its value in the policy.";
+    finding.fix = {"The Arm cores of the DPU own this port: change the setting there, or its value in the policy."};
     return finding;
   }
   return is_audit(view) ? audited(std::move(finding)) : finding;

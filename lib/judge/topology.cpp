@@ -32,7 +32,7 @@ std::string missing_text(const Built& built, size_t gpu) {
 Finding no_rdma_finding(const Nic& nic, const std::string& like) {
   return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
              "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
+             {Work::ends_jobs, "journalctl -k -g " + nic.pci + ", then reload its RDMA driver."});
 }
 
 // True if the NUMA node of the NIC has no GPU, while GPUs elsewhere share a NIC although there is a NIC for each.
@@ -75,7 +75,7 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
                            "This NIC (" + nic.pci +
                                ", of another model) serves a GPU at a lower rate than the other NICs. The slowest pair "
                                "sets the pace of a collective.",
-                           "Replace the NIC with one of the model of the others: lspci -nn"));
+                           {Work::in_machine, "Replace the NIC with one of the model of the others: lspci -nn"}));
   }
 }
 
@@ -122,7 +122,8 @@ void ask_pairing(const View& view, Findings& findings) {
           bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
               "next to a GPU, like the other NICs",
               "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
-              "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo"));
+              {Work::in_machine,
+               "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo"}));
     } else if (!explained && usual && most_alike(topology, gpus) > *usual) {
       findings.push_back(
           bad(Status::warning, nic.name, "serves " + gpu_names(topology, gpus),
@@ -130,7 +131,8 @@ void ask_pairing(const View& view, Findings& findings) {
               "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
                   " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
                   missing_text(*placed.built, gpus.front()),
-              "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver."));
+              {Work::in_machine,
+               "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver."}));
     } else {
       findings.push_back(
           good(nic.name, "serves " + (gpus.empty() ? "no GPU" : gpu_names(topology, gpus)), "like the other NICs"));
@@ -289,12 +291,13 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
     return bad(Status::unknown, gpu.name, "-", "a NIC on the same PCIe switch or NUMA node",
                "The distance of this GPU (" + gpu.pci +
                    ") to any NIC is unknown: they share no bridge, and a NUMA node is unknown.",
-               "Enable NUMA information of PCI devices in the firmware setup, or a PCI topology in the hypervisor.");
+               {Work::in_machine,
+                "Enable NUMA information of PCI devices in the firmware setup, or a PCI topology in the hypervisor."});
   std::string observed = std::string(to_text(*path)) + " to";
   for (const size_t nic : placed.compute)
     if (path_class(gpu, topology.nics[nic]) == path) observed += " " + topology.nics[nic].name;
-  const std::string remedy =
-      "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
+  const Fix fix{"fabric-agentctl topo; ",
+                {Work::in_machine, "then restore the missing NIC, or move the NIC to the slot next to this GPU."}};
   const std::string expected(to_text(placed.expected_paths[index].value_or(*path)));
   if (placed.is_too_far(index)) {
     std::string lost = missing_text(*placed.built, index);
@@ -316,7 +319,7 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
                    lost,
-               remedy);
+               fix);
   }
   if (path > placed.expected_paths[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
@@ -324,7 +327,7 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
     return bad(Status::warning, gpu.name, observed, "NODE or nearer",
                "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
                "sockets.",
-               remedy);
+               fix);
   return good(gpu.name, observed, expected);
 }
 
@@ -427,9 +430,9 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
       append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
   if (!given_away.empty())
     meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";
-  return bad(
-      Status::critical, "node", observed, expected, std::move(meaning),
-      "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its driver.");
+  return bad(Status::critical, "node", observed, expected, std::move(meaning),
+             {"lspci -nn; journalctl -k -g 'pcie|xid'; ",
+              {Work::in_machine, "then reseat the missing device, check its power, or load its driver."}});
 }
 
 // `gid-index` checks [expect] gid_index.
@@ -448,7 +451,8 @@ void ask_expect(const View& view, Findings& findings) {
       findings.push_back(bad(Status::critical, topology.gpus[gpu].name, observed, expected,
                              "The nearest compute NIC of this GPU is farther away than [expect] class. The slowest "
                              "pair sets the pace of a collective.",
-                             "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the right slot."));
+                             {"fabric-agentctl topo; ",
+                              {Work::in_machine, "then restore the missing NIC, or move the NIC to the right slot."}}));
     else findings.push_back(good(topology.gpus[gpu].name, observed, expected));
   }
 
@@ -461,9 +465,9 @@ void ask_expect(const View& view, Findings& findings) {
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
                              "of its slowest link.",
-                             "Configure the same speed and FEC as on the switch port (" +
-                                 fill_names("ethtool {netdev}", &port, port.id()) +
-                                 "). Replace a cable or transceiver that brings up fewer lanes."));
+                             {"Configure the same speed and FEC as on the switch port (" +
+                                  fill_names("ethtool {netdev}", &port, port.id()) + "). ",
+                              {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}}));
     else findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
   }
 }
@@ -493,38 +497,48 @@ using Kind = InventoryChange::Kind;
 
 struct Words {
   Kind kind;
-  const char *what, *meaning, *remedy;
+  const char *what, *meaning;
+  FixRow fix;  // before the command that shows the log
 };
 constexpr Words kWords[]{
-    {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn"},
+    {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn; "},
     {Kind::driver, "kernel driver ", "The GPU has lost its kernel driver: no job can use it.",
-     "lspci -k; modprobe the driver"},
-    {Kind::rdma, "RDMA devices ",
+     "lspci -k; modprobe the driver; "},
+    {Kind::rdma,
+     "RDMA devices ",
      "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
-     "rdma link show; rdma system show; then reload the RDMA driver"},
-    {Kind::rate, "", "The link is slower than recorded. Every collective runs at the speed of its slowest link.",
-     "Configure the same speed and FEC as on the switch port; replace a cable or transceiver that brings up fewer "
-     "lanes"},
+     {"rdma link show; rdma system show; ", {Work::ends_jobs, "then reload the RDMA driver; "}}},
+    {Kind::rate,
+     "",
+     "The link is slower than recorded. Every collective runs at the speed of its slowest link.",
+     {"Configure the same speed and FEC as on the switch port; ",
+      {Work::at_link, "replace a cable or transceiver that brings up fewer lanes; "}}},
     {Kind::numa, "NUMA node ",
      "The firmware reports another NUMA node (-1: none) for this root bus: jobs are bound to the wrong CPUs and "
      "memory.",
-     "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes"},
-    {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
-     "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
+     "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes; "},
+    {Kind::link,
+     "PCIe link ",
+     "The PCIe link trained lower than before.",
+     {Work::in_machine,
+      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup; "}}};
 
 // How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
 // in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
-std::string fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
+Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
   const auto is_beside = [&](const PciDevice& device) {
     return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
   };
   const Nic* nic = find_where(topology.nics, is_beside);
   if (nic == nullptr)
-    return journal + "; then power the node off and on, check the power of the device, and reseat it.";
-  return journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. If it stays away, " + nic->pci +
-         " lives, so the slot is in order: compare the firmware settings that decide how many functions and ports the "
-         "card has (mstconfig -d " +
-         nic->pci + " query, niccli, ...) with those of an equal card.";
+    return {journal + "; ",
+            {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}};
+  return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
+          {Work::at_machine,
+           "If it stays away, " + nic->pci +
+               " lives, so the slot is in order: compare the firmware settings that decide how many functions and "
+               "ports the card has (mstconfig -d " +
+               nic->pci + " query, niccli, ...) with those of an equal card."}};
 }
 
 // `parts`: the changed part, or all of one root bus with the same change.
@@ -539,16 +553,22 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
   const std::string journal = "journalctl -k -g '" + pattern + "'",
                     accept = "If this is intended: fabric-agentctl inventory accept";
   const std::string part = joined(parts, ", ", [](const InventoryChange& each) { return part_text(each); });
-  if (change.kind == Kind::gone)
+  if (change.kind == Kind::gone) {
+    Fix fix = fix_of_missing(topology, change.gpu ? "" : change.pci, journal);
+    fix.steps.back().text += " ";
+    fix += accept;
     return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
                std::string(change.gpu ? "The GPU " : "The NIC ") + part +
                    " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
-               fix_of_missing(topology, change.gpu ? "" : change.pci, journal) + " " + accept);
+               std::move(fix));
+  }
   if (parts.size() > 1) subject = change.root;
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
+  Fix fix = words.fix;
+  fix += journal + ". " + accept;
   return bad(change.kind == Kind::driver ? Status::critical : Status::warning, subject,
              words.what + change.is + ": " + part, words.what + change.was + ", as of " + taken, words.meaning,
-             std::string(words.remedy) + "; " + journal + ". " + accept);
+             std::move(fix));
 }
 
 // The port of a change of rate, or nullptr.
@@ -700,8 +720,9 @@ Findings gpus_without_driver(const View& view) {
                       driver + ", like " + std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs"),
                       "The GPU " + gpu.pci + " has no kernel driver, unlike " + std::to_string(equal) +
                           " equal GPUs: the driver failed on it, and no job can use it.",
-                      "lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
-                          " > /sys/bus/pci/drivers_probe; power the node off and on if it fails again"));
+                      {"lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
+                           " > /sys/bus/pci/drivers_probe; ",
+                       {Work::in_machine, "power the node off and on if it fails again"}}));
   }
   return out;
 }
@@ -728,8 +749,8 @@ void ask_symmetry(const View& view, Findings& findings) {
   if (const auto& odd = placed.built->odd_gpus; odd && !gpu)
     add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
             "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
-            "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
-            "on, and reseat the GPU."));
+            {"lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; ",
+             {Work::in_machine, "then power the node off and on, and reseat the GPU."}}));
   for (const OddNode& odd : placed.built->odd_nodes) {
     std::string names = odd.name;
     if (odd.whole_root) {

@@ -110,8 +110,8 @@ void expect_no_pfc(size_t step) {
       }
     // The texts of the table, too: a rule that recommends PFC is not asked here.
     for (const Rule& rule : rules()) {
-      std::string text(rule.fix);
-      if (!rule.fix_lossy.empty()) text = rule.fix_lossy;
+      std::string text = rule.fix.text();
+      if (!rule.fix_lossy.empty()) text = rule.fix_lossy.text();
       if (rule.is_cause() && recommends_pfc(text)) EXPECT_FALSE(reported.contains(rule.id)) << rule.id << ": " << text;
     }
   }

@@ -69,7 +69,7 @@ std::string windows_of(const Rule& check) {
 std::string entry(const Rule& check) {
   std::string out = ".TP\n.B " + roff(check.id) + "\n.I " + roff(check.title) + ".\n.br\n" + roff(check.meaning) + "\n";
   add_line(out, "Inspect", check.inspect);
-  add_line(out, "Fix", check.fix);
+  add_line(out, "Fix", check.fix.text());
   add_line(out, "Windows", windows_of(check));
   for (const Limit* each : check.limits)
     if (each != nullptr) out += ".br\n" + roff(limit_text(*each)) + "\n";

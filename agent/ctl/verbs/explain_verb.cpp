@@ -19,8 +19,10 @@
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
+#include "judge/remedy.h"
 #include "judge/rule.h"
 #include "kernel/rdma/infiniband.h"
+#include "node/machine.h"
 #include "node/optics_state.h"
 
 namespace fabric::ctl {
@@ -41,6 +43,7 @@ struct NodeState {
   Node node;
   lines::Lids lids;
   std::optional<HealthMemory> memory;
+  std::string hypervisor;  // empty: real hardware, or the lines may be another machine's
   int64_t wall = std::time(nullptr);
   double uptime = 0;  // at `wall`
 };
@@ -84,6 +87,17 @@ std::string next_step(const Found& found) {
     return value;
   });
   return std::string(trim(step));
+}
+
+// The message's meaning, and what to do, on the machine that wrote the lines: this one, unless they name another.
+std::string meaning_of(const LineMessage& message, const Found& found, const NodeState& state) {
+  const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
+  const std::string own = short_name(state.node.hostname);
+  const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
+                         return short_name(host.text) == own;
+                       });
+  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return message.meaning.text();
+  return fix_of_guest(message.meaning, state.hypervisor).text();
 }
 
 // The health rules that were raised for the port at the time of the line; if that is unknown, those raised now.
@@ -149,7 +163,7 @@ constexpr std::string_view kUnknown = "unknown";
 constexpr std::string_view kUnknownMeaning =
     "No rule knows this message: the codes and names in it are all that is known.";
 
-std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
+std::string found_text(const Found& found, const NodeState& state, const Output& output) {
   const LineMessage* message = found.message;
   const Named& named = found.named;
   std::string text = "unknown message";
@@ -159,7 +173,7 @@ std::string found_text(const Found& found, const std::optional<HealthMemory>& me
     text = std::string(message->id) + " (" + std::string(to_text(message->cause)) + ")";
     if (message->cause == Cause::none) text = std::string(message->id) + " (harmless)";
     if (message->role == Role::consequence) text = std::string(message->id) + " (a consequence)";
-    paragraphs.back() = message->meaning;
+    paragraphs.back() = meaning_of(*message, found, state);
   }
   text += "\n";
   if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
@@ -169,7 +183,8 @@ std::string found_text(const Found& found, const std::optional<HealthMemory>& me
     if (!port.netdev.empty()) port_text += ", netdev " + port.netdev;
     if (!port.pci.empty()) port_text += ", PCI " + port.pci;
     paragraphs.push_back(port_text + " (by " + named.by[i] + ")");
-    for (const std::string& counters : counters_of(port, found, memory)) paragraphs.push_back("Counters: " + counters);
+    for (const std::string& counters : counters_of(port, found, state.memory))
+      paragraphs.push_back("Counters: " + counters);
   }
   if (!found.elsewhere.empty())
     paragraphs.push_back("Not on this node: " + counted_text(found.elsewhere) +
@@ -201,7 +216,7 @@ Json counted_json(const std::vector<Counted>& list, const char* name) {
   return out;
 }
 
-Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
+Json found_json(const Found& found, const NodeState& state) {
   Json time, ports = Json::array(), consequences = Json::array();
   if (found.time) time = time_text(*found.time);
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
@@ -210,11 +225,11 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
                      {"netdev", port.netdev},
                      {"pci", port.pci},
                      {"by", found.named.by[i]},
-                     {"counters", counters_of(port, found, memory)}});
+                     {"counters", counters_of(port, found, state.memory)}});
   }
   for (const lines::Consequence& each : found.consequences)
     consequences.push_back({{"id", each.message->id},
-                            {"meaning", each.message->meaning},
+                            {"meaning", meaning_of(*each.message, found, state)},
                             {"codes", counted_json(each.codes, "code")},
                             {"line", clean_text(each.line)},
                             {"first_line", each.first},
@@ -222,9 +237,12 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
   Json out = {{"id", kUnknown}, {"cause", to_text(Cause::unknown)}, {"meaning", kUnknownMeaning}, {"next", ""},
               {"source", ""},   {"is_consequence", false}};
   if (const LineMessage* message = found.message; message != nullptr)
-    out = {{"id", message->id},           {"cause", to_text(message->cause)},
-           {"meaning", message->meaning}, {"next", next_step(found)},
-           {"source", message->source},   {"is_consequence", message->role == Role::consequence}};
+    out = {{"id", message->id},
+           {"cause", to_text(message->cause)},
+           {"meaning", meaning_of(*message, found, state)},
+           {"next", next_step(found)},
+           {"source", message->source},
+           {"is_consequence", message->role == Role::consequence}};
   std::string vendor, elsewhere;
   for (const Counted& code : found.codes)
     if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;
@@ -275,6 +293,7 @@ NodeState read_state(const Options& options, Output& output) {
     const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
     for (unsigned i = 0; base != 0 && i < count; ++i) out.lids[base + i] = &port;
   }
+  out.hypervisor = machine::hypervisor(root);
   out.wall = wall_now(machine->kernel);
   out.uptime = state::uptime(root).value_or(0);
   if (auto memory = load_health(root); memory && *memory) {
@@ -300,7 +319,8 @@ int explain_lines(const Options& options, Output& output) {
       if (!file.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
     file.clear();
   }
-  const NodeState state = read_state(options, output);
+  NodeState state = read_state(options, output);
+  if (stream == &file) state.hypervisor.clear();
   Log log(state.node, state.lids, state.wall, state.uptime);
   if (name.empty()) {
     for (const std::string& line : options.arguments) log.add(line);
@@ -311,11 +331,11 @@ int explain_lines(const Options& options, Output& output) {
   }
   if (options.json) {
     Json list = Json::array();
-    for (const Found& found : log.found()) list.push_back(found_json(found, state.memory));
+    for (const Found& found : log.found()) list.push_back(found_json(found, state));
     output.text += json_text(list);
   } else {
     std::string text;
-    for (const Found& found : log.found()) append_item(text, found_text(found, state.memory, output), "\n");
+    for (const Found& found : log.found()) append_item(text, found_text(found, state, output), "\n");
     if (log.known() == 0 && !text.empty()) text += "\n";
     if (log.known() == 0 && log.lines() == 1)
       text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
@@ -372,8 +392,9 @@ int explain_ids(const Options& options, Output& output) {
     if (!rule.is_cause()) continue;
     text += "  " + wrapped("Culprit: " + std::string(to_text(rule.culprit)) + ".", output.width, 2) + "\n";
     // The steps have NETDEV in place of {netdev} and so on, since no port is known.
-    if (!rule.fix.empty())
-      for (const std::string_view line : split(rule.fix, '\n'))
+    const std::string fix = rule.fix.text();
+    if (!fix.empty())
+      for (const std::string_view line : split(fix, '\n'))
         text += "  " + wrapped(with_names(line, upper), output.width, 4) + "\n";
   }
   output.text += text;

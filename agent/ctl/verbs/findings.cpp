@@ -6,6 +6,7 @@
 #include "ctl/output/table.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
+#include "judge/remedy.h"
 
 namespace fabric::ctl {
 
@@ -49,6 +50,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
                                   "Nothing was checked, so the state is unknown.",
                                   "List the GPUs and NICs that were found: fabric-agentctl topo"));
     report.findings.back().id = name;
+    write_remedy(report.findings.back());
   }
   if (acks) mark_acknowledged(report, active_acks(*acks, seen_acks, wall), wall);
   return report;

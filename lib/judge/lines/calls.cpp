@@ -12,7 +12,7 @@ constexpr std::string_view kVerbs =
 constexpr std::string_view kCm = "rdma_resolve_addr(3), rdma_connect(3); Linux drivers/infiniband/core/cma.c, addr.c";
 
 // A row of a call: the errnos that it is for; none: any other.
-constexpr LineMessage of(Call call, std::string_view errors, std::string_view id, Cause cause, std::string_view meaning,
+constexpr LineMessage of(Call call, std::string_view errors, std::string_view id, Cause cause, const FixRow& meaning,
                          std::string_view next, std::string_view source) {
   return {id, cause, "", meaning, next, source, 0, Role::cause, call, errors};
 }
@@ -205,8 +205,9 @@ constexpr LineMessage kCallRows[] = {
        "devlink before the driver loads, or do not load irdma where RDMA is not used.",
        "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"),
     of(Call::enable_vfs, "ENOMEM|EIO", "vfs-resources", host,
-       "The platform has no room for the BARs or bus numbers of the virtual functions: SR-IOV and MMIO above 4 GB in "
-       "the firmware setup, pci=realloc.",
+       {"The platform has no room for the BARs or bus numbers of the virtual functions",
+        {Work::in_machine, ": SR-IOV and MMIO above 4 GB in the firmware setup, pci=realloc"},
+        "."},
        "lspci -vv -s {pci} | grep -A 8 SR-IOV; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
     of(Call::enable_vfs, "ENOENT|EINVAL|ERANGE|EOPNOTSUPP|EPERM|EACCES|EROFS", "vfs-refused", host,
        "The function offers fewer virtual functions, or none: SR-IOV is off in the NIC's firmware, the number exceeds "

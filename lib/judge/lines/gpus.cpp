@@ -31,13 +31,18 @@ constexpr LineMessage kGpuRows[] = {
      "A GPU has fallen off the bus (Xid 79): it no longer answers on PCIe. Its power, slot, riser or cooling is at "
      "fault, or the GPU itself. It is unusable until the node has been powered off and on.",
      "fabric-agentctl check --only pcie,aer", kXid},
-    {"gpu-memory", host,
+    {"gpu-memory",
+     host,
      "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
      "NVRM: Xid (*): 140,",
-     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row was replaced (63) or could "
-     "not be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; "
-     "replace it after 64.",
-     "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
+     {"The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row was replaced (63) or "
+      "could "
+      "not be (64). The process that used it ends, and its peers see remote errors. ",
+      {Work::ends_jobs | Work::when_idle, "Reset the GPU when it is idle"},
+      {Work::in_machine, "; replace it after 64"},
+      "."},
+     "nvidia-smi -q -d ECC,ROW_REMAPPER",
+     kXid},
     {"gpu-nvlink", host,
      "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|"
      "NVRM: Xid (*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,",
@@ -87,12 +92,15 @@ constexpr LineMessage kGpuRows[] = {
      "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or powered "
      "off and on.",
      "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
-    {"amdgpu-memory", host,
+    {"amdgpu-memory",
+     host,
      "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|"
      "amdgpu*deferred hardware errors detected",
-     "The memory of an AMD GPU had an error that could not be corrected. The process that uses it ends, and its peers "
-     "see remote errors. Replace the GPU when its bad pages reach the threshold.",
-     "amd-smi bad-pages; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
+     {"The memory of an AMD GPU had an error that could not be corrected. The process that uses it ends, and its peers "
+      "see remote errors. ",
+      {Work::in_machine, "Replace the GPU when its bad pages reach the threshold."}},
+     "amd-smi bad-pages; amd-smi metric --ecc",
+     "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
     {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
      "A program accessed GPU memory that it does not have (on NVIDIA GPUs: Xid 31), usually because of a bug in the "
      "program. The program ends, and its peers see remote errors.",

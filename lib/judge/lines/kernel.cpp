@@ -9,22 +9,28 @@ using enum Cause;
 
 constexpr LineMessage kKernelRows[] = {
     // PCIe and IOMMU.
-    {"aer-corrected", host,
+    {"aer-corrected",
+     host,
      "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
      "AER: Multiple Correctable error|[ 0] RxErr|[ 6] BadTLP|[ 7] BadDLLP|[ 8] Rollover|[12] Timeout",
-     "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this port "
-     "may leave the bus next. Reseat the device or its riser, then look at slot and power.",
-     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+     {"The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this port "
+      "may leave the bus next. ",
+      {Work::in_machine, "Reseat the device or its riser, then look at slot and power."}},
+     "fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/aer.c"},
     {"aer-nonfatal", host,
      "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"
      "Uncorrectable (Non-Fatal) error*received",
      "A PCIe transaction was lost. The device may continue with wrong data, or its driver resets it.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
-    {"aer-fatal", host,
+    {"aer-fatal",
+     host,
      "severity=Uncorrected (Fatal)|severity=Uncorrectable (Fatal)|Uncorrected (Fatal) error*received|"
      "Uncorrectable (Fatal) error*received",
-     "The PCIe link failed and was reset. Reseat or replace the NIC, riser or cable if it recurs.",
-     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+     {"The PCIe link failed and was reset. ",
+      {Work::in_machine, "Reseat or replace the NIC, riser or cable if it recurs."}},
+     "fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/aer.c"},
     {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
      "After a PCIe error, Linux could not restore the device, or one beside it. The device works again only after its "
      "driver is loaded again, or the node is restarted.",
@@ -33,27 +39,39 @@ constexpr LineMessage kKernelRows[] = {
      "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
      "the AER lines around this one.",
      "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
-    {"pci-no-room-for-vfs", host,
+    {"pci-no-room-for-vfs",
+     host,
      "not enough MMIO resources for SR-IOV|SR-IOV: bus number out of range|can't enable * VFs (bus * out of range",
-     "The BIOS left too little address space, or too few bus numbers, for the virtual functions of this device. Enable "
-     "SR-IOV and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: pci=assign-busses).",
-     "lspci -vvs {pci} | grep -A9 SR-IOV; cat /proc/cmdline", "Linux drivers/pci/iov.c"},
+     {"The BIOS left too little address space, or too few bus numbers, for the virtual functions of this device. ",
+      {Work::in_machine,
+       "Enable SR-IOV and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: "
+       "pci=assign-busses)."}},
+     "lspci -vvs {pci} | grep -A9 SR-IOV; cat /proc/cmdline",
+     "Linux drivers/pci/iov.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
      "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
-    {"pcie-no-answer", host, "Unable to change power state from *device inaccessible|: not ready *; giving up",
-     "The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
-     "state. Power the node off and on; reseat the device if it recurs.",
-     "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power", "Linux drivers/pci/pci.c"},
+    {"pcie-no-answer",
+     host,
+     "Unable to change power state from *device inaccessible|: not ready *; giving up",
+     {"The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
+      "state. ",
+      {Work::in_machine, "Power the node off and on; reseat the device if it recurs."}},
+     "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power",
+     "Linux drivers/pci/pci.c"},
     {"pcie-power-fault", host, "Slot(*: Power fault",
      "The PCIe slot reports a fault of its power, and the device in it is gone: a short circuit, a power cable, or the "
      "device.",
      "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
-    {"pcie-retrain", host, "retraining non-functional downstream link at",
-     "The PCIe link below this bridge did not come up, and Linux tries it at 2.5 GT/s: the device in the slot is "
-     "missing, or slow. Reseat the device, riser or cable.",
-     "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/quirks.c"},
+    {"pcie-retrain",
+     host,
+     "retraining non-functional downstream link at",
+     {"The PCIe link below this bridge did not come up, and Linux tries it at 2.5 GT/s: the device in the slot is "
+      "missing, or slow. ",
+      {Work::in_machine, "Reseat the device, riser or cable."}},
+     "lspci -tv; fabric-agentctl check --only pcie",
+     "Linux drivers/pci/quirks.c"},
     {"pcie-limited", host, "available PCIe bandwidth, limited by",
      "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
      "Linux drivers/pci/pci.c"},
@@ -73,11 +91,13 @@ constexpr LineMessage kKernelRows[] = {
      "A process has waited in the kernel for minutes, and cannot be killed. The stack below the line names the driver "
      "that it waits for: a NIC's or GPU's firmware that hangs, or a file system.",
      "journalctl -k | grep -A 30 'blocked for more'", "Linux kernel/hung_task.c"},
-    {"cpu-throttled", host,
+    {"cpu-throttled",
+     host,
      "temperature above threshold, cpu clock throttled|temperature is above threshold, cpu clock is throttled",
-     "A CPU is too hot and runs more slowly: its processes post receives late, and the other ranks wait. Check fans, "
-     "airflow and power limits.",
-     "sensors; grep . /sys/devices/system/cpu/cpu0/thermal_throttle/*", "Linux drivers/thermal/intel/therm_throt.c"},
+     {"A CPU is too hot and runs more slowly: its processes post receives late, and the other ranks wait. ",
+      {Work::at_machine, "Check fans, airflow and power limits."}},
+     "sensors; grep . /sys/devices/system/cpu/cpu0/thermal_throttle/*",
+     "Linux drivers/thermal/intel/therm_throt.c"},
     {"library-segfault", software,
      "segfault at *in libnccl|segfault at *in librccl|segfault at *in libibverbs|segfault at *in libmlx5",
      "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. The "

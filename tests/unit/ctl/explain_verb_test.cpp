@@ -42,6 +42,27 @@ TEST(ExplainLine, NamesThePortAndRemovesColors) {
   EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
 }
 
+// Work with hands is for the operator of the host, if the line is of this machine.
+TEST(ExplainLine, OfAGuestNeedsNoHands) {
+  const std::string line = "pcieport 0000:00:01.0: AER: Corrected error message received from 0000:24:00.0";
+  const auto meaning = [](Tree& tree, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"explain", "--json"});
+    return Json::parse(ran_on(tree, arguments).text).front()["meaning"].get<std::string>();
+  };
+  Captured tree;
+  EXPECT_TRUE(has(meaning(tree, {line}), "Reseat the device or its riser"));
+  tree.file("sys/class/dmi/id/sys_vendor", "QEMU\n").file("proc/sys/kernel/hostname", "node7.example.com\n");
+  for (const std::string& own : {line, "Nov 26 10:00:00 node7 kernel: " + line}) {
+    const std::string text = meaning(tree, {own});
+    EXPECT_FALSE(has(text, "Reseat")) << text;
+    EXPECT_TRUE(has(text, "may leave the bus next. This is a virtual machine (QEMU): report it")) << text;
+  }
+  // Another machine's, or nobody knows whose.
+  EXPECT_TRUE(has(meaning(tree, {"Nov 26 10:00:00 node8 kernel: " + line}), "Reseat"));
+  tree.file("log", line + "\n");
+  EXPECT_TRUE(has(meaning(tree, {"--log", tree.path() + "/log"}), "Reseat"));
+}
+
 TEST(ExplainLine, ReadsALineOfAColoredLog) {
   Captured tree;
   const std::string line =

@@ -47,7 +47,7 @@ TEST(LogLines, EveryMessageHasAnExampleAndAllItsTexts) {
     const bool is_new = ids.insert(message.id).second;
     EXPECT_TRUE(is_new || message.call != Call::none) << message.id;
     EXPECT_TRUE(examples.contains(message.id)) << message.id;
-    EXPECT_TRUE(message.meaning.ends_with('.')) << message.id;
+    EXPECT_TRUE(message.meaning.text().ends_with('.')) << message.id;
     EXPECT_FALSE(message.next.empty() || message.source.empty()) << message.id;
     EXPECT_EQ(find_rule(message.id), nullptr) << message.id;
   }
