@@ -211,7 +211,7 @@ TEST_F(CorpusTopology, PublishedFilesWithCommentsAndNewerFormats) {
   else EXPECT_TRUE(has(newer.error().what, "hwloc 3")) << newer.error().what;
 }
 
-// -- `lspci -tv`: the text names no NUMA nodes, link widths or registers, so these cannot be scored
+// -- `lspci -tv`: no NUMA nodes, link widths or registers, which cannot be scored
 
 struct Bus {
   std::string root;                  // "pci0000:20"
@@ -362,8 +362,7 @@ TEST_F(CorpusLspci, EveryClassIsTheTrees) {
       score.right, score.classes, score.machines);
 }
 
-// -- Machines of which others have told no PCI tree but what follows from one: XML of NCCL and RCCL, matrices of
-// nvidia-smi topo
+// -- XML of NCCL and RCCL, matrices of nvidia-smi topo: no PCI tree, but what follows from one
 
 struct MatrixScore {
   int machines = 0, pairs = 0, right = 0, gpus = 0, nearest = 0, paired = 0;
