@@ -776,8 +776,8 @@ TEST(Generated, LimitsAreInThePageAndInTheSample) {
             ".\nRange: " + test::number(row->least) + " to " + test::number(row->most) +
             ".\nSource: " + std::string(row->source) + ".\nUsed by: " + users_of(*row) + ".\n";
   for (const RuleRow& row : rule_rows()) sample += sample_of(row);
-  test::expect_golden_between(kTomlPage, ".\\\" Generated: tests/regenerate config\n",
-                              ".\\\" End of generated text\n", page);
+  test::expect_golden_between(kTomlPage, ".\\\" Generated: tests/regenerate config\n", ".\\\" End of generated text\n",
+                              page);
   test::expect_golden_between(kSample, "#reload_grace = \"2min\"\n", "\n# The hardware", sample);
 }
 
