@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the catalogue on every healthy machine that can have it: its check alone reports it, at its subject;
-// its rule alone names the culprit; healthy machines are silent. Prints the matrix.
+// its rule alone names the culprit; healthy machines are silent. Prints the matrix. check and diagnose agree about each
+// of them: their verdicts are equal, and diagnose prints for a port what check finds there. Their fixes fit the
+// machine. On fabrics of each kind healthy machines are silent, faults keep their culprit, and nobody is told to switch
+// PFC on in a fabric that has none.
+#include <regex>
+#include <set>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "ctl/verbs/diagnose_verb.h"
+#include "ctl/verbs/findings.h"
 #include "faults/answer.h"
 #include "faults/fleet/reported.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
+#include "judge/lines.h"
+#include "nic/metrics.h"
 #include "support/planted_defect.h"
 #include "support/rules.h"
 #include "support/test.h"
@@ -16,6 +29,8 @@ using test::complaints_of;
 using test::describe;
 using test::has;
 using test::said;
+
+// -- Checks and culprits
 
 class Catalogue : public testing::TestWithParam<Fault> {};
 
@@ -246,7 +261,7 @@ std::string reported_table() {
       "among the candidates that it lists.\n\n| "
       "fault "
       "| what happens | reported by | checks that may report it | culprit |\n|---|---|---|---|---|\n";
-  for (const Report& each : reported_faults())
+  for (const ReportedFault& each : reported_faults())
     out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " +
            joined(words(each.checks)) + " | " +
            (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) +
@@ -268,16 +283,14 @@ std::string readme(const std::string& rates) {
       "`./faults_test --gtest_filter='*Matrix'` prints the scores. The last column names the scenario of tests/vm that "
       "injects the fault into a real kernel.\n\n"
       "| file | what it tests |\n|---|---|\n"
-      "| catalogue_test.cpp | every fault, on every machine |\n"
-      "| agreement_test.cpp | check and diagnose agree about each of them |\n"
+      "| catalogue_test.cpp | every fault, on every machine and on scheduled, lossy and sprayed fabrics; check and "
+      "diagnose agree about each of them; fixes |\n"
       "| sweep_test.cpp | faults 3 and 10 times as severe (same culprit), and down to 1 % (same culprit or none); "
       "every "
       "limit from both sides |\n"
       "| load_test.cpp | ten minutes of healthy load; findings that clear |\n"
-      "| others_test.cpp, beside_test.cpp, mistaken_test.cpp, bond_test.cpp | combinations of faults, and faults that "
-      "look like another |\n"
-      "| kinds_test.cpp | the catalogue on scheduled, lossy and sprayed fabrics |\n"
-      "| corpus_test.cpp | captured machines |\n"
+      "| others_test.cpp, mistaken_test.cpp | combinations of faults, and faults that look like another |\n"
+      "| corpus_test.cpp | captured machines, as they are and with parts gone or broken |\n"
       "| fleet/reported_test.cpp | faults from public reports; how often certain and likely causes are right |\n"
       "| fleet/week_test.cpp | false alarms in a healthy week; for 1,000 nodes: `tests/run week` |\n\n"
       "| healthy machine | what it is |\n|---|---|\n";
@@ -296,6 +309,389 @@ TEST(CatalogueTable, ReadmeIsUpToDate) {
   expect_readme(rates);
   EXPECT_NE(rates.find("| designed | checks | " + std::to_string(all_faults().size()) + " |"), std::string::npos)
       << "the rates are of another number of faults: FABRIC_UPDATE_GOLDEN=1 ./faults_test --gtest_filter='*Matrix'";
+}
+
+// -- check and diagnose agree
+
+bool is_fault(const Finding& finding) {
+  return finding.status == Status::critical || finding.status == Status::warning;
+}
+
+// The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
+bool is_of(const Port& port, const Finding& finding) {
+  const std::set<std::string> names{port.id(), port.rdma, port.netdev, port.pci};
+  return names.contains(finding.subject);
+}
+
+// diagnose, of the named ports or of all.
+struct Diagnosis {
+  Diagnosis(const Report& report, const ctl::Samples& samples, const std::vector<std::string>& ports = {}) {
+    ctl::Options options;
+    options.ports = ports;
+    ctl::Output printed;
+    status = ctl::print_diagnosis(report, samples, options, printed);
+    text = printed.text;
+    options.json = true;
+    ctl::Output json;
+    EXPECT_EQ(ctl::print_diagnosis(report, samples, options, json), status);
+    const Json all = Json::parse(json.text);
+    for (const Json& cause : all.at("diagnoses")) add(cause, "rule", "port");
+    for (const Json& finding : all.at("findings")) add(finding, "id", "subject");
+  }
+
+  [[nodiscard]] bool has(const Finding& finding) const {
+    return findings.contains(finding.id + " " + finding.subject + " " + std::string(to_text(finding.status)));
+  }
+
+  int status = 0;
+  std::string text;
+  std::set<std::string> findings;  // "loss mlx5_1/1 warning"
+
+ private:
+  void add(const Json& entry, const char* id, const char* subject) {
+    findings.insert(entry.at(id).get<std::string>() + " " + entry.at(subject).get<std::string>() + " " +
+                    entry.at("status").get<std::string>());
+  }
+};
+
+void expect_agreement(const Machine& machine) {
+  SCOPED_TRACE(machine.name);
+  const View view = machine.view();
+  const Report check = run_rules(view);
+  const ctl::Samples samples{machine.before, machine.now, *view.signals};
+  const Diagnosis whole(check, samples);
+  EXPECT_EQ(whole.status, static_cast<int>(ctl::verdict_of(check, {}))) << whole.text;
+  for (const Finding& finding : check.findings)
+    EXPECT_TRUE(!is_fault(finding) || whole.has(finding)) << test::describe(finding) << "\n" << whole.text;
+
+  for (const Port& port : machine.now.ports) {
+    Report own;
+    std::ranges::copy_if(check.findings, std::back_inserter(own.findings),
+                         [&](const Finding& finding) { return is_of(port, finding); });
+    if (std::ranges::none_of(own.findings, is_fault)) continue;
+    const Diagnosis diagnosis(check, samples, {port.id()});
+    EXPECT_EQ(diagnosis.status, static_cast<int>(ctl::verdict_of(own, {}))) << port.id() << "\n" << diagnosis.text;
+    for (const Finding& finding : own.findings) {
+      if (!is_fault(finding)) continue;
+      EXPECT_TRUE(diagnosis.has(finding)) << test::describe(finding) << "\n" << diagnosis.text;
+      EXPECT_FALSE(test::has(diagnosis.text, "without symptoms")) << test::describe(finding);
+      EXPECT_FALSE(test::has(whole.text, "without symptoms")) << test::describe(finding);
+    }
+  }
+}
+
+class Agreement : public testing::TestWithParam<Fault> {};
+
+TEST_P(Agreement, OfCheckAndDiagnose) {
+  for (Machine machine : machines()) {
+    if (GetParam().plant(machine).empty()) continue;
+    return expect_agreement(machine);  // the other machines: HarderOnEveryMachine
+  }
+}
+
+TEST_P(Agreement, HarderOnEveryMachine) {
+  for (Machine machine : machines())
+    if (!GetParam().plant(machine).empty()) expect_agreement(machine);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, Agreement, testing::ValuesIn(all_faults()), [](const auto& each) {
+  std::string name = each.param.id;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST(Healthy, CheckAndDiagnoseAgree) {
+  for (const Machine& machine : machines()) expect_agreement(machine);
+}
+
+// -- Fixes, also as a guest and as a captured tree
+
+constexpr Work kHands = Work::at_link | Work::at_machine;
+
+// Words of work that a step must not have without its kind. Only the test has them: the product goes by the kind.
+struct Words {
+  Work work;
+  std::vector<std::string_view> phrases;
+};
+const Words kWords[]{
+    {kHands, {"reseat",         "clean",        "plug in",        "swap",
+              "riser",          "slot",         "another port",   "another switch port",
+              "replace it",     "replace a",    "replace the",    "replace cable",
+              "replace that",   "or replace",   "firmware setup", "power the node off",
+              "move the nic",   "move nic",     "move the cable", "the power of the device",
+              "another cage",   "blank panels", "airflow",        "another nic",
+              "check its power"}},
+    {Work::ends_jobs,
+     {"riser",         "replace the nic", "replace the part", "power the node off", "power off",    "and reboot",
+      ", reboot",      "or reboot",       "then reboot",      "reboot the node",    "reboot, or",   "boot a kernel",
+      "reload the",    "reload its",      "load the driver",  "devlink dev reload", "mlxfwreset",   "unbind",
+      "rmmod",         "modprobe -r",     "firmware setup",   "another slot",       "move the nic", "move nic",
+      "reset the nic", "reset the device"}},
+    {Work::service, {"systemctl", "journalctl -u", "systemd-run"}},
+    {Work::when_idle, {"drain", "no job runs", "no job uses"}}};
+
+bool is_word_part(char letter) { return is_digit(letter) || (letter >= 'a' && letter <= 'z') || letter == '_'; }
+
+// Whether the text has the phrase as whole words.
+bool has_words(const std::string& text, std::string_view phrase) {
+  for (size_t at = text.find(phrase); at != std::string::npos; at = text.find(phrase, at + 1)) {
+    const size_t end = at + phrase.size();
+    if ((at == 0 || !is_word_part(text[at]) || !is_word_part(text[at - 1])) &&
+        (end == text.size() || !is_word_part(text[end])))
+      return true;
+  }
+  return false;
+}
+
+void expect_kind(std::span<const Words> words, std::string_view row, Work work, std::string_view text) {
+  for (const Words& each : words)
+    for (const std::string_view phrase : each.phrases)
+      if (!has_any(work, each.work) && has_words(lower(text), phrase))
+        ADD_FAILURE() << row << ": \"" << phrase << "\" in a step without the kind of its work: " << text;
+}
+
+// What is done with hands is not for a guest, and what ends jobs comes after the drained node, or says when.
+void expect_fitting_steps(const Finding& finding, bool is_guest) {
+  bool is_idle = false;
+  for (const Fix& line : finding.fix)
+    for (const Step& step : line.steps) {
+      expect_kind(kWords, finding.id, step.work, step.text);
+      is_idle = is_idle || has_any(step.work, Work::when_idle);
+      EXPECT_FALSE(is_guest && has_any(step.work, kHands)) << finding.id << ": " << step.text;
+      EXPECT_TRUE(is_idle || !has_any(step.work, Work::ends_jobs)) << finding.id << ": " << step.text;
+      EXPECT_TRUE(has(finding.remedy, step.text)) << finding.id << ": " << finding.remedy;
+    }
+}
+
+TEST(FixRows, HaveTheKindOfTheirWork) {
+  for (const Rule& rule : rules()) {
+    if (rule.is_cause())
+      for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled})
+        for (const StepRow& step : *fix) expect_kind(kWords, rule.id, step.work, step.text);
+    for (const Measurement& each : rule.windows)
+      for (const FixRow* fix : {&each.remedy, &each.elsewhere})
+        for (const StepRow& step : *fix) expect_kind(kWords, each.window.key, step.work, step.text);
+  }
+}
+
+// Messages of a log have facts as well ("the slot reports a fault"): only what to do has these words.
+TEST(FixRows, OfMessagesHaveTheKindOfTheirWork) {
+  const Words words[]{{kHands,
+                       {"reseat", "replace", "plug in", "swap", "power-cycle", "power the node", "airflow", "fans",
+                        "use a slot", "in the bios", "firmware setup"}}};
+  for (const lines::LineMessage& message : lines::messages())
+    for (const StepRow& step : message.meaning) expect_kind(words, message.id, step.work, step.text);
+}
+
+void expect_fitting(const Machine& machine) {
+  SCOPED_TRACE(machine.name);
+  for (const bool is_captured : {false, true}) {
+    View view = machine.view();
+    view.is_captured = is_captured;
+    for (const Finding& each : run_rules(view).findings) {
+      if (each.status == Status::ok) continue;
+      expect_fitting_steps(each, machine.is_guest());
+      const std::string text = each.remedy + "\n" + joined(each.next, "\n");
+      EXPECT_FALSE(has(text, ".;")) << each.id << ": " << text;
+      if (is_captured) EXPECT_FALSE(has(text, "systemctl")) << each.id << ": " << text;
+      if (machine.is_guest()) EXPECT_FALSE(has(text, "eseat")) << each.id << ": " << text;
+    }
+  }
+}
+
+class Fixes : public testing::TestWithParam<Fault> {};
+
+// On the first machine that can have the fault, and on the first guest. The others: HarderOnEveryMachine.
+TEST_P(Fixes, FitTheMachine) {
+  std::set<bool> done;
+  for (Machine machine : machines())
+    if (!done.contains(machine.is_guest()) && !GetParam().plant(machine).empty()) {
+      done.insert(machine.is_guest());
+      expect_fitting(machine);
+    }
+}
+
+TEST_P(Fixes, HarderOnEveryMachine) {
+  for (Machine machine : machines())
+    if (!GetParam().plant(machine).empty()) expect_fitting(machine);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, Fixes, testing::ValuesIn(all_faults()), [](const auto& each) {
+  std::string name = each.param.id;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// A port that is down has one finding, and it names whose fault it is.
+TEST(DeadPort, HasOneFindingWithACulprit) {
+  for (Machine machine : machines()) {
+    if (machine.is_guest()) continue;
+    Port& port = machine.port();
+    port.state = 1;
+    port.phys_state = 2;
+    port.carrier = false;
+    if (port.link_status) {
+      port.link_status->up = false;
+      port.link_status->reason.clear();
+      port.link_status->detail.clear();
+    }
+    size_t findings = 0;
+    bool is_plane = false;  // reported with the GPU that lost it
+    for (const Finding& each : run_rules(machine.view()).findings) {
+      is_plane = is_plane || (each.id == "planes" && each.status != Status::ok);
+      if (each.subject != port.id() || each.status == Status::ok) continue;
+      if (each.id == "not-enough-evidence") ADD_FAILURE() << machine.name << ": " << each.observed;
+      if (each.id != "port-state") continue;
+      ++findings;
+      EXPECT_TRUE(each.culprit == Culprit::cable && each.certainty == Certainty::likely) << machine.name;
+      EXPECT_FALSE(has(joined(each.next), "PFC")) << machine.name << ": " << joined(each.next, "\n");
+      EXPECT_FALSE(each.meaning.empty() || each.expected.empty()) << machine.name;
+    }
+    EXPECT_EQ(findings, is_plane ? 0u : 1u) << machine.name;
+  }
+}
+
+// -- Fabrics of each kind
+
+struct Kind {
+  const char* name;
+  Fabric fabric;
+};
+const Kind kKinds[] = {{"lossless, sprayed", {.spraying = true}},
+                       {"scheduled", {.kind = FabricKind::scheduled}},
+                       {"lossy", {.kind = FabricKind::lossy}},
+                       {"lossy, adaptive routing", {.kind = FabricKind::lossy, .adaptive_routing = true}}};
+
+// A few machines of each vendor: all of them under each kind take four times as long as the catalogue.
+std::vector<Machine> machines_of(const Fabric& fabric) {
+  std::vector<Machine> out;
+  for (const Machine& healthy : machines()) {
+    if (healthy.name != "hgx" && healthy.name != "mi300x" && healthy.name != "e810") continue;
+    out.push_back(healthy);
+    set_fabric(out.back(), fabric);
+  }
+  return out;
+}
+
+// What a finding or a cause tells the operator to do.
+std::string steps_of(const Finding& finding) { return finding.remedy + "\n" + joined(finding.next, "\n"); }
+
+bool recommends_pfc(std::string text) {
+  static const std::regex kOff("dcb pfc set [^.;,\\n]*:off");
+  text = std::regex_replace(text, kOff, "");
+  static const std::regex kSteps(
+      "\\b(enable|turn on|configure|raise|compare|lossless priority|set) [^.;\\n]{0,60}(PFC|lossless)",
+      std::regex::icase);
+  return std::regex_search(text, kSteps);
+}
+
+TEST(FabricKinds, HealthyMachinesAreSilent) {
+  for (const Kind& kind : kKinds)
+    for (const Machine& machine : machines_of(kind.fabric)) {
+      const View view = machine.view();
+      EXPECT_EQ(test::said(view), "") << kind.name << " " << machine.name;
+      EXPECT_EQ(describe_causes(diagnose(view)), "") << kind.name << " " << machine.name;
+    }
+}
+
+// Faults of PFC, which a lossy fabric cannot have, and of congestion control, which a scheduled one does without.
+bool concerns(const Fault& fault, const Fabric& fabric) {
+  constexpr std::string_view kPfc[] = {"peer-pfc", "peer-ets",    "peer-app",   "pfc-and-pause", "pfc",
+                                       "discards", "pause-storm", "pause-held", "pfc-on-lossy"};
+  constexpr std::string_view kPfcCauses[] = {"pfc-off-switch", "roce-unprotected",  "headroom",
+                                             "busy-network",   "paused-by-network", "slow-host"};
+  if (fabric.is_lossy() && (contains(kPfc, fault.check) || contains(kPfcCauses, fault.rule))) return false;
+  if (fabric.kind == FabricKind::scheduled && (fault.check == "cnp-ignored" || fault.rule == "ecn-off")) return false;
+  return true;
+}
+
+TEST(FabricKinds, NoFaultChangesItsCulprit) {
+  for (const Kind& kind : kKinds) {
+    size_t planted = 0, others = 0;
+    const std::vector<Machine> healthy = machines_of(kind.fabric);
+    for (const Fault& fault : all_faults()) {
+      if (!concerns(fault, kind.fabric)) continue;
+      for (Machine machine : healthy) {
+        const std::string port = machine.port().id(), subject = fault.plant(machine);
+        if (subject.empty()) continue;
+        const View view = machine.view();
+        const Answer answer{machine.name, port, subject, {}, diagnose(view), machine.has_amounts};
+        ++planted;
+        if (!answer.blames_another(fault)) continue;
+        ++others;
+        ADD_FAILURE() << kind.name << " " << machine.name << " " << fault.id << ", wanted: " << fault.rule << "\n"
+                      << describe_causes(answer.diagnoses);
+      }
+    }
+    std::printf("figure: %s: %zu of %zu faults blame another\n", kind.name, others, planted);
+  }
+}
+
+// `step`: of so many faults one is planted.
+void expect_no_pfc(size_t step) {
+  size_t number = 0;
+  for (const Kind& kind : kKinds) {
+    if (!kind.fabric.is_lossy()) continue;
+    const std::vector<Machine> healthy = machines_of(kind.fabric);
+    std::set<std::string, std::less<>> reported;
+    for (const Fault& fault : all_faults())
+      for (Machine machine : healthy) {
+        if (number++ % step != 0) continue;
+        if (fault.plant(machine).empty()) continue;
+        const auto wants_pfc = [](const PortPolicy& entry) { return entry.want.pfc && entry.want.pfc->bits != 0; };
+        if (std::ranges::any_of(machine.policy.ports, wants_pfc)) continue;  // the operator's own
+        for (const Finding& each : run_rules(machine.view()).findings) {
+          if (each.status == Status::ok) continue;
+          reported.insert(each.id);
+          EXPECT_FALSE(recommends_pfc(steps_of(each))) << machine.name << " " << fault.id << ": " << each.id << "\n"
+                                                       << steps_of(each);
+        }
+      }
+    // The texts of the table, too: a rule that recommends PFC is not asked here.
+    for (const Rule& rule : rules()) {
+      std::string text = rule.fix.text();
+      if (!rule.fix_lossy.empty()) text = rule.fix_lossy.text();
+      if (rule.is_cause() && recommends_pfc(text)) EXPECT_FALSE(reported.contains(rule.id)) << rule.id << ": " << text;
+    }
+  }
+}
+
+TEST(FabricKinds, ALossyFabricIsNeverAdvisedToUsePfc) { expect_no_pfc(5); }
+TEST(FabricKinds, ALossyFabricIsNeverAdvisedToUsePfcHarder) { expect_no_pfc(1); }
+
+TEST(FabricKinds, WhatPfcProtectsIsJudgedByTheKind) {
+  const auto found = [](Machine machine, const std::string& id) {
+    const Report report = run_rules(machine.view());
+    return std::ranges::any_of(report.findings,
+                               [&](const Finding& each) { return each.id == id && each.status != Status::ok; });
+  };
+  Machine hgx = machines().front();
+  // PFC that came back is the drift.
+  Machine lossy = hgx;
+  set_fabric(lossy, {.kind = FabricKind::lossy});
+  Machine with_pfc = lossy;
+  with_pfc.port().qos.pfc = PrioSet{8};
+  for (PortPolicy& entry : with_pfc.policy.ports) entry.want.pfc.reset();
+  EXPECT_TRUE(found(with_pfc, "pfc-on-lossy"));
+  Machine switch_has_it = lossy;
+  switch_has_it.now.neighbors.heard.at(1).pfc->enabled.bits = 8;
+  EXPECT_TRUE(found(switch_has_it, "peer-pfc"));
+  // Discards and packets out of sequence are normal, a large share of retransmissions is not.
+  Machine discards = lossy;
+  ASSERT_TRUE(discards.raise(metrics::kPhyDiscards, 1e6, "rx"));
+  ASSERT_TRUE(discards.raise(metrics::kOutOfSequence, 1e5));
+  EXPECT_FALSE(found(discards, "discards") || found(discards, "loss"));
+  Machine resends = lossy;
+  ASSERT_TRUE(resends.raise(metrics::kSequenceNaks, 5e7));
+  EXPECT_TRUE(found(resends, "loss"));
+  EXPECT_FALSE(describe_causes(diagnose(resends.view())).empty());
+  // Where packets are sprayed, out of sequence says nothing; elsewhere it does.
+  Machine sprayed = hgx;
+  ASSERT_TRUE(sprayed.raise(metrics::kOutOfSequence, 1e6));
+  EXPECT_TRUE(found(sprayed, "loss"));
+  set_fabric(sprayed, {.spraying = true});
+  EXPECT_FALSE(found(sprayed, "loss"));
+  EXPECT_EQ(describe_causes(diagnose(sprayed.view())), "");
 }
 
 }  // namespace

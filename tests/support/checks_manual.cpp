@@ -9,7 +9,7 @@ namespace fabric::test {
 namespace {
 
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
-.\" Generated from the tables in lib/judge: tests/regenerate check_manual
+.\" Generated from the tables in lib/judge: tests/regenerate check
 .TH FABRIC-CHECKS 7 "2026-11-23" "fabric-agent" "Miscellaneous Information"
 .SH NAME
 fabric\-checks \- what fabric-agentctl check verifies

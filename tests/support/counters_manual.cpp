@@ -16,7 +16,7 @@ namespace fabric::test {
 namespace {
 
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
-.\" Generated from lib/nic/*/counters.cpp: tests/regenerate counter_manual
+.\" Generated from lib/nic/*/counters.cpp: tests/regenerate counter
 .TH FABRIC-COUNTERS 7 "2026-11-21" "fabric-agent" "Miscellaneous Information"
 .SH NAME
 fabric\-counters \- one name for each thing that RDMA NICs count

@@ -31,7 +31,7 @@ std::string translate(Machine& m) {
   return "host";
 }
 
-Reports cables() {
+ReportedFaults cables() {
   return {
       {"copper-cable-dies", "an active copper cable damages bits in bursts, then the link drops", kLlama,
        both(roce({{&kPhySymbolErrors, 400}}), at_port(flap)), "link-errors link-flap", Culprit::cable},
@@ -52,7 +52,7 @@ Reports cables() {
   };
 }
 
-Reports switches() {
+ReportedFaults switches() {
   return {
       {"pfc-on-another-priority", "the switch has PFC on priority 4 and announces nothing: out_of_sequence 6 million",
        kNccl, both(roce({{&kOutOfSequence, 6e6}, {&kSequenceNaks, 930'000}}), silence_switch), "loss",
@@ -85,7 +85,7 @@ Reports switches() {
   };
 }
 
-Reports hosts() {
+ReportedFaults hosts() {
   return {
       {"gpu-hang-storm", "a hung GPU: the NIC sends pause for 59 of 60 seconds", kMsr,
        roce({{&kPfcSeconds, 59, "tx"}, {&kPauseStorms, 1}}), "pause-storm", Culprit::host},
@@ -156,7 +156,7 @@ Reports hosts() {
   };
 }
 
-Reports far_ends() {
+ReportedFaults far_ends() {
   return {
       {"peer-rebooted", "a host of the job rebooted: NCCL error 12", kNccl,
        roce({{&kRetriesExceeded, 8}, {&kAckTimeouts, 64}}), "loss", Culprit::peer},
@@ -167,10 +167,10 @@ Reports far_ends() {
 
 }  // namespace
 
-const Reports& reported_faults() {
-  static const Reports all = [] {
-    Reports out;
-    for (const Reports& each : {cables(), switches(), hosts(), far_ends()})
+const ReportedFaults& reported_faults() {
+  static const ReportedFaults all = [] {
+    ReportedFaults out;
+    for (const ReportedFaults& each : {cables(), switches(), hosts(), far_ends()})
       out.insert(out.end(), each.begin(), each.end());
     return out;
   }();

@@ -10,15 +10,15 @@
 
 namespace fabric::faults {
 
-struct Report {
+struct ReportedFault {
   const char *id, *happens, *source;  // who reported it
   Plant plant;
   const char* checks;         // "CHECK CHECK": any of these should report it; empty: no check should
   Culprit culprit;            // whom diagnose should name; none: nobody
   bool is_ambiguous = false;  // to this host alone: it may name nobody, with the culprit among the candidates
 };
-using Reports = std::vector<Report>;
-const Reports& reported_faults();
+using ReportedFaults = std::vector<ReportedFault>;
+const ReportedFaults& reported_faults();
 
 // Faults of the catalogue that are reported as well.
 // Moves all bytes of priority 3 to 0. False: the driver does not count them.
@@ -36,7 +36,7 @@ struct Judged {
   std::string said;                 // of the last machine that was not right
   std::vector<Findings> diagnoses;  // on each machine
 };
-const Judged& judge(const Report& report);
+const Judged& judge(const ReportedFault& report);
 // Two rows of the README's table of rates; prints them as figures as well. The members are right, wrong and silent.
 using Rates = std::array<size_t, 3>;
 std::string rate_rows(const char* half, size_t faults, const Rates& checks, const Rates& diagnosis);

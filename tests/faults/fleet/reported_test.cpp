@@ -13,7 +13,7 @@ using test::describe;
 
 namespace {
 
-Verdict by_checks(const Report& report, const std::vector<Finding>& found) {
+Verdict by_checks(const ReportedFault& report, const std::vector<Finding>& found) {
   const auto checks = words(report.checks);
   const auto wanted = [&](const Finding& each) { return std::ranges::count(checks, each.id) > 0; };
   if (!std::ranges::all_of(found, wanted)) return Verdict::wrong;
@@ -30,7 +30,7 @@ bool is_candidate(const Finding& each, Culprit culprit) {
   });
 }
 
-Verdict by_diagnosis(const Report& report, const Findings& diagnoses) {
+Verdict by_diagnosis(const ReportedFault& report, const Findings& diagnoses) {
   if (std::ranges::any_of(diagnoses,
                           [&](const Finding& each) { return blames(each) && each.culprit != report.culprit; }))
     return Verdict::wrong;
@@ -40,7 +40,7 @@ Verdict by_diagnosis(const Report& report, const Findings& diagnoses) {
   return report.culprit != Culprit::none && !is_named ? Verdict::silent : Verdict::right;
 }
 
-Judged judged(const Report& report) {
+Judged judged(const ReportedFault& report) {
   Judged out;
   const auto rank = [](Verdict verdict) { return verdict == Verdict::wrong ? 2 : verdict == Verdict::silent ? 1 : 0; };
   for (const Machine& healthy : machines()) {
@@ -61,7 +61,7 @@ Judged judged(const Report& report) {
 
 }  // namespace
 
-const Judged& judge(const Report& report) {
+const Judged& judge(const ReportedFault& report) {
   static std::map<std::string, Judged> all;
   const auto [entry, is_new] = all.try_emplace(report.id);
   if (is_new) entry->second = judged(report);
@@ -82,7 +82,7 @@ std::string rate_rows(const char* half, size_t faults, const Rates& checks, cons
 
 std::string reported_rates() {
   Rates check{}, diagnosis{};
-  for (const Report& report : reported_faults()) {
+  for (const ReportedFault& report : reported_faults()) {
     const Judged& one = judge(report);
     ++check.at(static_cast<size_t>(one.check)), ++diagnosis.at(static_cast<size_t>(one.diagnosis));
   }
@@ -97,7 +97,7 @@ const char* text(Verdict verdict) {
 
 TEST(Reported, RatesAreKept) {
   std::map<Verdict, size_t> check, diagnosis;
-  for (const Report& report : reported_faults()) {
+  for (const ReportedFault& report : reported_faults()) {
     const Judged& one = judge(report);
     EXPECT_GT(one.machines, 0u) << report.id << ": no machine can have it";
     ++check[one.check], ++diagnosis[one.diagnosis];
@@ -106,7 +106,7 @@ TEST(Reported, RatesAreKept) {
   }
   reported_rates();
   std::printf("figure: of them %td are ambiguous to one host: the culprit may be named as a candidate\n",
-              std::ranges::count_if(reported_faults(), &Report::is_ambiguous));
+              std::ranges::count_if(reported_faults(), &ReportedFault::is_ambiguous));
   EXPECT_GE(reported_faults().size(), 30u);
   EXPECT_GE(check[Verdict::right], 30u);
   EXPECT_EQ(diagnosis[Verdict::right], reported_faults().size());
@@ -132,7 +132,7 @@ void expect_measured_certainty() {
   for (const Fault& fault : all_faults())
     for (const Answer& answer : plant(fault))
       count(answer.diagnoses, fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit);
-  for (const Report& report : reported_faults())
+  for (const ReportedFault& report : reported_faults())
     for (const Findings& each : judge(report).diagnoses) count(each, report.culprit);
   for (const auto& [certainty, answers] : by_certainty)
     std::printf("figure: %s causes: %zu of %zu name the right culprit\n", std::string(to_text(certainty)).c_str(),

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine captured, and judged from the capture: the same words as on the spot.
+// A machine captured, and judged from the capture: the same words as on the spot. Where root writes, nobody else can
+// put a file, a folder or a link in the place of its own. hwloc opens files itself: of a captured tree it finds what
+// Root reads, and nothing else.
 #include "ctl/verbs/capture.h"
 
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <random>
+
+#include "base/files.h"
 #include "ctl/verbs.h"
 #include "judge/rule.h"
 #include "kernel/capture/anonymize.h"
@@ -16,6 +26,7 @@
 #include "node/topology.h"
 #include "node/topology_xml.h"
 #include "policy/config.h"
+#include "support/ctl.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
@@ -28,8 +39,9 @@ Run run_capture;  // of ctl/verbs/capture_verb.cpp
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::string_view_literals;
+namespace fs = std::filesystem;
+using test::code_of;
 using test::has;
 using test::Tree;
 
@@ -519,6 +531,347 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   EXPECT_EQ(absent.error(), rtnl::link(*live->route, "none").error());
   if (mac.size() == 17) {
     EXPECT_FALSE(has(all_bytes_below(out.path()), replaced(mac, ":", ""))) << mac;
+  }
+}
+
+// -- Where it is written
+
+constexpr uid_t kOther = 12345;
+
+struct Place {
+  const char* what;
+  int code;  // 0: it is used
+  std::string directory;
+  std::function<void(const std::string& tree)> make = [](const std::string&) {};
+};
+
+void make_folder(const std::string& path, mode_t mode, uid_t owner = 0, gid_t group = 0) {
+  ASSERT_EQ(::mkdir(path.c_str(), 0755), 0) << path;
+  ASSERT_EQ(::chown(path.c_str(), owner, group), 0);
+  ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+}
+
+std::vector<Place> places() {
+  return {
+      {"root's folder", 0, "ours", [](const std::string& tree) { make_folder(tree + "/ours", 0755); }},
+      {"another user's folder", EPERM, "theirs",
+       [](const std::string& tree) { make_folder(tree + "/theirs", 0755, kOther); }},
+      {"root's folder in another user's", EPERM, "theirs/ours",
+       [](const std::string& tree) {
+         make_folder(tree + "/theirs", 0755, kOther);
+         make_folder(tree + "/theirs/ours", 0755);
+       }},
+      {"one that a group can write", EPERM, "shared",
+       [](const std::string& tree) { make_folder(tree + "/shared", 0775, 0, kOther); }},
+      // With an access control list these bits are its mask.
+      {"one that root's group can write", EPERM, "shared",
+       [](const std::string& tree) { make_folder(tree + "/shared", 0775); }},
+      {"one that all can write", EPERM, "shared", [](const std::string& tree) { make_folder(tree + "/shared", 0777); }},
+      {"a sticky one of root", 0, "sticky", [](const std::string& tree) { make_folder(tree + "/sticky", 01777); }},
+      {"root's in a sticky one", 0, "sticky/ours",
+       [](const std::string& tree) {
+         make_folder(tree + "/sticky", 01777);
+         make_folder(tree + "/sticky/ours", 0755);
+       }},
+      {"another user's in a sticky one", EPERM, "sticky/theirs",
+       [](const std::string& tree) {
+         make_folder(tree + "/sticky", 01777);
+         make_folder(tree + "/sticky/theirs", 0755, kOther);
+       }},
+      {"a sticky one of another user, who may rename in it", EPERM, "sticky",
+       [](const std::string& tree) { make_folder(tree + "/sticky", 01777, kOther); }},
+      {"root's link to root's folder", 0, "link",
+       [](const std::string& tree) {
+         make_folder(tree + "/ours", 0755);
+         fs::create_symlink("ours", tree + "/link");
+       }},
+      {"root's link to another user's folder", EPERM, "link",
+       [](const std::string& tree) {
+         make_folder(tree + "/theirs", 0755, kOther);
+         fs::create_symlink(tree + "/theirs", tree + "/link");
+       }},
+      {"another user's link in a sticky folder", EPERM, "sticky/link",
+       [](const std::string& tree) {
+         make_folder(tree + "/ours", 0755);
+         make_folder(tree + "/sticky", 01777);
+         fs::create_symlink(tree + "/ours", tree + "/sticky/link");
+         ASSERT_EQ(::lchown((tree + "/sticky/link").c_str(), kOther, kOther), 0);
+       }},
+      {"a way back from root's folder", EPERM, "ours/../theirs",
+       [](const std::string& tree) {
+         make_folder(tree + "/ours", 0755);
+         make_folder(tree + "/theirs", 0755, kOther);
+       }},
+      {"a loop of links", ELOOP, "link", [](const std::string& tree) { fs::create_symlink("link", tree + "/link"); }},
+      {"a file", ENOTDIR, "file", [](const std::string& tree) { std::ofstream(tree + "/file") << "x"; }},
+  };
+}
+
+TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  for (const Place& place : places()) {
+    Tree tree;
+    place.make(tree.path());
+    const std::string directory = tree.path() + "/" + place.directory;
+    EXPECT_EQ(code_of(open_own_directory(directory)), place.code) << place.what;
+    // All that root writes: files that are replaced, locks, captures.
+    EXPECT_EQ(code_of(replace_file(directory, "a/state.json", "x")), place.code) << place.what;
+    EXPECT_EQ(code_of(state::take_lock(directory, std::chrono::milliseconds(0))), place.code) << place.what;
+    const auto usable = check_capture_directory(directory + "/new");
+    if (place.code != ENOTDIR) EXPECT_EQ(code_of(usable), place.code) << place.what;
+    EXPECT_EQ(static_cast<bool>(usable), place.code == 0) << place.what;
+  }
+}
+
+TEST(OwnDirectory, IsSaidWithTheReason) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  Tree tree;
+  make_folder(tree.path() + "/theirs", 0755, kOther);
+  EXPECT_EQ(
+      open_own_directory(tree.path() + "/theirs").error().text(),
+      tree.path() +
+          "/theirs: the directory belongs to user 12345, who could replace its files: Operation not permitted (EPERM)");
+  const std::string to = tree.path() + "/theirs/capture";
+  tree.file("machine/sys/class/net/lo/mtu", "65536\n");
+  const auto ran = test::ran({"capture", to, "--root", tree.path() + "/machine"});
+  EXPECT_EQ(ran.code, kFailure);
+  EXPECT_TRUE(test::has(ran.errors, "belongs to user 12345")) << ran.errors;
+  EXPECT_FALSE(fs::exists(to));
+}
+
+// Another user's process, which runs `step` over and over.
+class Attacker {
+ public:
+  explicit Attacker(const std::function<void()>& step) : pid_(::fork()) {
+    if (pid_ != 0) return;
+    if (::setgid(kOther) != 0 || ::setuid(kOther) != 0) ::_exit(1);
+    for (;;) step();
+  }
+  Attacker(const Attacker&) = delete;
+  Attacker& operator=(const Attacker&) = delete;
+  ~Attacker() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+Tape small_tape() {
+  Tape tape;
+  tape.note_place("etc/fabric-agent/fabric-agent.toml", "etc/fabric-agent/fabric-agent.toml");
+  tape.note(Ask::read, "etc/fabric-agent/fabric-agent.toml", std::vector<std::string>{"mode = \"audit\"\n"});
+  return tape;
+}
+
+// Links in place of the folder, of the temporary folder in it, and of folders of the capture.
+TEST(CapturePlace, CannotBeMovedWhileACaptureIsWritten) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const Tape tape = small_tape();
+  for (const bool sticky : {false, true}) {
+    Tree tree;
+    ASSERT_EQ(::chmod(tree.path().c_str(), 0755), 0);
+    const std::string victim = tree.path() + "/victim", site = tree.path() + "/site", capture = site + "/capture";
+    make_folder(victim, 0755);
+    tree.file("victim/etc/passwd", "root");
+    if (sticky) make_folder(site, 01777);
+    else make_folder(site, 0755, kOther);
+    size_t done = 0;
+    {
+      const Attacker attacker([&] {
+        std::error_code ignored;
+        fs::create_symlink(victim, capture, ignored);
+        fs::remove(capture, ignored);
+        fs::create_directory(capture, ignored);
+        for (const auto& entry : fs::directory_iterator(capture, ignored)) {
+          fs::rename(entry.path(), site + "/aside", ignored);
+          fs::create_symlink(victim, entry.path(), ignored);
+        }
+        fs::remove_all(capture, ignored);
+      });
+      for (int i = 0; i < 300; ++i) {
+        const auto written = write_capture(tape, "", capture);
+        if (!written) continue;
+        ++done;
+        struct stat status {};
+        EXPECT_TRUE(::lstat(capture.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == 0);
+        std::error_code ignored;
+        fs::remove_all(capture, ignored);
+      }
+    }
+    size_t found = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(victim)) {
+      EXPECT_TRUE(entry.path().filename() == "etc" || entry.path().filename() == "passwd") << entry.path();
+      ++found;
+    }
+    EXPECT_EQ(found, 2u);
+    if (!sticky) EXPECT_EQ(done, 0u) << "their folder is refused";
+    std::printf("captures into a %s directory under attack: %zu of 300 written\n", sticky ? "sticky" : "foreign", done);
+  }
+}
+
+TEST(CapturePlace, IsEmptyAgainAfterAFailure) {
+  Tree tree;
+  tree.folder("there");
+  Tape tape = small_tape();
+  tape.note_place("sys/big", "sys/big");
+  tape.answers[{Ask::read, "sys/big"}] = {{Sample::now, std::vector{std::string(Tape::kMostBytes + 1, 'x')}}};
+  EXPECT_EQ(code_of(write_capture(tape, "", tree.path() + "/there")), EFBIG);
+  EXPECT_EQ(code_of(write_capture(tape, "", tree.path() + "/new")), EFBIG);
+  EXPECT_TRUE(fs::is_empty(tree.path() + "/there"));
+  EXPECT_FALSE(fs::exists(tree.path() + "/new"));
+}
+
+// -- hwloc on a captured tree
+
+constexpr const char* kProduct = "sys/class/dmi/id/product_name";
+constexpr const char* kModel = "proc/cpuinfo";
+
+void add_cpus(Tree& tree) {
+  for (const char* list : {"online", "possible", "present"})
+    tree.file(std::string("sys/devices/system/cpu/") + list, "0-3\n");
+  for (int cpu = 0; cpu < 4; ++cpu) {
+    const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    const std::string self = std::to_string(1 << cpu) + "\n";
+    tree.file(folder + "core_cpus", self).file(folder + "thread_siblings", self).file(folder + "package_cpus", "f\n");
+    tree.file(folder + "physical_package_id", "0\n").file(folder + "core_id", std::to_string(cpu) + "\n");
+  }
+  tree.file("sys/devices/system/node/online", "0\n").file("sys/devices/system/node/node0/cpumap", "f\n");
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
+  tree.file(kModel, "processor\t: 0\nmodel name\t: KNOWN\n").file(kProduct, "PRODUCT\n");
+}
+
+struct Timed {
+  Result<std::string> xml;
+  double seconds;
+};
+
+Timed discovered(const Tree& tree) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto xml = discover_hwloc_xml(tree.path());
+  return {std::move(xml), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++found;
+  return found;
+}
+
+TEST(HwlocTree, IsReadLikeAMachine) {
+  Tree tree;
+  add_cpus(tree);
+  const Timed all = discovered(tree);
+  ASSERT_TRUE(all.xml) << all.xml.error().text();
+  EXPECT_EQ(count(*all.xml, "type=\"PU\""), 4u) << *all.xml;
+  EXPECT_TRUE(has(*all.xml, "PRODUCT"));
+  const auto view = parse_hwloc_xml(*all.xml, "x");
+  ASSERT_TRUE(view) << view.error().text();
+  EXPECT_EQ(view->machine.cores.size(), 4u);
+  EXPECT_EQ(view->machine.numa_cpus.at(0), "0-3");
+}
+
+TEST(HwlocTree, LinksStayInside) {
+  Tree tree, outside;
+  add_cpus(tree);
+  outside.file("secret", "SECRET\n").file("folder/product_name", "SECRET\n");
+  tree.file("etc/name", "INSIDE\n").link(kProduct, "/etc/name");
+  EXPECT_TRUE(has(*discovered(tree).xml, "INSIDE")) << "an absolute link of a captured tree";
+  const std::string up = "../../../../../../../../../../..";
+  for (const std::string& target : {outside.path() + "/secret", up + outside.path() + "/secret"}) {
+    tree.link(kProduct, target);
+    EXPECT_FALSE(has(*discovered(tree).xml, "SECRET")) << target;
+  }
+  tree.remove("sys/class/dmi/id").link("sys/class/dmi/id", outside.path() + "/folder");
+  EXPECT_FALSE(has(*discovered(tree).xml, "SECRET")) << "a folder";
+  // The verbs that use it, and what they save.
+  tree.file("sys/class/net/lo/mtu", "65536\n").link(kModel, outside.path() + "/secret");
+  const std::string capture = outside.path() + "/capture";
+  const auto ran = test::ran_on(tree, {"capture", capture});
+  ASSERT_EQ(ran.code, 0) << ran.errors;
+  for (const auto& entry : fs::recursive_directory_iterator(capture))
+    if (entry.is_regular_file() && !entry.is_symlink()) {
+      EXPECT_FALSE(has(test::slurp(entry.path()), "SECRET")) << entry.path();
+    }
+}
+
+// The file is replaced again and again by a link to outside, and its folder too.
+TEST(HwlocTree, LinksStayInsideWhileTheyChange) {
+  Tree tree, outside;
+  add_cpus(tree);
+  outside.file("id/product_name", "SECRET\n");
+  const std::string file = tree.path() + "/" + kProduct, folder = fs::path(file).parent_path();
+  const pid_t attacker = ::fork();
+  if (attacker == 0) {
+    std::error_code ignored;
+    fs::create_symlink(outside.path() + "/id/product_name", file + ".link", ignored);
+    fs::create_symlink(outside.path() + "/id", folder + ".link", ignored);
+    for (;;) {
+      ::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, (file + ".link").c_str(), RENAME_EXCHANGE);
+      ::renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD, (folder + ".link").c_str(), RENAME_EXCHANGE);
+    }
+  }
+  size_t inside = 0;
+  for (int i = 0; i < 30; ++i) {
+    const Timed found = discovered(tree);
+    if (!found.xml) continue;
+    EXPECT_FALSE(has(*found.xml, "SECRET"));
+    if (has(*found.xml, "PRODUCT")) ++inside;
+  }
+  ::kill(attacker, SIGKILL);
+  ::waitpid(attacker, nullptr, 0);
+  std::printf("hwloc on a tree whose links change: 30 times nothing from outside, %zu times the file inside\n", inside);
+}
+
+TEST(HwlocTree, NothingIsOpenedThatIsNoFile) {
+  struct Odd {
+    const char* what;
+    std::function<bool(const std::string& path)> make;
+  };
+  const std::vector<Odd> all{
+      {"a FIFO", [](const std::string& path) { return ::mkfifo(path.c_str(), 0644) == 0; }},
+      {"a device without end",
+       [](const std::string& path) { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)) == 0; }},
+      {"a file of a terabyte", [](const std::string& path) {
+         std::ofstream(path) << "x";
+         return ::truncate(path.c_str(), off_t{1} << 40) == 0;
+       }}};
+  for (const Odd& odd : all)
+    for (const char* file :
+         {kModel, kProduct, "sys/devices/system/cpu/online", "sys/devices/system/cpu/cpu0/topology/core_cpus"}) {
+      Tree tree;
+      add_cpus(tree);
+      tree.remove(file);
+      if (!odd.make(tree.path() + "/" + file)) continue;  // without root there are no devices
+      const Timed found = discovered(tree);
+      EXPECT_LT(found.seconds, 5) << odd.what << " as " << file;
+    }
+}
+
+TEST(HwlocTree, ItsXmlHasNoOtherTexts) {
+  const std::string xml =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<!-- SECRET > -->\n"
+      "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" secret=\"SECRET\" "
+      "gp_index=\"1\"><info name=\"HostName\" value=\"SECRET\"/><info name=\"DMIProductName\" value=\"PRODUCT\"/>"
+      "<info name=\"x\" value=\"SECRET>\"></info><userdata name=\"SECRET\" length=\"6\">SECRET</userdata>"
+      "<object type=\"OSDev\" gp_index=\"2\" name=\"mlx5_0\" subtype=\"SECRET\" osdev_type=\"3\"/>"
+      "<object type=\"Misc\" name=\"SECRET\"/></object>SECRET<support name=\"SECRET\"/></topology>\n";
+  const std::string kept = kept_hwloc_xml(xml);
+  EXPECT_FALSE(has(kept, "SECRET")) << kept;
+  for (const char* used : {"PRODUCT", "mlx5_0", "cpuset=\"0x1\"", "</topology>"}) EXPECT_TRUE(has(kept, used)) << kept;
+  EXPECT_EQ(kept_hwloc_xml(kept), kept);
+  if (const auto here = discover_hwloc_xml("/")) {
+    EXPECT_TRUE(parse_hwloc_xml(kept_hwloc_xml(*here), "x"));
+  }
+  // Of any text comes XML that is not reduced further.
+  std::minstd_rand random(36);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = xml;
+    for (int k = 0; k < 4; ++k) text[random() % text.size()] = "<>/\"'= -!?a"[random() % 11];
+    text.resize(random() % text.size());
+    const std::string once = kept_hwloc_xml(text);
+    ASSERT_EQ(kept_hwloc_xml(once), once) << text;
   }
 }
 

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The findings of run_rules(): a healthy node is silent, the order and selection of findings, and ports, settings and
-// policies that are special.
+// policies that are special. A defect of a port, a PCIe link or the agent gives its finding and no other; settings in
+// audit mode, or whose reading proves nothing, are listed and are no fault of the node. fabric-checks(7) matches the
+// tables in lib/judge and the alerts, and every rule of a file is registered.
+#include <cctype>
+
+#include "base/json.h"
 #include "judge/engine.h"
+#include "judge/health_state.h"
+#include "metrics/families.h"
+#include "setting/setting_table.h"
 #include "support/healthy_node.h"
+#include "support/manuals.h"
+#include "support/planted_defect.h"
 #include "support/ports.h"
 #include "support/rules.h"
+#include "support/series.h"
 #include "support/test.h"
 #include "topology/inventory.h"
 
@@ -56,7 +67,7 @@ TEST(Check, HealthyNodeIsSilent) {
   const Report with_inventory = run_rules(node.view());
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
-  // These judge only some machines, fabrics and policies: kinds_test.cpp, planes_test.cpp, and the fault catalogue.
+  // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy", "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",     "rdma-resources", "suppressions"};
   for (const Rule& check : test::checks())
@@ -502,6 +513,320 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_TRUE(found[0].remedy.ends_with("\nip link set dev ens1 mtu 9000")) << found[0].remedy;
   node.change("mlx5_1/1", "mtu").outcome = Outcome::differs;
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
+// -- Ports, PCIe links and the agent
+
+const PlantedDefects& defects() {
+  constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+  static const PlantedDefects all{
+      {"initializing", [](Healthy& n) { n.now.ports[0].state = 2; }, finds("port-state", "mlx5_0/1", C, "INIT")},
+      {"no_speed", [](Healthy& n) { n.now.ports[2].rate.reset(); }, finds("rate", "mlx5_2/1", U, "-")},
+      {"small_mtu",
+       [](Healthy& n) {
+         n.now.ports[1].qos.mtu = 1500;
+         n.now.ports[1].active_mtu = 1024;
+       },
+       finds("roce-mtu", "mlx5_1/1", W, "netdev 1500, RoCE 1024")},
+      {"link_local_only", [](Healthy& n) { n.now.ports[0].gids.resize(2); },
+       finds("gid", "mlx5_0/1", W, "only link-local")},
+      {"gid_types_unread",
+       [](Healthy& n) {
+         for (Gid& gid : n.now.ports[0].gids) gid.type.clear();
+       },
+       finds("gid", "mlx5_0/1", U, "unknown type")},
+      {"gids_unread",
+       [](Healthy& n) {
+         n.now.ports[0].gids.clear();
+         n.now.ports[0].unread = {"gids: Permission denied (EACCES)"};
+       },
+       finds("gid", "mlx5_0/1", U, "-")},
+      {"pause_unread", [](Healthy& n) { n.now.ports[3].qos.pause.reset(); },
+       finds("pfc-and-pause", "mlx5_3/1", U, "PFC 3")},
+      {"link_unread", [](Healthy& n) { n.now.topology.gpus[1].link.width.reset(); }, finds("pcie", "GPU1", U, "x?")},
+      {"originals_unread",
+       [](Healthy& n) {
+         n.now.agent->originals_error =
+             "/var/lib/fabric-agent/originals.json.corrupt: it could not be read, and was replaced";
+       },
+       finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.json.corrupt /root/")},
+      {"the_agents_outcome_overrides_the_dry_run",
+       [](Healthy& n) {
+         n.change("mlx5_0/1", "ets").outcome = Outcome::differs;
+         n.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
+       },
+       finds("ets", "mlx5_0/1", C, "", "lldpad", "the other program")},
+      {"link_downed_of_the_port_counters",
+       [](Healthy& n) {
+         for (Counter& each : n.now.ports[2].counters.pma)
+           if (each.name == "link_downed") each.value += 12;
+       },
+       finds("link-flap", "mlx5_2/1", C, "12 ")},
+  };
+  return all;
+}
+
+PlantedDefects sound_ports() {
+  return {
+      // Such as a GID that was removed while it was read.
+      {"unread_type_beside_a_good_gid", [](Healthy& n) { n.now.ports[0].gids.front().type.clear(); }},
+      {"idle_gpus_may_slow_down", [](Healthy& n) { n.now.topology.gpus[1].link.speed = 2.5; }},
+  };
+}
+
+// The GIDs have been the same before: their change would be another finding.
+void settle(Healthy& node) {
+  for (size_t i = 0; i < node.now.ports.size(); ++i) node.before.ports[i].gids = node.now.ports[i].gids;
+}
+
+TEST(OneDefect, GivesItsFindingAlone) { expect_each(defects(), settle); }
+TEST(OneDefect, HealthyPortsAreSilent) { expect_each(sound_ports(), settle); }
+
+// -- Audit mode, and settings whose reading proves nothing
+
+// In audit mode, with an agent that runs or without one.
+struct Audited : Healthy {
+  explicit Audited(bool runs = true) {
+    policy.mode = Mode::audit;
+    now.agent->mode = "audit";
+    now.agent->running = runs;
+  }
+};
+
+// Each setting of each port and a setting of the host differ from the policy in the same way.
+void plant(Healthy& node, Outcome outcome) {
+  for (auto& [port, changes] : node.plan)
+    for (Change& change : changes) {
+      change.outcome = outcome;
+      change.from = outcome == Outcome::unverified ? change.to : "something else";
+      change.detail = "a reason";
+    }
+  node.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
+  node.plan["host"] = {{"host", {}, outcome, 0, false, "2", "1", "a reason", "net.ipv4.tcp_ecn"}};
+}
+
+bool is_setting(const Finding& finding) { return find_rule(finding.id)->group == group::settings; }
+
+// The worst status of the settings.
+Status worst_setting(const Report& report) {
+  Report settings = report;
+  std::erase_if(settings.findings, [](const Finding& each) { return !is_setting(each); });
+  return worst(settings);
+}
+
+// What alerts, node-problem-detector and dashboards read.
+std::set<double> statuses_of_settings(const Report& report) {
+  std::set<double> out;
+  for (const auto& [series, value] : series_of([&](FamilySet& set) { add_report(set, report, {}); }))
+    for (const Setting& setting : kSettings)
+      if (series.starts_with("fabric_check_status,check=" + std::string(setting.key))) out.insert(value);
+  return out;
+}
+
+// The report as `check --brief` of a scheduler reads it from the exporter's file.
+Report published(const Report& report) {
+  auto read = parse_report(report_text(PublishedReport{report, 1}), "report.json");
+  EXPECT_TRUE(read.ok());
+  return std::move(read->report);
+}
+
+TEST(CheckAudit, WhatDiffersIsListedAndFailsNothing) {
+  for (const bool runs : {true, false}) {
+    for (const Outcome outcome : {Outcome::differs, Outcome::pending, Outcome::unsupported}) {
+      Audited node(runs);
+      const size_t others = complaints(run_rules(node.view())).size();  // an agent that does not run
+      plant(node, outcome);
+      const Report report = run_rules(node.view());
+      EXPECT_EQ(complaints(report).size(), others) << describe(complaints(report));
+      EXPECT_EQ(worst_setting(report), Status::ok);
+      EXPECT_EQ(worst_setting(published(report)), Status::ok);
+      EXPECT_EQ(statuses_of_settings(report), std::set<double>{0});
+      size_t listed = 0;
+      for (const Finding& each : report.findings) {
+        if (!is_audited(each)) continue;
+        ++listed;
+        EXPECT_TRUE(is_setting(each));
+        EXPECT_NE(each.observed, each.expected);
+        EXPECT_TRUE(has(each.meaning, "Audit mode: not written.")) << each.meaning;
+        EXPECT_TRUE(has(each.remedy, "fabric-agentctl plan")) << each.remedy;
+      }
+      EXPECT_GT(listed, 4 * 5u);
+      EXPECT_TRUE(has(counts_text(report, false), std::to_string(listed) + " not enforced (audit mode)"));
+      EXPECT_TRUE(has(counts_text(published(report), false), std::to_string(listed) + " not enforced (audit mode)"));
+      EXPECT_TRUE(
+          std::ranges::any_of(group_findings(report), [](const auto& each) { return is_audited(*each.finding); }));
+      const Json json = Json::parse(to_json(report).dump());
+      EXPECT_EQ(std::ranges::count_if(json["checks"],
+                                      [&](const Json& each) {
+                                        return each["id"] == "pfc" && each["status"] == "ok" &&
+                                               each["outcome"] == to_text(outcome);
+                                      }),
+                4);
+    }
+  }
+}
+
+TEST(CheckAudit, WhatBreaksAJobStaysCritical) {
+  Audited node;
+  plant(node, Outcome::differs);
+  down(node, 0, 2);
+  EXPECT_TRUE(has(said(node.view()), "port-state mlx5_0/1 critical")) << said(node.view());
+}
+
+// Compared with the switch, a setting of this port differs for the same reason. A fault of the switch is another one.
+TEST(CheckAudit, RulesAboutTheSameSettingAreSilentToo) {
+  const auto without_pfc = [](Healthy& node) {
+    node.now.ports[0].qos.pfc = PrioSet{};
+    Change& pfc = node.change("mlx5_0/1", "pfc");
+    pfc.outcome = Outcome::differs;
+    pfc.from = "none";
+  };
+  Healthy enforced;
+  without_pfc(enforced);
+  EXPECT_TRUE(has(said(enforced.view(), {"peer-pfc"}), "peer-pfc mlx5_0/1")) << "or the test shows nothing";
+  Audited node;
+  without_pfc(node);
+  EXPECT_EQ(said(node.view(), {"peer-pfc"}), "");
+  Audited other;
+  other.now.ports[0].qos.pfc = PrioSet{};  // as the policy wants
+  other.policy.ports[0].want.pfc = PrioSet{};
+  EXPECT_TRUE(has(said(other.view(), {"peer-pfc"}), "peer-pfc mlx5_0/1"));
+}
+
+TEST(CheckAudit, WhatCannotBeReadStaysUnknown) {
+  Audited node;
+  node.plan.erase("mlx5_0/1");
+  EXPECT_TRUE(has(said(node.view()), "pfc mlx5_0/1 unknown"));
+}
+
+TEST(CheckAudit, EnforcedSettingsCount) {
+  for (const bool runs : {true, false}) {
+    Healthy node;
+    node.now.agent->running = runs;
+    plant(node, Outcome::differs);
+    const Report report = run_rules(node.view());
+    EXPECT_EQ(worst_setting(report), Status::critical);
+    EXPECT_TRUE(statuses_of_settings(report).contains(2));
+    EXPECT_TRUE(std::ranges::none_of(report.findings, is_audited));
+  }
+}
+
+// Intel's drivers show pause as off beside PFC: for ever, and without a fault. Neither in sync nor different.
+TEST(CheckUnverified, IsAValueOfItsOwn) {
+  for (const bool audit : {false, true}) {
+    Healthy node;
+    if (audit) node = Audited();
+    plant(node, Outcome::unverified);
+    node.plan.erase("host");
+    node.policy.sysctl.clear();
+    const Report report = run_rules(node.view());
+    EXPECT_EQ(worst(report), Status::ok) << describe(complaints(report));
+    const auto unverified = static_cast<size_t>(std::ranges::count_if(report.findings, is_unverified));
+    EXPECT_GT(unverified, 4 * 5u);
+    for (const Report& each : {report, published(report)})
+      EXPECT_TRUE(has(counts_text(each, true), std::to_string(unverified) + " unverified")) << counts_text(each, true);
+    EXPECT_FALSE(has(counts_text(report, true), " " + std::to_string(report.findings.size()) + " ok"));
+    const Series series = series_of([&](FamilySet& set) { add_report(set, report, {}); });
+    const std::string pfc = ",device=mlx5_0,port=1,setting=pfc";
+    EXPECT_EQ(series.at("fabric_setting_unverified" + pfc), 1);
+    EXPECT_FALSE(series.contains("fabric_setting_in_sync" + pfc));
+    const Json json = Json::parse(to_json(report).dump());
+    EXPECT_TRUE(std::ranges::any_of(json["checks"], [](const Json& each) {
+      return each["id"] == "pfc" && each.contains("outcome") && each["outcome"] == "unverified";
+    }));
+  }
+}
+
+// -- The man page, the alerts and the files of rules
+
+const std::string kPage = "agent/ctl/fabric-checks.7";
+
+// "{{ $labels.device }}" -> "DEVICE"; other parts of a template are removed.
+std::string without_templates(std::string text) {
+  text = std::regex_replace(text, std::regex(R"(\{\{ (with|range) .*?\{\{ end \}\})"), "");
+  std::string out;
+  std::smatch found;
+  for (const std::regex one(R"(\{\{ \$(labels\.)?([a-z_]+)[^}]*\}\})"); std::regex_search(text, found, one);
+       text = found.suffix()) {
+    std::string name = found[2];
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char each) { return std::toupper(each); });
+    out += found.prefix().str() + name;
+  }
+  return out + text;
+}
+
+// An entry for each alert of a file of rules: name, severity, summary and command.
+std::string alerts_of(const std::string& file) {
+  std::string out;
+  std::istringstream lines(test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file));
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, std::regex(R"( *(?:- )?(alert|severity|summary|description): '?(.*?)'?)")))
+      continue;
+    const std::string text = test::roff(without_templates(found[2]));
+    if (found[1] == "alert") out += ".TP\n.B " + text + "\n";
+    else if (found[1] == "severity") out += "Severity: " + text + ".\n.br\n";
+    else out += (found[1] == "summary" ? "Says: " : ".br\n") + text + "\n";
+  }
+  return out;
+}
+
+// checks_manual(), with the alerts before its last section.
+std::string manual() {
+  std::string out = test::checks_manual();
+  const size_t end = out.find(".SH SEE ALSO");
+  return out.insert(end,
+                    ".SH ALERTS\nOf the rules in\n.IR /usr/share/fabric\\-agent .\nWords in capitals stand for the "
+                    "labels of the alert.\n"
+                    "page: a job is dead, will die, or is slowed as a whole; ticket: degraded, or redundancy is lost; "
+                    "info: for dashboards.\n"
+                    ".SS Of a node\n" +
+                        alerts_of("fabric-agent.rules.yml") + ".SS Of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
+}
+
+TEST(ChecksManual, MatchesTheTables) { test::expect_generated(kPage, manual()); }
+
+TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
+  std::string keys;
+  for (const Setting& setting : kSettings) keys += (keys.empty() ? "" : "|") + std::string(setting.key);
+  const std::string file = "etc/prometheus/fabric-agent.rules.yml";
+  EXPECT_NE(test::of_source(file).find("{check=~\"" + keys + "\"}"), std::string::npos)
+      << file << ": write into FabricSettingNotInSync: {check=~\"" << keys << "\"}";
+}
+
+// runbook_url names an entry of the pages of packaging/make-site: of the alert in the runbook, or of the check in the
+// label. tests/parts/site follows them.
+TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
+  for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"}) {
+    const std::string text = test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
+    const std::regex start("- alert: ");
+    for (std::sregex_token_iterator each(text.begin(), text.end(), start, -1), end; ++each != end;) {
+      const std::string alert = *each, name = alert.substr(0, alert.find('\n'));
+      EXPECT_TRUE(std::regex_search(alert, std::regex("severity: (page|ticket|info)\n"))) << name;
+      EXPECT_TRUE(std::regex_search(alert, std::regex("description: '.*(fabric-agentctl|systemctl|curl|man) ")))
+          << name;
+      EXPECT_TRUE(
+          std::regex_search(alert, std::regex("runbook_url: 'https://[^']*/(runbook\\.html#" + name +
+                                              R"(|fabric-checks\.7\.html#\{\{ \$labels\.(check|setting) \}\})')")))
+          << name;
+      if (alert.find("increase(fabric_events_total") != std::string::npos ||
+          alert.find("port_events:increase") != std::string::npos)
+        EXPECT_TRUE(has(alert, "keep_firing_for:")) << name << " would end after five minutes";
+    }
+  }
+}
+
+// A rule that is missing in the table of its subject would never run.
+TEST(ChecksManual, EveryRuleOfAFileIsRegistered) {
+  const std::regex id(R"(\.id = "([^"]+)\")");
+  size_t rows = 0;
+  for (const auto& file : std::filesystem::directory_iterator(FABRIC_SOURCE_DIR "/lib/judge")) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string text = test::slurp(file.path());
+    for (std::sregex_iterator found(text.begin(), text.end(), id), end; found != end; ++found, ++rows)
+      EXPECT_NE(find_rule((*found)[1].str()), nullptr) << file.path() << ": add the row to the table at its end";
+  }
+  EXPECT_GE(rows, 52u);
 }
 
 }  // namespace

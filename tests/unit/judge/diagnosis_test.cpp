@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes: their texts and order, faults that leave few traces, and symptoms whose cause stays unknown. The fault
-// catalogue (tests/faults) plants a fault for each rule.
+// The causes: their texts and order, their bounds, faults that leave few traces, and symptoms whose cause stays
+// unknown. The fault catalogue (tests/faults) plants a fault for each rule.
 #include "base/json.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "support/diagnosed.h"
+#include "support/ports.h"
 #include "support/rules.h"
 #include "support/test.h"
 
@@ -247,6 +248,346 @@ TEST(Diagnosis, JsonHasAllMembers) {
   for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"slow-host\"", "\"host\"", "\"warning\"", "\"certainty\"",
                            "PFC pause sent, priority 3: 30 % of the time"})
     EXPECT_TRUE(has(json, part)) << part << "\n" << json;
+}
+
+// -- Bounds: evidence that resembles that of a cause and does not prove it
+
+struct Bound {
+  const char* what;
+  std::string rule;  // the only one that is reported
+  void (*plant)(Healthy&);
+};
+
+void expect_rules(
+    const std::vector<Bound>& bounds, void (*in_each)(Healthy&) = [](Healthy&) {}) {
+  for (const Bound& bound : bounds) {
+    Healthy node;
+    in_each(node);
+    bound.plant(node);
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{bound.rule}) << bound.what << "\n" << text(ask(node));
+  }
+}
+
+// mlx5, bnxt_re, irdma and hns report the physical state Disabled for any link that is down.
+TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
+  expect_rules({
+      {"no cable", "bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+      {"no partner", "no-partner", [](Healthy& node) { take_down(node, 3, "Autoneg", "No partner detected"); }},
+      {"no signal (hns3)", "no-partner",
+       [](Healthy& node) { take_down(node, 3, "Bad signal integrity", "Serdes ALOS"); }},
+      {"no light", "no-partner",
+       [](Healthy& node) {
+         for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
+         take_down(node, 3);
+       }},
+      {"no reason", "port-state", [](Healthy& node) { take_down(node, 3); }},
+      {"InfiniBand", "admin-down", [](Healthy& node) { make_infiniband(node), take_down(node, 3); }},
+      {"down for its errors", "damaged-link",
+       [](Healthy& node) { take_down(node, 3, "Bad signal integrity", "Large number of physical errors"); }},
+  });
+}
+
+// A reset of the firmware ends the link and the connections; it pulls no cable and damages no frames.
+TEST(DiagnosisBounds, AResetExplainsOnlyItsConsequences) {
+  expect_rules(
+      {{"no cable", "bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+       {"laser fault", "bad-module", [](Healthy& node) { plug(node).lanes[1].tx_fault = true, lose_link(node); }},
+       {"damaged frames", "damaged-link", [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
+       {"the link went down, and frames were damaged", "device-reset",
+        [](Healthy& node) { lose_link(node), grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }}},
+      [](Healthy& node) { ++node.now.ports[0].reporters[0].errors; });  // fw
+}
+
+// Two links to one switch go down together.
+TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotBlamedOnTheSwitch) {
+  expect_rules(
+      {{"the driver was loaded again", "not-enough-evidence",
+        [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
+       {"two ports of one card", "not-enough-evidence",
+        [](Healthy& node) { node.before.ports[1].pci = node.now.ports[1].pci = "0000:14:00.1"; }},
+       {"one card with a function at each socket", "not-enough-evidence",
+        [](Healthy& node) { node.now.topology.nics[0].card = node.now.topology.nics[1].card = "b83f:d203:0012:3450"; }},
+       {"all links of this host", "not-enough-evidence",
+        [](Healthy& node) { node.before.ports.resize(2), node.now.ports.resize(2); }}},
+      [](Healthy& node) {
+        neighbor(node, 1).system_name = neighbor(node, 0).system_name;
+        lose_link(node, 0), lose_link(node, 1);
+      });
+}
+
+TEST(DiagnosisBounds, EvidenceThatProvesNothing) {
+  expect_rules({
+      {"the link is up, and the subnet manager is gone: no dead peer", "not-enough-evidence",
+       [](Healthy& node) {
+         make_infiniband(node);
+         node.before.ports[0].state = node.now.ports[0].state = 2;
+         grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+       }},
+      {"a queue that hung, because of pause or a missing link, is no failure of the firmware", "damaged-link",
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
+         for (HealthReporter& each : node.now.ports[0].reporters)
+           if (each.name == "tx") ++each.errors, ++each.recoveries;
+       }},
+      {"the switch has PFC on one priority more, which this port does not use", "loss-in-network",
+       [](Healthy& node) {
+         neighbor(node).pfc->enabled = PrioSet{0x18};
+         for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(node, Where::ethtool, name, 1'000'000'000);
+         for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow(node, Where::ethtool, name, 0);
+         grow(node, Where::hw, "packet_seq_err", 1000);
+       }},
+      {"limits of the module from a page with a wrong checksum", "damaged-link",
+       [](Healthy& node) {
+         Transceiver& module = plug(node);
+         module.tx_power_limits = module.rx_power_limits = {.high_alarm = 9, .low_alarm = 8};
+         module.bad_checksums = {"page 03h bytes 128-254"};
+         grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
+       }},
+      {"one damaged frame, and lanes as unequal as those of a good link", "not-enough-evidence",
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "rx_pcs_symbol_err_phy", 1);
+         grow(node, Where::ethtool, "rx_err_lane_0_phy", 40);
+         grow(node, Where::ethtool, "rx_err_lane_1_phy", 5000);
+       }},
+      // The number of frames gives only the longest possible pause: many pauses of microseconds look the same.
+      {"pause frames without their duration", "not-enough-evidence",
+       [](Healthy& node) {
+         for (Node* each : {&node.before, &node.now})
+           std::erase_if(each->ports[0].counters.ethtool,
+                         [](const Counter& one) { return one.name.text().ends_with("pause_duration"); });
+         grow(node, Where::ethtool, "rx_prio3_pause", 30'000);
+         grow(node, Where::hw, "rp_cnp_handled", 5000);
+       }},
+      {"responses go to an address that this host no longer has", "not-enough-evidence",
+       [](Healthy& node) {
+         node.now.ports[0].gids.pop_back();
+         grow(node, Where::hw, "req_transport_retries_exceeded", 3);
+         grow(node, Where::hw, "local_ack_timeout_err", 21);
+       }},
+  });
+}
+
+// Connections end minutes after their link, which was down before the window began.
+TEST(DiagnosisBounds, ALinkThatIsDownExplainsItsBrokenConnections) {
+  for (const char* reason : {"No cable", ""}) {
+    Healthy node;
+    take_down(node, 2, reason);
+    node.before = node.now;
+    grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+    grow(node, Where::hw, "local_ack_timeout_err", 56);
+    const Findings found = ask(node);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "port-state" : "bad-module"}) << text(found);
+  }
+}
+
+// The RDMA counters belong to the bond, the cable to a member.
+TEST(DiagnosisBounds, LossesOfAMembersLinkAreNotBlamedOnTheNetwork) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    Port member = each->ports[0];
+    test::make_bond(each->ports[0]);
+    test::make_member(member);
+    member.counters.hw.clear();
+    each->ports.push_back(member);
+  }
+  grow(node, Where::hw, "req_transport_retries_exceeded", 3);
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 200, node.now.ports.size() - 1);
+  EXPECT_EQ(rules_of(ask(node)), (std::set<std::string>{"not-enough-evidence", "damaged-link"})) << text(ask(node));
+}
+
+TEST(DiagnosisBounds, AMemberWithoutALinkNamesItsCable) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    Port member = each->ports[0];
+    test::make_bond(each->ports[0]);
+    test::make_member(member);
+    each->ports.push_back(member);
+  }
+  node.now.ports.back().carrier = false;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"port-state"}) << text(ask(node));
+}
+
+// In low power a module sends and receives no light, and its flags mean nothing: neither the fiber nor its laser is at
+// fault.
+TEST(DiagnosisBounds, AModuleInLowPowerIsNotDark) {
+  for (const ModuleState state : {ModuleState::low_power, ModuleState::powering_up, ModuleState::ready}) {
+    Healthy node;
+    Transceiver& module = plug(node);
+    module.state = state;
+    for (ModuleLane& lane : module.lanes)
+      lane.rx_los = true, lane.rx_power.value = lane.tx_power.value = lane.tx_bias.value = 0;
+    take_down(node, 2);
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"bad-module"}) << text(ask(node));
+  }
+  Healthy old;  // read while the module started; the link came up and went down since
+  plug(old).state = old.before.ports[0].module->state = ModuleState::powering_up;
+  take_down(old, 2);
+  EXPECT_FALSE(rules_of(ask(old)).contains("bad-module")) << text(ask(old));
+  Healthy flat;  // a passive cable: always in low power
+  Transceiver& cable = plug(flat);
+  cable.state = ModuleState::low_power;
+  cable.lanes.clear();
+  take_down(flat, 2, "Autoneg", "No partner detected");
+  EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"no-partner"}) << text(ask(flat));
+}
+
+// 100GBASE-DR, FR1 and LR1 use the first of four lanes.
+TEST(DiagnosisBounds, LanesWithoutALaserHaveNotFailed) {
+  Healthy node;
+  take_down(node, 3);
+  for (ModuleLane& lane : plug(node).lanes) {
+    lane.rx_power.value = 0, lane.rx_los = true;
+    if (lane.number > 1) lane.tx_power.value = lane.tx_bias.value = 0;
+  }
+  node.before.ports[0] = node.now.ports[0];  // down for a long time
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
+  EXPECT_TRUE(has(text(ask(node)), "the lane in use of our module receives no light")) << text(ask(node));
+  Healthy unmeasured = node;
+  for (ModuleLane& lane : unmeasured.now.ports[0].module->lanes) lane.tx_power = {};
+  EXPECT_EQ(rules_of(ask(unmeasured)), std::set<std::string>{"no-partner"}) << text(ask(unmeasured));
+  node.now.ports[0].module->lanes[1].rx_power.value = 1e-3;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"bad-module"}) << "a laser that died" << text(ask(node));
+}
+
+// A NIC in a slot of an older generation runs as fast as the slot can.
+TEST(DiagnosisBounds, ASlotAtItsMaximumHasLostNothing) {
+  Healthy node(1);
+  Nic& nic = node.now.topology.nics[0];
+  nic.link = {16, 32, 16, 16};
+  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link = {16, 16, 16, 16};
+  hold(node, 0.3);
+  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
+  // For a faster port the slot is too slow.
+  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
+  EXPECT_TRUE(has(text(ask(node)), "x16 at 16 GT/s (the maximum of NIC and slot), less than the port's rate, 400 Gb/s"))
+      << text(ask(node));
+  for (Node* each : {&node.before, &node.now})
+    each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+}
+
+// As for port-state, they are unused, even if an entry of the policy matches them.
+TEST(DiagnosisBounds, UnusedSecondPortsAreSilent) {
+  for (const char* reason : {"", "No cable", "Switched off"}) {
+    Healthy node;
+    for (Node* each : {&node.before, &node.now})
+      for (size_t i = 0; i < 4; ++i) {
+        Port second = each->ports[i];
+        second.rdma = "mlx5_" + std::to_string(i + 4);
+        second.netdev += "np1";
+        second.pci.back() = '1';
+        second.state = 1;
+        second.phys_state = 3;
+        second.carrier = false;
+        second.link_status = LinkStatus{.up = false, .reason = reason};
+        each->ports.push_back(second);
+      }
+    EXPECT_EQ(text(ask(node)), "") << reason;
+    node.before.ports[4].state = 4, node.before.ports[4].carrier = true;
+    EXPECT_NE(text(ask(node)), "") << reason << ": it was used";
+  }
+}
+
+void arrive(Healthy& node, std::vector<ModuleInput> inputs) { plug(node).inputs = std::move(inputs); }
+ModuleInput from_cable(double ratio, unsigned lane = 1) {
+  return {.side = ModuleSide::medium, .lane = lane, .error_ratio = ratio, .snr = {}};
+}
+ModuleInput from_nic(double ratio, unsigned lane = 1) {
+  return {.side = ModuleSide::host, .lane = lane, .error_ratio = ratio, .snr = {}};
+}
+
+// The module measures which bits were damaged before they reached it.
+TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
+  expect_rules({{"bits from the NIC are damaged, those from the cable are not", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5)});
+                 }},
+                {"FEC corrects much more than was damaged when it reached the module", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9)});
+                   grow(node, Where::ethtool, "rx_corrected_bits_phy", 400'000'000);  // 1e-4 of the bits at line rate
+                 }},
+                {"a data path of the other port in this cage is bad", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5), from_cable(1e-3, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes) {
+                     lane.path = lane.number < 3 ? 1 : 3;
+                     if (lane.number >= 3) lane.tx_power.value = 0;
+                   }
+                 }},
+                {"lanes that the link does not use have no signal", "damaged-in-host",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5), from_cable(1e-3, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes)
+                     if (lane.number < 3) lane.path = 1;
+                 }},
+                {"a reading that no link survives is none", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(0.5)});
+                 }},
+                {"bits from the cable are damaged", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-4), from_nic(1e-9)});
+                 }},
+                {"both sides are bad", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-4), from_nic(3e-5)});
+                 }},
+                {"both sides are good: errors in bursts", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(1e-9)});
+                 }},
+                {"what comes over the cable is not measured", "damaged-link",
+                 [](Healthy& node) { arrive(node, {from_nic(3e-5)}); }},
+                {"zero may be a module that does not measure", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(0), from_nic(3e-5)});
+                 }},
+                {"the data path of the NIC's errors is the other port's", "damaged-link",
+                 [](Healthy& node) {
+                   arrive(node, {from_cable(1e-9), from_nic(3e-5, 3)});
+                   for (ModuleLane& lane : node.now.ports[0].module->lanes) {
+                     lane.path = lane.number < 3 ? 1 : 3;
+                     if (lane.number >= 3) lane.tx_power.value = 0;
+                   }
+                 }}},
+               [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); });
+}
+
+// The far end counts the errors of what this port sends; here answers are missing.
+TEST(DiagnosisBounds, WhatTheModuleGetsDamagedIsMissingAtTheFarEnd) {
+  for (const double ratio : {1e-3, 3e-5}) {  // more, and less, than the far end corrects
+    Healthy node;
+    arrive(node, {from_cable(1e-9), from_nic(ratio)});
+    grow(node, Where::hw, "packet_seq_err", 1000);
+    EXPECT_EQ(rules_of(ask(node)).contains("damaged-in-host"), ratio == 1e-3) << text(ask(node));
+  }
+}
+
+// Without a link there is nothing to measure.
+TEST(DiagnosisBounds, WhatArrivesAtTheModuleOfALinkThatIsDownIsNoEvidence) {
+  Healthy node;
+  arrive(node, {from_cable(1e-9), from_nic(0.5)});
+  take_down(node, 3, "Autoneg", "No partner detected");
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
+}
+
+// Without a link, during pause and without credits a NIC drops what it cannot send; the host is not the cause.
+TEST(DiagnosisBounds, DropsOnSendingAreNotBlamedOnAHostThatMayNotSend) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"no link for a moment", [](Healthy& node) { lose_link(node); }},
+      {"held by the network", [](Healthy& node) { hold(node, 0.9, "rx"); }},
+      {"no credits", [](Healthy& node) { make_infiniband(node); }},
+  };
+  for (const auto& [what, plant] : cases) {
+    Healthy node;
+    plant(node);
+    grow(node, what == "no credits" ? Where::pma : Where::ethtool,
+         what == "no credits" ? "port_xmit_discards" : "tx_discards_phy", 500);
+    grow(node, Where::hw, "packet_seq_err", 50);
+    EXPECT_FALSE(rules_of(ask(node)).contains("send-drops")) << what << "\n" << text(ask(node));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of jobs and kernels: the message, the port, the peer and the time. `explain` prints them:
-// ctl/explain_verb_test.cpp.
+// ctl/verbs_test.cpp.
 #include "judge/lines.h"
 
 #include "judge/engine.h"

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict of a report and its JSON.
+// The verdict of a report, its JSON, and its fixes, which fit the machine: a guest, a captured tree, a node with jobs.
+// What a report does not judge is said with its verdict: RDMA devices in other network namespaces, and queue pairs that
+// no counter counts. Traffic without PFC is reported before it is lost.
 #include "judge/report.h"
 
 #include "base/json.h"
+#include "judge/engine.h"
+#include "judge/finding.h"
+#include "judge/health_state.h"
+#include "judge/remedy.h"
+#include "judge/unseen.h"
 #include "node/node.h"
+#include "support/healthy_node.h"
 #include "support/test.h"
 
 namespace fabric {
 namespace {
+
+using namespace test;
 
 Report of(std::vector<Status> statuses) {
   Report report;
@@ -110,6 +120,286 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_EQ(json["checks"][0]["suppressed"], "until 2027-01-31: new switches");
   EXPECT_FALSE(json["checks"][0].contains("acknowledged"));
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
+}
+
+// -- What is not judged
+
+const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
+  return find_where(report.findings,
+                    [&](const Finding& finding) { return finding.id == id && finding.subject == subject; });
+}
+
+// The RDMA devices of the last `count` NICs move to containers.
+void move_to_containers(Healthy& node, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    Nic& nic = node.now.topology.nics[node.now.topology.nics.size() - 1 - i];
+    nic.elsewhere = nic.rdma;
+    nic.rdma_elsewhere = nic.netdev_elsewhere = true;
+    nic.rdma.clear();
+    nic.netdevs.clear();
+    node.now.ports.pop_back();
+    node.before.ports.pop_back();
+  }
+}
+
+TEST(Unseen, DevicesOfOtherNamespacesAreCountedAndNamed) {
+  Healthy node(8);
+  const std::vector<std::string> only{"other-namespaces"};
+  EXPECT_FALSE(run_rules(node.view(), only).findings.at(0).unjudged);
+  move_to_containers(node, 3);
+  node.now.topology.nics[7].elsewhere = {node.now.topology.nics[7].pci};  // a kernel that does not show the name
+  const Report report = run_rules(node.view(), only);
+  EXPECT_EQ(worst(report), Status::ok);
+  const Finding& finding = report.findings.at(0);
+  EXPECT_TRUE(finding.unjudged);
+  EXPECT_TRUE(
+      finding.observed.starts_with("3 of 8 RDMA devices are in other network namespaces and are not judged here: "))
+      << finding.observed;
+  EXPECT_TRUE(has(finding.observed, "mlx5_5 (" + node.now.topology.nics[5].pci + ")")) << finding.observed;
+  EXPECT_TRUE(finding.observed.ends_with(", " + node.now.topology.nics[7].pci)) << finding.observed;
+  EXPECT_TRUE(has(finding.remedy, "--root /proc/PID/root"));
+
+  // The exporter's report, which the line for schedulers is made of.
+  const auto published = parse_report(report_text(PublishedReport{report, 1}), "report.json");
+  ASSERT_TRUE(published.ok());
+  EXPECT_TRUE(published->report.findings.at(0).unjudged);
+  EXPECT_EQ(published->report.findings.at(0).observed, finding.observed);
+
+  Inventory inventory;
+  inventory.parts.push_back({.pci = node.now.topology.nics[7].pci, .rdma = {"mlx5_7"}});
+  node.now.inventory = inventory;
+  EXPECT_TRUE(has(joined(devices_elsewhere(node.now)), "mlx5_7 (" + node.now.topology.nics[7].pci + ")"));
+}
+
+// Shared mode: the RDMA device stays, and its netdev is a container's.
+TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
+  Healthy node;
+  node.now.topology.nics[2].netdev_elsewhere = true;
+  node.now.topology.nics[2].netdevs.clear();
+  node.now.ports[2].netdev.clear();
+  node.now.ports[2].role = PortRole::netdev_elsewhere;
+  const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_TRUE(report.findings[0].unjudged);
+  EXPECT_EQ(report.findings[0].observed, "the netdevs of mlx5_2/1 are in other network namespaces");
+}
+
+// Bytes of RDMA between the two readings, requests counted, and the share of the bytes on priority 3.
+struct Traffic {
+  double received = 300e9, sent = 300e9;
+  uint64_t requests = 100'000;
+  double on_priority_3 = 1;
+};
+void carry(Healthy& node, size_t index, const Traffic& traffic) {
+  const auto bytes = [](double value) { return static_cast<uint64_t>(value); };
+  Port &before = node.before.ports[index], &now = node.now.ports[index];
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, uint64_t>>{
+           {"rx_vport_rdma_unicast_bytes", bytes(traffic.received)},
+           {"tx_vport_rdma_unicast_bytes", bytes(traffic.sent)},
+           {"rx_prio3_bytes", bytes(traffic.received * traffic.on_priority_3)},
+           {"tx_prio3_bytes", bytes(traffic.sent * traffic.on_priority_3)},
+           {"rx_prio0_bytes", bytes(traffic.received * (1 - traffic.on_priority_3))},
+           {"tx_prio0_bytes", bytes(traffic.sent * (1 - traffic.on_priority_3))}}) {
+    before.counters.ethtool.push_back({name, 1000});
+    now.counters.ethtool.push_back({name, 1000 + value});
+  }
+  before.counters.hw.push_back({"rx_write_requests", 50});
+  now.counters.hw.push_back({"rx_write_requests", 50 + traffic.requests});
+}
+
+std::optional<Finding> unseen_traffic(const Healthy& node) {
+  const Report report = run_rules(node.view(), std::vector<std::string>{"unseen-traffic"});
+  const Finding* found = finding_of(report, "unseen-traffic", "mlx5_1/1");
+  if (found == nullptr || !found->unjudged) return std::nullopt;
+  return *found;
+}
+
+TEST(Unseen, QueuePairsThatAreNotCounted) {
+  struct {
+    const char* what;
+    Traffic traffic;
+    const char* says;  // empty: nothing
+  } const rows[]{
+      {"a job whose queue pairs are counted", {}, ""},
+      {"messages of 60 MB", {.requests = 5'000}, ""},
+      {"the queue pairs of GPUs alone", {.requests = 0}, "at most 0 %"},
+      {"those of GPUs, and a few of the CPU", {.requests = 450}, "at most 10.1 %"},
+      {"a host that only sends, and receives acknowledgements", {.received = 2e9, .requests = 0}, ""},
+      {"little traffic", {.received = 50e6, .sent = 50e6, .requests = 0}, ""},
+  };
+  for (const auto& row : rows) {
+    Healthy node;
+    carry(node, 1, row.traffic);
+    const auto found = unseen_traffic(node);
+    EXPECT_EQ(found.has_value(), *row.says != '\0') << row.what;
+    if (found) {
+      EXPECT_TRUE(has(found->observed, row.says)) << row.what << ": " << found->observed;
+    }
+  }
+  Healthy node;
+  carry(node, 1, {.requests = 0});
+  node.now.ports[1].resources = {{"mr", "user", 12}, {"qp", "user", 0}};
+  const auto found = unseen_traffic(node);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(has(found->observed, "no queue pair that the kernel knows")) << found->observed;
+  EXPECT_FALSE(has(found->meaning, "Sends")) << found->meaning;
+  for (Node* each : {&node.before, &node.now}) each->ports[1].kernel_driver = "bnxt_en";
+  EXPECT_FALSE(unseen_traffic(node)) << "the driver counts all of them";
+}
+
+TEST(Unseen, TrafficWithoutPfcIsReportedBeforeItIsLost) {
+  Healthy node;
+  carry(node, 1, {.on_priority_3 = 0.02});
+  const auto found = complaints_of(node.view(), {"unprotected-traffic"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_EQ(found[0].subject, "mlx5_1/1");
+  EXPECT_TRUE(has(found[0].observed, "98 % used no priority with PFC (3); priority 0 carried as much"))
+      << found[0].observed;
+  EXPECT_TRUE(has(found[0].remedy, "NCCL_IB_TC=106") && has(found[0].remedy, "DSCP 26 is 104")) << found[0].remedy;
+}
+
+TEST(Unseen, TrafficThatPfcProtectsIsSilent) {
+  for (const double share : {1.0, 0.8}) {
+    Healthy node;
+    carry(node, 1, {.on_priority_3 = share});
+    EXPECT_EQ(said(node.view(), {"unprotected-traffic"}), "") << share;
+  }
+  // RDMA that loops back inside the NIC has no priority; TCP uses priority 0.
+  Healthy loop;
+  carry(loop, 1, {.on_priority_3 = 0});
+  for (Counter& counter : loop.now.ports[1].counters.ethtool)
+    if (counter.name.text().find("prio0") != std::string_view::npos) counter.value = 2'000'000'000;
+  EXPECT_EQ(said(loop.view(), {"unprotected-traffic"}), "");
+}
+
+// Only the peers use another traffic class.
+TEST(Unseen, TrafficThatArrivesWithoutPfcIsThatOfTheSenders) {
+  Healthy node;
+  carry(node, 1, {.on_priority_3 = 0});
+  for (Counter& counter : node.now.ports[1].counters.ethtool) {
+    if (counter.name == std::string_view("tx_prio3_bytes")) counter.value = 300'000'001'000;
+    if (counter.name == std::string_view("tx_prio0_bytes")) counter.value = 1000;
+  }
+  const auto found = complaints_of(node.view(), {"unprotected-traffic"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].meaning, "the senders")) << found[0].meaning;
+}
+
+TEST(Unseen, TrafficClassFollowsFromThePolicyElseFromThePort) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  const auto text = [&] { return traffic_class_text(node.view(), port); };
+  EXPECT_TRUE(has(text(), "NCCL_IB_TC=106 "));
+  node.policy.ports[0].want.dscp_map = DscpMap{{40, 3}};
+  EXPECT_TRUE(has(text(), "NCCL_IB_TC=162 ") && has(text(), "DSCP 40 is 160")) << text();
+  node.policy.ports.clear();
+  EXPECT_TRUE(has(text(), "NCCL_IB_TC=106 ")) << "DSCP 26 of the port's map";
+  port.qos.dscp_map = DscpMap{{10, 3}, {48, 6}};
+  EXPECT_TRUE(has(text(), "NCCL_IB_TC=42 ")) << text();
+  port.qos.trust = Trust::pcp;
+  EXPECT_TRUE(has(text(), "NCCL_IB_SL")) << text();
+}
+
+// -- Fixes
+
+std::string adapted(const View& view, Fix fix, std::string subject = "mlx5_1/1") {
+  Finding finding = bad(Status::warning, std::move(subject), "observed", "expected", "It is wrong.", std::move(fix));
+  adapt_remedy(finding, view);
+  return finding.remedy;
+}
+
+TEST(Remedy, StepsAreJoinedAsSentences) {
+  EXPECT_EQ(joined_steps({"Read the module.", "ethtool -m ens0", "Then swap it."}),
+            "Read the module. ethtool -m ens0; Then swap it.");
+  EXPECT_EQ(joined_steps({}), "");
+}
+
+TEST(Remedy, ARowIsTheTextOfItsSteps) {
+  constexpr FixRow kRow{"Read the log; ", {Work::at_link, "then swap {rdma}."}};
+  static_assert(!kRow.empty() && FixRow().empty());
+  EXPECT_EQ(kRow.text(), "Read the log; then swap {rdma}.");
+  EXPECT_EQ(Fix(kRow).steps, (std::vector<Step>{"Read the log; ", {Work::at_link, "then swap {rdma}."}}));
+  EXPECT_EQ(Fix(FixRow(Work::in_machine, "Move it.")).steps.front().work, Work::at_machine | Work::ends_jobs);
+  EXPECT_TRUE(Fix("").empty() && Fix(FixRow()).empty());
+}
+
+TEST(Remedy, AGuestHasNoHandsAtTheHardware) {
+  Healthy node;
+  node.now.topology.hypervisor = "Amazon EC2";
+  const std::string report =
+      "This is a virtual machine (Amazon EC2): report it to the operator of the host, who has the hardware.";
+  EXPECT_EQ(adapted(node.view(), {{Work::in_machine, "Turn it round. "}, "Errors: journalctl -k -g aer"}),
+            "Errors: journalctl -k -g aer; " + report);
+  EXPECT_EQ(adapted(node.view(), {"journalctl -k -g aer; ", {Work::in_machine, "then turn it round."}}),
+            "journalctl -k -g aer; " + report);
+  EXPECT_EQ(adapted(node.view(), {{Work::at_link, "Polish it; "}, "then read the log."}), "read the log. " + report);
+  EXPECT_EQ(adapted(node.view(), {"Read its state", {Work::at_link, ", then the cable"}, ": ethtool ens1"}),
+            "Read its state: ethtool ens1; " + report);
+  EXPECT_EQ(adapted(node.view(), {"Compare:\nlspci; ", {Work::at_machine, "then look at the fans."}}),
+            report + " Compare:\nlspci");
+  EXPECT_EQ(adapted(node.view(), {Work::at_link | Work::when_idle, "Polish it when no job runs."}), report);
+  // By its kind, not by its words.
+  EXPECT_EQ(adapted(node.view(), "ip link set ens1 up; see reseat(8)"), "ip link set ens1 up; see reseat(8)");
+  EXPECT_EQ(adapted(node.view(), {Work::ends_jobs, "Reboot."}), "Drain the node first. Reboot.");
+}
+
+TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
+  Healthy node;
+  View view = node.view();
+  const Fix start{Work::service, "systemctl enable --now fabric-agent"};
+  EXPECT_EQ(adapted(view, start), "systemctl enable --now fabric-agent");
+  view.is_captured = true;
+  EXPECT_EQ(adapted(view, start, "host"),
+            "This is a captured tree: start the service on the captured machine, and capture it again.");
+  EXPECT_EQ(adapted(view, {"fabric-agentctl plan",
+                           {Work::service, " (then systemctl daemon-reload)"},
+                           ". Read the log; ",
+                           {Work::service, "then systemctl restart x"}}),
+            "fabric-agentctl plan. Read the log");
+}
+
+TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
+  Healthy node;
+  EXPECT_EQ(adapted(node.view(), {"Read the log: journalctl -k. ", {Work::at_link, "Polish the connectors."}}),
+            "Read the log: journalctl -k. Drain the node first. Polish the connectors.");
+  // Before the sentence, in whichever step it begins.
+  const Step last(Work::ends_jobs, "then start it again.");
+  EXPECT_EQ(adapted(node.view(), {"journalctl -k; ", last}),
+            "Drain the node first. journalctl -k; then start it again.");
+  EXPECT_EQ(adapted(node.view(), {"Look. journalctl -k; ", "lspci; ", last, " Look."}),
+            "Look. Drain the node first. journalctl -k; lspci; then start it again. Look.");
+  EXPECT_EQ(adapted(node.view(), {"Look:\nlspci; ", last}), "Look:\nDrain the node first. lspci; then start it again.");
+  // A step that says when, or no such work.
+  EXPECT_EQ(adapted(node.view(), {{Work::ends_jobs | Work::when_idle, "Restart it when no job runs. "}, last}),
+            "Restart it when no job runs. then start it again.");
+  EXPECT_EQ(adapted(node.view(), {Work::at_machine, "Look at the fans."}), "Look at the fans.");
+  EXPECT_EQ(adapted(node.view(), "Set it again after each reboot."), "Set it again after each reboot.");
+  // The cable of a port that is down carries no job; its node may.
+  test::down(node, 1, 2);
+  EXPECT_EQ(adapted(node.view(), {Work::at_link, "Replace the cable."}), "Replace the cable.");
+  EXPECT_EQ(adapted(node.view(), last.text), last.text);
+  EXPECT_EQ(adapted(node.view(), Fix{last}), "Drain the node first. " + last.text);
+}
+
+TEST(Remedy, LinesOfACauseChangeWithTheRemedy) {
+  Healthy node;
+  Finding finding = bad(Status::critical, "mlx5_1/1", "o", "e", "It is wrong.", "Read the module: ethtool -m ens1");
+  finding.culprit = Culprit::cable;
+  finding.fix.emplace_back(Work::at_link, "Polish cable and modules.");
+  finding.fix.push_back({"Update the firmware; ", {Work::in_machine, "replace the NIC if it happens again."}});
+  Finding guests = finding;
+  adapt_remedy(finding, node.view());
+  EXPECT_EQ(finding.next, (std::vector<std::string>{"Read the module: ethtool -m ens1", "Drain the node first.",
+                                                    "Polish cable and modules.",
+                                                    "Update the firmware; replace the NIC if it happens again."}));
+  EXPECT_EQ(finding.remedy, joined_steps(finding.next));
+  node.now.topology.hypervisor = "QEMU";
+  adapt_remedy(guests, node.view());
+  ASSERT_EQ(guests.next.size(), 3u);
+  EXPECT_EQ(guests.next[1], "Update the firmware");
+  EXPECT_TRUE(has(guests.next[2], "This is a virtual machine (QEMU)")) << guests.next[2];
+  EXPECT_EQ(guests.remedy, joined_steps(guests.next));
 }
 
 }  // namespace

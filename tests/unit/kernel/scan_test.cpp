@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a scan of the machine reads: RDMA devices and their ports, netdevs and functions. Who is at the other end: the
+// listener's file, else what firmware keeps of the other end's DCBX.
 #include "node/scan.h"
 
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "agentd/pci.h"
 #include "base/parse.h"
 #include "ctl/topo/view.h"
 #include "judge/engine.h"
+#include "kernel/netlink/dcbnl.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/rdma/infiniband.h"
+#include "kernel/rdma/verbs.h"
+#include "node/neighbor_state.h"
 #include "node/node.h"
+#include "node/port_reader.h"
+#include "support/corpus.h"
+#include "support/netns.h"
 #include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
@@ -20,6 +33,92 @@ namespace {
 using test::add_pci;
 using test::has;
 using test::Tree;
+
+// -- What the RDMA subsystem tells
+
+TEST(Infiniband, RatesAreBytesPerSecond) {
+  EXPECT_EQ(infiniband::parse_rate("400 Gb/sec (4X NDR)\n"), 50e9);
+  EXPECT_EQ(infiniband::parse_rate("2.5 Gb/sec (1X SDR)"), 312.5e6);
+  for (const char* text : {"", "0 Gb/sec", "400", "400 Mb/sec", "fast Gb/sec", "-1 Gb/sec", "inf Gb/sec", "nan Gb/sec"})
+    EXPECT_FALSE(infiniband::parse_rate(text)) << text;
+}
+
+TEST(Infiniband, StatesAreTheirNumbers) {
+  EXPECT_EQ(infiniband::parse_state("4: ACTIVE\n"), 4u);
+  EXPECT_EQ(infiniband::parse_state("5: LinkUp"), 5u);
+  EXPECT_FALSE(infiniband::parse_state("ACTIVE"));
+  EXPECT_FALSE(infiniband::parse_state(""));
+}
+
+TEST(Infiniband, DevicesAndPortsInNaturalOrder) {
+  Tree tree;
+  EXPECT_TRUE(infiniband::devices(tree.root())->empty());
+  for (const char* port : {"mlx5_10/ports/1", "mlx5_2/ports/2", "mlx5_2/ports/1", "mlx5_2/ports/x"})
+    tree.folder(std::string("sys/class/infiniband/") + port);
+  EXPECT_EQ(*infiniband::devices(tree.root()), (std::vector<std::string>{"mlx5_2", "mlx5_10"}));
+  EXPECT_EQ(*infiniband::ports(tree.root(), "mlx5_2"), (std::vector<unsigned>{1, 2}));
+  EXPECT_EQ(infiniband::ports(tree.root(), "none").error().code, ENOENT);
+}
+
+void gid(Tree& tree, unsigned index, const std::string& text) {
+  const std::string slot = "/" + std::to_string(index);
+  const std::string port = "sys/class/infiniband/rxe0/ports/1";
+  tree.file(port + "/gids" + slot, text + "\n");
+  if (text.find_first_not_of("0:") == std::string::npos) return;  // the kernel refuses the attributes of an empty slot
+  tree.file(port + "/gid_attrs/types" + slot, "RoCE v2\n").file(port + "/gid_attrs/ndevs" + slot, "eth0\n");
+}
+
+TEST(Infiniband, GidsInUse) {
+  Tree tree;
+  const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000",
+                    mapped = "0000:0000:0000:0000:0000:ffff:0a01:0001";
+  gid(tree, 0, "fe80:0000:0000:0000:5054:00ff:fe12:3456");
+  gid(tree, 1, zero);
+  gid(tree, 2, mapped);
+  for (unsigned i = 3; i < 80; ++i) gid(tree, i, zero);
+  gid(tree, 80, mapped);
+  const auto gids = infiniband::gids(tree.root(), "rxe0", 1);
+  ASSERT_TRUE(gids);
+  ASSERT_EQ(gids->size(), 2u) << "64 empty slots in a row end the search";
+  EXPECT_EQ((*gids)[1].index, 2u);
+  EXPECT_EQ((*gids)[1].gid, mapped);
+  EXPECT_EQ((*gids)[1].type, "RoCE v2");
+  EXPECT_EQ((*gids)[1].netdev, "eth0");
+  EXPECT_EQ(infiniband::gids(tree.root(), "none", 1).error().code, ENOENT) << "no table is not an empty one";
+}
+
+TEST(Infiniband, CapturedMachines) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  const test::Unpacked tree(*corpus + "/ib-sysfs/procfs-fixtures-sys.tar.gz");
+  const Root root = *Root::open(tree.root());
+  EXPECT_EQ(*infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
+  EXPECT_EQ(infiniband::ports(root, "mlx4_0")->size(), 2u);
+}
+
+TEST(Verbs, AttributesAsRecorded) {
+  const auto device = verbs::parse_device(
+      "firmware 28.39.1002\ngids\nport 1 4 5 4096 Ethernet\nspeed 1 8000\n"
+      "gid 1 0 fe80:0000:0000:0000:0a00:27ff:fe00:0001 v1 ens1\ngid 1 3 0000:0000:0000:0000:0000:ffff:0a01:0001 v2 \n"
+      "port 2 1 3 0 unknown\n");
+  ASSERT_TRUE(device && device->has_gid_table && device->ports.size() == 2 && device->ports.at(1).gids.size() == 2);
+  EXPECT_EQ(device->firmware, "28.39.1002");
+  const verbs::PortAttributes& port = device->ports.at(1);
+  EXPECT_EQ(std::tuple(port.state, port.phys_state, port.active_mtu, port.link_layer),
+            std::tuple(4U, 5U, 4096U, LinkLayer::ethernet));
+  EXPECT_EQ(port.gids[0].type + " " + port.gids[0].netdev, "IB/RoCE v1 ens1");
+  EXPECT_EQ(port.gids[1].type + " " + port.gids[1].netdev, "RoCE v2 ");
+  EXPECT_EQ(device->ports.at(2).link_layer, LinkLayer::unknown);
+  EXPECT_EQ(port.rate, 100e9) << "800 Gb/s";
+  EXPECT_FALSE(device->ports.at(2).rate);
+  EXPECT_TRUE(verbs::parse_device("")->ports.empty());
+  for (const char* bad : {"port 1 4 5", "port x 4 5 4096 Ethernet", "gid 1 0 fe80:: v2 eth0", "firmware", "4096",
+                          "speed 1 8000", "port 1 4 5 4096 Ethernet\nspeed 1 0"})
+    EXPECT_FALSE(verbs::parse_device(bad)) << bad;
+  EXPECT_FALSE(verbs::query("no-such-device0"));
+}
+
+// -- Scans
 
 std::string add_rdma(Tree& tree, const std::string& device, const std::string& function) {
   const std::string folder = "sys/class/infiniband/" + device;
@@ -523,6 +622,103 @@ TEST_F(Scan, TheRunningMachineWhateverItHas) {
   const Node node = scan(*kernel);
   EXPECT_FALSE(node.hostname.empty());
   for (const Port& port : node.ports) EXPECT_FALSE(port.rdma.empty());
+}
+
+// -- Neighbors
+
+// A driver that passes on what its DCBX agent was told, as net/dcb/dcbnl.c (dcbnl_ieee_fill, dcbnl_build_peer_app) puts
+// it into the answer.
+class PeerNetlink final : public Netlink {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8) override {
+    EXPECT_EQ(type, RTM_GETDCB);
+    ++asked;
+    ieee_ets ets{};
+    ets.ets_cap = 8;
+    ets.prio_tc[3] = 1;
+    ets.tc_tx_bw[0] = ets.tc_tx_bw[1] = 50;
+    ets.tc_tsa[0] = ets.tc_tsa[1] = IEEE_8021QAZ_TSA_ETS;
+    ieee_pfc pfc{};
+    pfc.pfc_cap = 4;
+    pfc.pfc_en = 0x08;
+    const dcb_peer_app_info info{};
+    const dcb_app app{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26};
+    AttrWriter peer_app;
+    peer_app.pod(DCB_ATTR_IEEE_APP_UNSPEC, info).pod(DCB_ATTR_IEEE_APP, app);
+    AttrWriter ieee;
+    ieee.pod(DCB_ATTR_IEEE_PEER_ETS, ets).pod(DCB_ATTR_IEEE_PEER_PFC, pfc).nest(DCB_ATTR_IEEE_PEER_APP, peer_app);
+    const dcbmsg header{AF_UNSPEC, DCB_CMD_IEEE_GET, 0};
+    AttrWriter out;
+    out.header(header).text(DCB_ATTR_IFNAME, "ens1").nest(DCB_ATTR_IEEE, ieee);
+    return std::vector<Message>{{RTM_GETDCB, out.data()}};
+  }
+  int asked = 0;
+};
+
+struct Bed {
+  test::Tree tree;
+  Kernel kernel{.root = tree.root(), .route = std::make_unique<PeerNetlink>()};
+  const PeerNetlink& netlink = static_cast<PeerNetlink&>(*kernel.route);
+  ScanOptions options;
+  Node node;
+
+  Bed() {
+    node.ports = {{.rdma = "mlx5_0", .netdev = "ens1", .link_layer = LinkLayer::ethernet}};
+    node.network.interfaces["ens1"] = {};
+  }
+  void read() {
+    scanning::Context context{kernel, options, {}, {}, {}, node.unseen};
+    scanning::read_neighbors(context, node);
+  }
+};
+
+TEST(ScanNeighbors, OfFirmwareWhereNobodyListens) {
+  Bed bed;
+  bed.read();
+  EXPECT_EQ(bed.node.neighbors.source, "");
+  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "fabric-lldp"));
+  ASSERT_EQ(bed.node.neighbors.heard.size(), 1u);
+  const Neighbor& peer = bed.node.neighbors.heard[0];
+  EXPECT_EQ(peer.source, "firmware");
+  EXPECT_EQ(peer.netdev, "ens1");
+  EXPECT_EQ(peer.pfc, (DcbxPfc{false, false, 4, PrioSet{8}}));
+  EXPECT_EQ(peer.ets, (DcbxEts{false, 8, {0, 0, 0, 1, 0, 0, 0, 0}, {50, 50}, {2, 2}}));
+  EXPECT_EQ(peer.app, (std::vector<DcbxApp>{{DcbxApp::dscp, 26, 3}}));
+}
+
+TEST(ScanNeighbors, OfTheListenerOnThePortsNetdevs) {
+  Bed bed;
+  Neighbors heard{.listening = {{"ens1", 0}, {"eth0", 0}}};
+  for (const char* netdev : {"ens1", "eth0"})
+    heard.heard.push_back(
+        {.netdev = netdev, .chassis_id = "leaf1", .port_id = "1", .ttl = 120, .heard = 5, .max_frame = 9216});
+  ASSERT_TRUE(state::save_neighbors(bed.tree.path(), heard, 10));
+  bed.read();
+  EXPECT_EQ(bed.node.neighbors.source, "fabric-lldp");
+  EXPECT_EQ(bed.node.neighbors.listening, (std::map<std::string, double>{{"ens1", 10}}));
+  ASSERT_EQ(bed.node.neighbors.heard.size(), 1u);
+  EXPECT_EQ(bed.node.neighbors.heard[0].chassis_id, "leaf1");
+  EXPECT_EQ(bed.node.network.interfaces["ens1"].peer_max_frame, 9216u);
+  EXPECT_EQ(bed.netlink.asked, 0) << "who is heard needs no firmware";
+}
+
+TEST(ScanNeighbors, AFileThatIsBrokenIsTold) {
+  Bed bed;
+  bed.tree.file("run/fabric-lldp/neighbors.json", "{");
+  bed.read();
+  EXPECT_EQ(bed.node.neighbors.source, "");
+  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "neighbors.json: "));
+}
+
+TEST(ScanNeighbors, OtherNamesOfANetdev) {
+  if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
+  if (std::system("ip link property add dev veth0 altname rail0 altname enp1s0") != 0)
+    GTEST_SKIP() << "iproute2 or kernel without altnames";
+  auto route = open_netlink(NETLINK_ROUTE);
+  ASSERT_TRUE(route);
+  const auto link = rtnl::link(**route, "veth0");
+  ASSERT_TRUE(link) << link.error().text();
+  EXPECT_EQ(link->altnames, (std::vector<std::string>{"rail0", "enp1s0"}));
 }
 
 }  // namespace

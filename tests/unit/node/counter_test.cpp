@@ -1,13 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counters: the catalogue, how they are read, widened and named; optional ones; and that fabric-counters(7) matches the
+// tables. Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names
+// that nobody has told us the meaning of.
+#include <rdma/rdma_netlink.h>
+
+#include <cctype>
+
+#include "base/parse.h"
+#include "kernel/netlink/ethtool_ioctl.h"
+#include "kernel/rdma/nldev.h"
+#include "kernel/telemetry.h"
+#include "metrics/telemetry_metrics.h"
 #include "nic/counter_catalogue.h"
+#include "nic/counter_row.h"
 #include "nic/metrics.h"
 #include "node/counter_reader.h"
+#include "node/scan.h"
+#include "support/corpus.h"
+#include "support/counters.h"
+#include "support/manuals.h"
+#include "support/sim_nic_bed.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric {
 namespace {
+
+namespace fs = std::filesystem;
+using test::Bed;
+using test::counters_manual;
+using test::has;
+using test::of;
+using test::Personality;
+using test::slurp;
+using Counters = std::vector<Counter>;
 
 std::vector<CounterRow> all_rows() {
   std::vector<CounterRow> rows;
@@ -384,6 +411,481 @@ TEST(CounterRise, GrowsWrapsOrWasReset) {
   EXPECT_EQ(counter_rise(hw, 32, uint64_t{1} << 40, 3), std::nullopt) << "a 64-bit counter does not wrap so soon";
   EXPECT_EQ(counter_rise(pma, 32, 0xffff'fffe, 3), std::nullopt) << "InfiniBand's counters stop when full";
   EXPECT_EQ(counter_rise(pma, 8, 255, 255), std::nullopt);
+}
+
+// -- 32 bits: wraps
+
+constexpr uint64_t kRange = uint64_t{1} << 32;
+
+PortCounters of(std::vector<Counter> hw) {
+  PortCounters out;
+  out.hw = std::move(hw);
+  return out;
+}
+
+// The readings of one counter, as a port of the driver publishes them.
+std::vector<uint64_t> widened(const std::string& driver, const std::string& counter,
+                              const std::vector<uint64_t>& readings) {
+  Widener widener;
+  std::vector<uint64_t> out;
+  for (const uint64_t value : readings) {
+    PortCounters counters = of({{counter, value}});
+    test::resolve(counters, driver);
+    widener.widen(counters);
+    out.push_back(counters.hw.front().value);
+  }
+  return out;
+}
+
+TEST(Widener, ExtendsAWrap) {
+  EXPECT_EQ(
+      widened("mlx5_core", "out_of_sequence", {kRange - 10, 5, 6, kRange / 2, kRange - 1, 0}),
+      (std::vector<uint64_t>{kRange - 10, kRange + 5, kRange + 6, kRange + kRange / 2, 2 * kRange - 1, 2 * kRange}));
+}
+
+TEST(Widener, ExtendsTheWrapOfAVport) {
+  EXPECT_EQ(widened("mlx5_core", "vport_out_of_sequence", {kRange - 10, 5}),
+            (std::vector<uint64_t>{kRange - 10, kRange + 5}));
+  EXPECT_EQ(widened("mlx5_core", "vport_of_another_kind", {kRange - 10, 5}), (std::vector<uint64_t>{kRange - 10, 5}));
+}
+
+TEST(Widener, ExtendsStatisticsOfTheNetdev) {
+  Widener widener;
+  PortCounters first, second;
+  first.hw = {{"out_of_buffer", kRange - 1}};
+  first.ethtool = {{"rx_bytes_phy", 7},
+                   {"rx_out_of_buffer", kRange - 10},
+                   {"outbound_pci_stalled_rd", 95},
+                   {"rx_prio3_pause", kRange - 10}};
+  second.hw = {{"out_of_buffer", 3}};
+  second.ethtool = {
+      {"rx_bytes_phy", 9}, {"rx_out_of_buffer", 5}, {"outbound_pci_stalled_rd", 0}, {"rx_prio3_pause", 5}};
+  for (PortCounters* reading : {&first, &second}) {
+    test::resolve(*reading, "mlx5_core");
+    widener.widen(*reading);
+  }
+  EXPECT_EQ(second.hw, (std::vector<Counter>{{"out_of_buffer", kRange + 3}}));
+  EXPECT_EQ(second.ethtool, (std::vector<Counter>{{"rx_bytes_phy", 9},
+                                                  {"rx_out_of_buffer", kRange + 5},
+                                                  {"outbound_pci_stalled_rd", 0},
+                                                  {"rx_prio3_pause", 5}}));
+}
+
+TEST(Widener, AReloadedDriverIsAReset) {
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {1000, 0, 7}), (std::vector<uint64_t>{1000, 0, 7}));
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {kRange / 2, 3}), (std::vector<uint64_t>{kRange / 2, 3}))
+      << "half of the range cannot be passed between two readings";
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {kRange - 1, 1, 0}),
+            (std::vector<uint64_t>{kRange - 1, kRange + 1, 0}))
+      << "the reset drops earlier wraps";
+}
+
+TEST(Widener, LeavesWideCountersUnchanged) {
+  const std::vector<uint64_t> readings{kRange - 1, 1, kRange + 5, 2};
+  EXPECT_EQ(widened("mlx5_core", "np_cnp_sent", readings), readings) << "a congestion counter";
+  EXPECT_EQ(widened("bnxt_en", "out_of_sequence", readings), readings);
+  EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {kRange + 5, 2}), (std::vector<uint64_t>{kRange + 5, 2}))
+      << "a driver that has widened it itself";
+  EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {2 * kRange - 1, 2}), (std::vector<uint64_t>{2 * kRange - 1, 2}))
+      << "a wide reading is not one of the low 32 bits";
+}
+
+TEST(Widener, EachCounterIsExtendedInAnyOrder) {
+  Widener widener;
+  PortCounters first = of({{"out_of_buffer", kRange - 1}}),
+               second = of({{"packet_seq_err", 4}, {"out_of_buffer", kRange - 1}}), third = of({{"packet_seq_err", 5}}),
+               fourth = of({{"packet_seq_err", 6}, {"out_of_buffer", 1}});
+  for (PortCounters* reading : {&first, &second, &third, &fourth}) {
+    test::resolve(*reading, "mlx5_core");
+    widener.widen(*reading);
+  }
+  EXPECT_EQ(third.hw, (std::vector<Counter>{{"packet_seq_err", 5}}));
+  EXPECT_EQ(fourth.hw, (std::vector<Counter>{{"packet_seq_err", 6}, {"out_of_buffer", kRange + 1}}))
+      << "absent for one reading";
+}
+
+TEST(Widener, QueueCountersAre32BitsWide) {
+  size_t wrapping = 0;
+  for (const CounterRow& row : kMlx5Counters.rows)
+    wrapping += row.source == CounterSource::hw && row.bits == 32 ? 1 : 0;
+  EXPECT_EQ(wrapping, 26u);
+}
+
+// -- Names
+
+TEST(CounterName, IsItsText) {
+  const CounterName name("out_of_sequence");
+  EXPECT_EQ(name, "out_of_sequence");
+  EXPECT_EQ(name, std::string("out_of_sequence"));
+  EXPECT_NE(name, "out_of_sequenc");
+  EXPECT_EQ(name.str() + "!", "out_of_sequence!");
+  EXPECT_EQ((std::ostringstream() << name).str(), "out_of_sequence");
+  EXPECT_LT(name, CounterName("packet_seq_err"));
+  EXPECT_LT(name, "packet_seq_err");
+  const std::map<std::string, int, std::less<>> by_name{{"out_of_sequence", 3}};
+  EXPECT_EQ(by_name.find(name)->second, 3);
+}
+
+TEST(CounterName, OneTextIsKeptOnce) {
+  std::string text = "a_name_that_is_too_long_for_a_small_string";
+  const CounterName first(text), second(text);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first.text().data(), second.text().data());
+  text[0] = 'b';
+  EXPECT_EQ(first, "a_name_that_is_too_long_for_a_small_string") << "it is its own";
+  EXPECT_NE(first, CounterName(text));
+}
+
+TEST(CounterName, AnEmptyOneIsNone) {
+  EXPECT_EQ(CounterName(), CounterName(""));
+  EXPECT_EQ(CounterName().text(), "");
+  EXPECT_NE(CounterName(), CounterName("x"));
+}
+
+TEST(CounterName, ThreadsAgree) {
+  std::vector<std::vector<CounterName>> kept(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : kept)
+    threads.emplace_back([&mine] {
+      for (int i = 0; i < 2000; ++i) mine.emplace_back("thread_counter_" + std::to_string(i % 500));
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& mine : kept) EXPECT_EQ(mine, kept.front());
+  EXPECT_EQ(kept[3][499], "thread_counter_499");
+}
+
+// -- Optional counters
+
+class OptionalCounters : public testing::Test {
+ protected:
+  OptionalCounters() {
+    auto socket = std::make_unique<test::SimRdma>();
+    rdma = socket.get();
+    auto& other = rdma->devices[3];
+    other.name = "other";
+    other.ports[1].optional = {{"never", false}};
+    auto& device = rdma->devices[7];
+    device.name = bed.port.rdma;
+    device.ports[1].counters = {{"out_of_buffer", 1}, {"out_of_sequence", 2}};
+    device.ports[1].optional = {{"cc_rx_ce_pkts", false}, {"cc_rx_cnp_pkts", true}, {"cc_tx_cnp_pkts", false}};
+    bed.kernel.rdma = std::move(socket);
+  }
+  test::SimRdmaPort& port() { return rdma->devices[7].ports[1]; }
+  static Qos want(std::set<std::string> names) {
+    Qos out;
+    out.optional_counters.emplace().names = std::move(names);
+    return out;
+  }
+  Bed bed{Personality::mlx5};
+  test::SimRdma* rdma = nullptr;
+};
+
+TEST_F(OptionalCounters, StatusTellsOptionalOnesFromTheOthers) {
+  auto status = nldev::counter_status(*rdma, 7, 1);
+  ASSERT_TRUE(status.ok());
+  const std::vector<nldev::CounterStatus> expected{{0, "out_of_buffer", {}},
+                                                   {1, "out_of_sequence", {}},
+                                                   {2, "cc_rx_ce_pkts", false},
+                                                   {3, "cc_rx_cnp_pkts", true},
+                                                   {4, "cc_tx_cnp_pkts", false}};
+  EXPECT_EQ(*status, expected);
+  EXPECT_TRUE(nldev::parse_counter_status({}).empty());
+}
+
+// mlx5 of Linux 6.15: its traffic counters are switched on by the policy, and then published by direction.
+TEST_F(OptionalCounters, TrafficCountersAreSwitchedOnAndHaveMetrics) {
+  const std::set<std::string> all{"rdma_rx_bytes", "rdma_rx_packets", "rdma_tx_bytes", "rdma_tx_packets"};
+  for (const std::string& name : all) port().optional[name] = false;
+  const auto change = of(bed.apply(want(all)), "optional_counters");
+  EXPECT_EQ(change.outcome, Outcome::applied) << change.detail;
+  Port reading = bed.port;
+  for (const std::string& name : all) reading.counters.hw.push_back({name, 7});
+  test::resolve(reading);
+  for (const Counter& counter : reading.counters.hw) {
+    const std::string_view name = counter.name;
+    ASSERT_NE(counter.row, nullptr) << name;
+    EXPECT_EQ(counter.row->metric, name.ends_with("bytes") ? &metrics::kOptionalBytes : &metrics::kOptionalPackets);
+    EXPECT_EQ(counter.row->label.value, name.substr(5, 2)) << name;
+  }
+}
+
+TEST_F(OptionalCounters, ExactlyTheWantedOnesAreOn) {
+  auto change = of(bed.apply(want({"cc_rx_ce_pkts", "cc_tx_cnp_pkts"})), "optional_counters");
+  EXPECT_EQ(change.outcome, Outcome::applied) << change.detail;
+  EXPECT_EQ(change.from, "cc_rx_cnp_pkts");
+  EXPECT_FALSE(change.disruptive);
+  EXPECT_EQ(port().optional_log, std::vector<std::string>{"cc_rx_ce_pkts,cc_tx_cnp_pkts"});
+  EXPECT_FALSE(port().optional["cc_rx_cnp_pkts"]);
+  EXPECT_FALSE(rdma->devices[3].ports[1].optional["never"]);
+  EXPECT_EQ(of(bed.apply(want({"cc_rx_ce_pkts", "cc_tx_cnp_pkts"})), "optional_counters").outcome, Outcome::in_sync);
+  EXPECT_EQ(of(bed.apply(want({})), "optional_counters").outcome, Outcome::applied) << "none at all";
+  EXPECT_EQ(port().optional_log.back(), "");
+}
+
+TEST_F(OptionalCounters, AllAreThoseThatTheDeviceHas) {
+  EXPECT_EQ(of(bed.plan(want({"*"})), "optional_counters").to, "cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts");
+  EXPECT_TRUE(port().optional_log.empty());
+  EXPECT_EQ(of(bed.apply(want({"*"})), "optional_counters").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want({"*"})), "optional_counters").outcome, Outcome::in_sync);
+  port().optional["cc_rx_ce_pkts"] = false;  // a driver's reload
+  EXPECT_EQ(of(bed.apply(want({"*"})), "optional_counters").outcome, Outcome::applied);
+}
+
+TEST_F(OptionalCounters, UnknownNamesAreToldThoseThatExist) {
+  auto change = of(bed.apply(want({"cc_rx_ce_pkts", "rdma_tx_bytes"})), "optional_counters");
+  EXPECT_EQ(change.outcome, Outcome::unsupported);
+  EXPECT_EQ(change.detail,
+            "the driver has no optional counter \"rdma_tx_bytes\"; it has cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts");
+  EXPECT_TRUE(port().optional_log.empty());
+}
+
+TEST_F(OptionalCounters, ReasonsWhyThereAreNone) {
+  auto detail = [&] { return of(bed.apply(want({"*"})), "optional_counters").detail; };
+  port().optional.clear();
+  EXPECT_EQ(detail(), "the driver has no optional counters");
+  port().statistics_errno = EINVAL;
+  EXPECT_NE(detail().find("older than 5.16"), std::string::npos) << detail();
+  rdma->devices[7].name = "renamed";
+  EXPECT_NE(detail().find("no device sim"), std::string::npos) << detail();
+  bed.kernel.rdma = nullptr;
+  EXPECT_NE(detail().find("ib_core"), std::string::npos) << detail();
+  EXPECT_EQ(of(bed.apply(want({"*"})), "optional_counters").outcome, Outcome::unsupported);
+}
+
+TEST_F(OptionalCounters, AFirmwareThatCannotCountIsNamed) {
+  port().optional_errno = EOPNOTSUPP;
+  auto change = of(bed.apply(want({"*"})), "optional_counters");
+  EXPECT_EQ(change.outcome, Outcome::refused);
+  EXPECT_EQ(change.code, EOPNOTSUPP);
+  EXPECT_NE(change.detail.find("firmware"), std::string::npos);
+}
+
+TEST_F(OptionalCounters, AreReadOnlyWhenWanted) {
+  Qos mtu;
+  mtu.mtu = 1500;
+  const auto before = rdma->requests;
+  ASSERT_TRUE(qos::read(bed.kernel, bed.port, keys_of(mtu)).ok());
+  EXPECT_EQ(rdma->requests, before);
+}
+
+// -- fabric-counters(7)
+
+const std::string kPage = "agent/exporter/fabric-counters.7";
+
+TEST(CountersManual, IsWhatTheTablesMake) { test::expect_generated(kPage, counters_manual()); }
+
+TEST(CountersManual, HasEveryRowOfEveryVendor) {
+  const std::string made = counters_manual();
+  size_t metrics = 0;
+  for (const CounterTable& table : counter_tables())
+    for (const CounterRow& row : table.rows) {
+      std::string name;
+      for (const char letter : row.name) name += letter == '-' ? "\\-" : std::string(1, letter);
+      EXPECT_TRUE(has(made, name)) << row.name;
+      if (row.metric == nullptr) continue;
+      ++metrics;
+      EXPECT_TRUE(has(made, ".B " + std::string(row.metric->name) + "\n")) << row.metric->name;
+    }
+  EXPECT_GT(metrics, 100u);
+  for (const Metric* metric : metrics::kTelemetry)
+    EXPECT_TRUE(has(made, ".B " + std::string(metric->name) + "\n")) << metric->name;
+}
+
+TEST(CountersManual, HasTheKernelSourceOfEveryRow) {
+  const std::string made = counters_manual();
+  for (const CounterTable& table : counter_tables())
+    for (const CounterRow& row : table.rows) {
+      EXPECT_FALSE(row.origin.kernel.empty() || row.origin.reset.empty()) << table.vendor << ": " << row.name;
+      for (const CounterRow& other : table.rows)
+        EXPECT_TRUE(&other.origin == &row.origin || other.origin.kernel != row.origin.kernel)
+            << other.name << ": the same origin as that of " << row.name << ", written twice";
+    }
+}
+
+// -- Every counter of the captures
+
+// "rx_12_bytes", of a queue, as "rx_N_bytes".
+std::string without_numbers(const std::string& name) {
+  std::string out;
+  for (const char letter : name) {
+    if (std::isdigit(static_cast<unsigned char>(letter)) == 0) out += letter;
+    else if (out.empty() || out.back() != 'N') out += 'N';
+  }
+  return out;
+}
+
+struct Score {
+  size_t written = 0, read = 0, named = 0, described = 0;
+  std::set<std::string> strangers;
+
+  // What a capture holds, against what our reader says it holds.
+  void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer,
+            const std::string& where) {
+    for (const Counter& counter : truth) {
+      ++written;
+      if (std::find(answer.begin(), answer.end(), counter) == answer.end()) {
+        ADD_FAILURE() << where << ": " << counter.name << " = " << counter.value << " was not read";
+        continue;
+      }
+      ++read;
+      const auto match = describe_counter(source, counter.name, driver);
+      if (match.row == nullptr) strangers.insert(without_numbers(counter.name.str()));
+      described += match.row != nullptr ? 1 : 0;
+      named += match.row != nullptr && match.row->metric != nullptr ? 1 : 0;
+    }
+    EXPECT_EQ(answer.size(), truth.size()) << where << ": nothing is read that is not there";
+  }
+
+  void print(const char* what) const {
+    std::printf(
+        "counter score: %s: %zu of %zu read, %zu with a common name, %zu described, %zu kinds of name unknown\n", what,
+        read, written, named, described, strangers.size());
+    std::string list;
+    for (const std::string& name : strangers) list += " " + name;
+    if (!list.empty()) std::printf("  without a row in %s:%s\n", what, list.c_str());
+    EXPECT_GT(written, 0u);
+    EXPECT_EQ(read, written);
+  }
+};
+
+using CounterCorpus = test::OfCorpus;
+
+TEST(CapturedCounters, Sysfs) {
+  Score hw, pma;
+  test::each_rdma_machine([&](const fs::path& root) {
+    auto kernel = open_kernel(root);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+    const Node node = scan(*kernel, {.settings = false, .gids = false, .network = false});
+    const auto ports = test::captured_ports(root);
+    EXPECT_EQ(node.ports.size(), ports.size());
+    for (const test::CapturedPort& port : ports) {
+      const std::string id = port.device + "/" + port.number;
+      const auto found = std::ranges::find(node.ports, id, &Port::id);
+      ASSERT_NE(found, node.ports.end()) << root << " " << id;
+      hw.take(CounterSource::hw, found->kernel_driver, port.hw, found->counters.hw, id);
+      pma.take(CounterSource::pma, found->kernel_driver, port.pma, found->counters.pma, id);
+    }
+  });
+  hw.print("ib-sysfs hw_counters");
+  pma.print("ib-sysfs counters");
+}
+
+// What nldev.c's stat_get_doit_default_counter() of Linux 6.12 sends for these counters.
+Bytes statistics_message(const Counters& counters) {
+  AttrWriter table, out;
+  for (const Counter& counter : counters) {
+    AttrWriter entry;
+    entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name)
+        .bytes(0, {})
+        .u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
+    table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry);
+  }
+  out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0).u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
+  return out.data();
+}
+
+// `rdma -j statistic` of real cards: the catalogue knows every counter.
+TEST_F(CounterCorpus, RdmaNetlink) {
+  Score score;
+  for (const auto& file : fs::directory_iterator(corpus + "/rdma")) {
+    const auto document = Json::parse(slurp(file.path()));
+    if (file.path().string().find("_link_") != std::string::npos ||
+        file.path().string().find("nicctl") != std::string::npos)
+      continue;
+    for (const auto& link : document) {
+      Counters truth;
+      for (const auto& [name, value] : link.items())
+        if (name != "ifname" && name != "port") truth.push_back({name, value.get<uint64_t>()});
+      score.take(CounterSource::hw, {}, truth, nldev::parse_statistics(statistics_message(truth)),
+                 file.path().filename());
+    }
+  }
+  score.print("rdma");
+  EXPECT_GT(score.written, 100u);
+  EXPECT_EQ(score.strangers, std::set<std::string>{});
+}
+
+// The replies to ETHTOOL_GSTRINGS and ETHTOOL_GSTATS that make it print so.
+Counters through_the_ioctl(const Counters& counters) {
+  constexpr size_t kName = 32;  // ETH_GSTRING_LEN
+  Bytes names(counters.size() * kName);
+  std::vector<uint64_t> values;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    std::memcpy(names.data() + i * kName, counters[i].name.text().data(),
+                std::min(kName, counters[i].name.text().size()));
+    values.push_back(counters[i].value);
+  }
+  return ethtool::pair_statistics(names, values);
+}
+
+TEST_F(CounterCorpus, Ethtool) {
+  std::map<std::string, Score> scores;
+  for (const auto& file : fs::directory_iterator(corpus + "/ethtool")) {
+    const std::string name = file.path().filename();
+    const Counters truth = test::printed_by_ethtool(slurp(file.path()));
+    if (truth.size() < 5) continue;  // settings of a netdev, not statistics
+    const std::string maker = name.find("mlx5") != std::string::npos    ? "mlx5"
+                              : name.find("ionic") != std::string::npos ? "ionic"
+                              : name.find("ice") != std::string::npos   ? "ice"
+                                                                        : "other";
+    scores[maker].take(CounterSource::ethtool, {}, truth, through_the_ioctl(truth), name);
+  }
+  for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());
+  EXPECT_GE(scores.size(), 3u);
+}
+
+// perfquery's names (libibmad, fields.c) as the kernel's files have them (drivers/infiniband/core/sysfs.c). QP1Dropped
+// and the selectors have no file.
+const std::map<std::string, std::string> kFileOf{{"PortXmitData", "port_xmit_data"},
+                                                 {"PortRcvData", "port_rcv_data"},
+                                                 {"PortXmitPkts", "port_xmit_packets"},
+                                                 {"PortRcvPkts", "port_rcv_packets"},
+                                                 {"PortUnicastXmitPkts", "unicast_xmit_packets"},
+                                                 {"PortUnicastRcvPkts", "unicast_rcv_packets"},
+                                                 {"PortMulticastXmitPkts", "multicast_xmit_packets"},
+                                                 {"PortMulticastRcvPkts", "multicast_rcv_packets"},
+                                                 {"SymbolErrorCounter", "symbol_error"},
+                                                 {"LinkErrorRecoveryCounter", "link_error_recovery"},
+                                                 {"LinkDownedCounter", "link_downed"},
+                                                 {"PortRcvErrors", "port_rcv_errors"},
+                                                 {"PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors"},
+                                                 {"PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors"},
+                                                 {"PortXmitDiscards", "port_xmit_discards"},
+                                                 {"PortXmitConstraintErrors", "port_xmit_constraint_errors"},
+                                                 {"PortRcvConstraintErrors", "port_rcv_constraint_errors"},
+                                                 {"LocalLinkIntegrityErrors", "local_link_integrity_errors"},
+                                                 {"ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors"},
+                                                 {"VL15Dropped", "VL15_dropped"},
+                                                 {"PortXmitWait", "port_xmit_wait"}};
+
+// An HCA whose port manager says what perfquery printed: an InfiniBand port is observed as any other.
+TEST_F(CounterCorpus, PerformanceManagement) {
+  Score score;
+  for (const auto& file : fs::directory_iterator(corpus + "/ibdiag")) {
+    if (file.path().filename().string().find("perfquery_0x") == std::string::npos) continue;
+    Counters truth;
+    test::Tree tree;
+    const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+    tree.file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "InfiniBand\n");
+    std::istringstream lines(slurp(file.path()));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with('#') && !truth.empty()) break;  // one port
+      const size_t colon = line.find(':');
+      const auto known = kFileOf.find(line.substr(0, colon));
+      if (colon == std::string::npos || known == kFileOf.end()) continue;
+      const std::string value = line.substr(line.find_last_of('.') + 1);
+      truth.push_back({known->second, std::stoull(value)});
+      tree.file(port + "/counters/" + known->second, value + "\n");
+    }
+    EXPECT_EQ(truth.size(), kFileOf.size()) << file.path();
+    auto kernel = open_kernel(tree.path());
+    ASSERT_TRUE(kernel.ok());
+    const Node node = scan(*kernel);
+    ASSERT_EQ(node.ports.size(), 1u);
+    EXPECT_EQ(node.ports[0].link_layer, LinkLayer::infiniband);
+    score.take(CounterSource::pma, {}, truth, node.ports[0].counters.pma, file.path().filename());
+  }
+  score.print("ibdiag perfquery");
 }
 
 }  // namespace

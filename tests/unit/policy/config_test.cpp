@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+// The configuration: what is read of its files, that config show gives it back, the plan of cables, and that what is
+// documented is what there is.
 #include "policy/config.h"
 
 #include <unistd.h>
 
+#include <cctype>
+
+#include "agentd/messages.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "judge/rule.h"
+#include "nic/driver.h"
+#include "policy/cabling.h"
+#include "policy/reader.h"
+#include "policy/rule_keys.h"
+#include "setting/change.h"
 #include "support/config.h"
+#include "support/golden.h"
+#include "support/rules.h"
 #include "support/test.h"
+#include "support/tree.h"
 
 namespace fabric {
 namespace {
@@ -15,6 +30,7 @@ using test::ConfigFiles;
 using test::good;
 using test::has;
 using test::loaded;
+using test::of_source;
 using test::refused;
 
 std::string bad(const std::string& text) { return refused(parse_config(text, "f.toml")); }
@@ -435,6 +451,380 @@ TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {
   tree.remove("a.toml");
   tree.file("a.toml", std::string(10'000'000, '\n'));
   EXPECT_TRUE(has(refused(load()), "1 MiB"));
+}
+
+// -- [expect], [firmware] and [driver_version]
+
+constexpr const char* kText = R"([expect]
+gpus = 8
+compute_nics = 16
+class = "PXB"
+gid_index = 3
+speed = "400G"
+[firmware]
+MT_0000000838 = ["28.39.1002", "28.42.*"]
+"15B3:1021" = "28.*"
+[driver_version]
+"mlx5_*" = "24.10-*"
+)";
+
+TEST(Expect, ReadsEveryPin) {
+  const Policy policy = good(kText);
+  EXPECT_EQ(policy.expect, (Expect{8, 16, PathClass::PXB, 3, 400'000}));
+  EXPECT_EQ(policy.firmware, (Versions{{"MT_0000000838", {"28.39.1002", "28.42.*"}}, {"15b3:1021", {"28.*"}}}));
+  EXPECT_EQ(policy.driver_version, (Versions{{"mlx5_*", {"24.10-*"}}}));
+}
+
+TEST(Expect, NothingIsPinnedByDefault) {
+  const Policy policy = good("");
+  EXPECT_EQ(policy.expect, Expect{});
+  const std::string shown = show_config(policy);
+  for (const char* table : {"[expect]", "[firmware]", "[driver_version]"}) EXPECT_FALSE(has(shown, table));
+}
+
+TEST(Expect, IsShownAsItWasGiven) {
+  const Policy policy = good(kText), again = good(show_config(policy));
+  EXPECT_EQ(again.expect, policy.expect);
+  EXPECT_EQ(again.firmware, policy.firmware);
+  EXPECT_EQ(again.driver_version, policy.driver_version);
+  const std::string shown = show_config(policy);
+  EXPECT_TRUE(has(shown, "class = \"PXB\""));
+  EXPECT_TRUE(has(shown, "# f.toml:4"));
+  EXPECT_TRUE(has(shown, "\"15b3:1021\" = [\"28.*\"]"));
+  EXPECT_TRUE(has(shown, "# f.toml:9"));
+  // A single pin brings its table, and no other line.
+  EXPECT_TRUE(has(show_config(good("[expect]\ngid_index = 0\n")), "\n[expect]\ngid_index = 0 "));
+}
+
+// -- The plan of cables, as NetBox exports it
+
+std::string seed(const std::string& name) { return test::of_source("tests/fuzz/corpus/cabling/" + name); }
+
+// "ens0=leaf1:Ethernet1 ..."
+std::string cables_in(std::string_view text, const std::string& host = "gpu01") {
+  const auto cables = parse_cabling(text, "plan", host);
+  if (!cables) return cables.error().text();
+  std::string out;
+  for (const Cable& cable : *cables)
+    out += (out.empty() ? "" : " ") + cable.port + "=" + cable.peer.device + ":" + cable.peer.port;
+  return out;
+}
+
+TEST(Cabling, CsvOfTheImportForm) {
+  EXPECT_EQ(cables_in(seed("import.csv")), "ens0=leaf1:Ethernet1/1") << "a planned one is not there yet";
+  EXPECT_EQ(cables_in(seed("import.csv"), "leaf1"), "Ethernet1/1=gpu01:ens0");
+  EXPECT_EQ(cables_in(seed("import.csv"), "gpu02"), "");
+  EXPECT_EQ(parse_cabling(seed("import.csv"), "plan", "gpu01")->front().where, "plan:2");
+}
+
+TEST(Cabling, CsvOfTheTableWithABreakoutQuotesAndSemicolons) {
+  EXPECT_EQ(cables_in(seed("export.csv")), "ens0=leaf1:Ethernet1 ens1=leaf1:Ethernet1");
+}
+
+TEST(Cabling, OtherHeadings) {
+  for (const char* header : {"Device A,Interface A,Device B,Interface B",
+                             "Termination A Device,Termination A Name,Termination B Device,Termination B Name",
+                             "Side A,Termination A,Side B,Termination B",
+                             "termination_a_device\ttermination_a_name\ttermination_b_device\ttermination_b_name"}) {
+    const bool tabs = std::string_view(header).find('\t') != std::string_view::npos;
+    EXPECT_EQ(cables_in(std::string("\xef\xbb\xbf") + header +
+                        (tabs ? "\r\ngpu01\tens0\tleaf1\t1\r\n" : "\r\ngpu01,ens0,leaf1,1\r\n")),
+              "ens0=leaf1:1")
+        << header;
+  }
+}
+
+TEST(Cabling, JsonOfTheApi) {
+  EXPECT_EQ(cables_in(seed("api.json")), "ens0=leaf1:Ethernet1/1");
+  EXPECT_EQ(parse_cabling(seed("api.json"), "plan", "gpu01")->front().where, "plan: cable 1");
+  EXPECT_EQ(
+      cables_in(
+          R"([{"termination_a": {"device": {"name": "leaf1"}, "name": "1"}, "termination_b": {"device": {"name": "gpu01"}, "name": "ens0"}},
+                          {"a_terminations": [], "b_terminations": null, "status": {"value": "planned"}}])"),
+      "ens0=leaf1:1")
+      << "before NetBox 3.3";
+}
+
+TEST(Cabling, PatchPanelsAndPowerAreNoSwitches) {
+  EXPECT_EQ(cables_in("side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name\n"
+                      "gpu01,dcim.interface,ens0,leaf1,dcim.interface,swp1\n"
+                      "gpu01,dcim.interface,ens1,panel1,dcim.frontport,7\n"
+                      "pdu1,dcim.poweroutlet,3,gpu01,dcim.powerport,PSU1\n"),
+            "ens0=leaf1:swp1");
+  EXPECT_EQ(
+      cables_in(
+          R"([{"a_terminations": [{"object_type": "dcim.interface", "object": {"device": {"name": "gpu01"}, "name": "ens0"}}],
+                           "b_terminations": [{"object_type": "dcim.frontport", "object": {"device": {"name": "panel1"}, "name": "7"}}]},
+                          {"termination_a_type": "dcim.interface", "termination_a": {"device": {"name": "gpu01"}, "name": "ens1"},
+                           "termination_b_type": "dcim.rearport", "termination_b": {"device": {"name": "panel1"}, "name": "8"}}])"),
+      "");
+}
+
+TEST(Cabling, FaultsNameTheLine) {
+  EXPECT_EQ(cables_in(""), "plan:1: empty; expected a header line and one line for each cable");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B\n"),
+            "plan:1: no column for the port of end B (\"Termination B\", \"side_b_name\") in the header");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\nb\",leaf1,1\ngpu01,ens0,leaf1\n"),
+            "plan:4: 3 fields, but the header has 4");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\n"), "plan:2: unterminated quote");
+  EXPECT_EQ(cables_in("{\n\"results\": [\n{]}"), "plan:3: invalid JSON");
+  EXPECT_EQ(cables_in("{\"count\": 3}"), "plan:1: neither a list of cables nor one in \"results\"");
+  EXPECT_EQ(cables_in("{\"next\": \"http\", \"results\": []}"),
+            "plan:1: only one page of several; query the API with ?limit=0");
+  EXPECT_EQ(cables_in(std::string(100'000, '[')), "plan:1: invalid JSON");
+  EXPECT_EQ(cables_in("[1]"), "plan: cable 1: not a JSON object");
+}
+
+TEST(Cabling, OfTheConfiguration) {
+  test::Tree tree;
+  tree.file("etc/hostname", "GPU01.example.com\n").file("etc/fabric-agent/cabling.csv", seed("import.csv"));
+  Policy policy =
+      test::good("[cabling]\nfile = \"/etc/fabric-agent/cabling.csv\"\nports = { \"Slot 1\" = \"mlx5_0\" }\n");
+  load_cabling(tree.root(), policy);
+  EXPECT_EQ(policy.cabling.problem, "");
+  EXPECT_EQ(policy.cabling.host, "GPU01.example.com");
+  ASSERT_EQ(policy.cabling.cables.size(), 1u);
+  EXPECT_EQ(policy.cabling.cables[0].where, "/etc/fabric-agent/cabling.csv:2");
+  EXPECT_EQ(policy.cabling.ports.at("Slot 1"), "mlx5_0");
+
+  Policy missing = test::good("[cabling]\nfile = \"/etc/none.csv\"\nhost = \"leaf1\"\n");
+  load_cabling(tree.root(), missing);
+  EXPECT_TRUE(test::has(missing.cabling.problem, "ENOENT"));
+  EXPECT_EQ(missing.cabling.host, "leaf1");
+
+  Policy folder = test::good("[cabling]\nfile = \"/\"\n");
+  load_cabling(tree.root(), folder);
+  EXPECT_TRUE(test::has(folder.cabling.problem, "EISDIR"));
+
+  EXPECT_TRUE(
+      test::has(test::refused(parse_config("[cabling]\nfile = \"cabling.csv\"\n", "test.toml")), "test.toml:2:"));
+  EXPECT_FALSE(parse_config("[cabling]\nports = { a = 1 }\n", "test.toml"));
+}
+
+// -- Documentation: sample configuration, man pages, tables
+
+const std::string kSource = FABRIC_SOURCE_DIR;
+const std::string kTomlPage = "agent/agentd/fabric-agent.toml.5", kSample = "etc/fabric-agent.toml";
+
+// A line "#key = value" or "#[section]" is a default that can be switched on by removing the "#".
+std::string with_defaults_switched_on(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    bool is_default = line.size() > 1 && line[0] == '#' &&
+                      (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[' || line[1] == '"');
+    out += (is_default ? line.substr(1) : line) + "\n";
+  }
+  return out;
+}
+
+TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
+  const LoadedConfig sample = test::loaded(load_config(kSource + "/etc/fabric-agent.toml"));
+  EXPECT_EQ(sample.policy.mode, Mode::audit);
+  EXPECT_TRUE(sample.warnings.empty()) << sample.warnings.front().what;
+  Port port{.rdma = "rocep1s0", .netdev = "ens1", .serves = "host", .kernel_driver = "unheard_of"};
+  EXPECT_EQ(policy_for(sample.policy, port), nullptr) << "not near a GPU: it may carry management or storage";
+  port.serves = "compute";
+  const PortPolicy* entry = policy_for(sample.policy, port);
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->want.pfc, PrioSet{1 << 3});
+  for (const char* driver : {"mlx5_core", "bnxt_en", "ionic", "ice"}) {
+    port.kernel_driver = driver;
+    entry = policy_for(sample.policy, port);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_FALSE(entry->profile.empty()) << driver;
+    EXPECT_FALSE(entry->front_end) << driver;
+  }
+}
+
+TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
+  Policy sample = test::loaded(parse_config(with_defaults_switched_on(of_source(kSample)), "sample",
+                                            kSource + "/etc/profiles", rule_rows()))
+                      .policy;
+  for (const Limit* row : test::limits()) {
+    const double* value = find_in(sample.rules.limits, row->name());
+    EXPECT_TRUE(value != nullptr && *value == row->value)
+        << kSample << ": " << row->name() << " is out of date: tests/regenerate writes it";
+  }
+  const Policy defaults;
+  for (const RuleWindow& rule : rule_windows())
+    EXPECT_EQ(limits_of(sample.rules, rule), limits_of(defaults.rules, rule)) << rule.key;
+  // Beside these: what has no default, and where each stands.
+  sample.ports.clear(), sample.firmware.clear(), sample.driver_version.clear(), sample.sysctl.clear();
+  sample.expect = {}, sample.cabling = {};
+  sample.rules = {}, sample.origin.clear();
+  EXPECT_EQ(show_config(sample), show_config(defaults));
+}
+
+TEST(SampleConfiguration, GivesEveryKey) {
+  std::string text = of_source(kSample);
+  for (const std::string& key : config_keys()) {
+    std::string last = key.substr(key.rfind('.') + 1);
+    if (last == "sysctl" || last == "firmware" || last == "driver_version") {
+      EXPECT_TRUE(has(text, "[" + last + "]"));
+      continue;
+    }
+    EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = ")))
+        << kSample << " lacks a line for " << key << ": write one; those of [rules.ID] tests/regenerate writes";
+  }
+}
+
+// The entry of a key, from its heading to the next one.
+std::string entry_of(const std::string& page, const std::string& key) {
+  const size_t head = page.find("\n.It Cm " + key + "\n");
+  EXPECT_NE(head, std::string::npos) << kTomlPage << " lacks an entry .It Cm " << key << ": write one";
+  return head == std::string::npos ? "" : page.substr(head + 1, page.find("\n.It Cm ", head + 1) - head);
+}
+
+// The table of a window: "rules.link-flap", or "rules.link-errors.bit_errors" of a rule with several.
+std::string key_of(const RuleRow& row, const WindowRow& window) {
+  const std::string rule = "rules." + std::string(row.id);
+  return row.windows.size() == 1 ? rule : rule + "." + std::string(window.key);
+}
+
+TEST(ManualPage, HeadsEveryKeyAndNoOther) {
+  std::string page = of_source(kTomlPage);
+  std::set<std::string> headed;
+  std::regex heading("\\n\\.It Cm ([a-z0-9_.-]+)");
+  for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match)
+    headed.insert((*match)[1]);
+  for (const std::string& key : config_keys())
+    EXPECT_EQ(headed.erase(key), 1u) << kTomlPage << " lacks an entry .It Cm " << key
+                                     << ": write one; those of [rules.ID] tests/regenerate writes";
+  for (const RuleRow& row : rule_rows()) {
+    for (const WindowRow& window : row.windows)
+      EXPECT_EQ(headed.erase(key_of(row, window)), 1u)
+          << kTomlPage << " lacks an entry .It Cm " << key_of(row, window) << ": describe the measurement";
+    for (const Limit* limit : row.limits) EXPECT_EQ(headed.erase("rules." + limit->name()), 1u) << limit->name();
+  }
+  EXPECT_EQ(headed, std::set<std::string>()) << kTomlPage << " has entries that are no keys";
+}
+
+// Ranges in the page are those of the table.
+TEST(ManualPage, GivesTheRangeOfEveryNumber) {
+  const std::string page = of_source(kTomlPage);
+  for (const Setting& setting : kSettings) {
+    if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) continue;
+    const std::string entry = entry_of(page, "port." + std::string(setting.key));
+    EXPECT_TRUE(has(entry, std::to_string(setting.min) + " to " + std::to_string(setting.max)))
+        << kTomlPage << ": port." << setting.key << " gives another range than lib/setting/setting_table.h";
+  }
+}
+
+std::set<std::string> words_of(const std::string& text) {
+  const std::regex word("[a-z0-9_]+");
+  return {std::sregex_token_iterator(text.begin(), text.end(), word), std::sregex_token_iterator()};
+}
+
+// "Drivers: mlx5_core, bnxt_en": those that the page names are those that offer the setting. "All" names none, or some
+// of them.
+TEST(ManualPage, NamesTheDriversThatOfferASetting) {
+  const std::string page = of_source(kTomlPage);
+  for (const Setting& setting : kSettings) {
+    const std::string entry = entry_of(page, "port." + std::string(setting.key));
+    const size_t at = entry.find("\nDrivers: ");
+    if (at == std::string::npos || entry.compare(at, 13, "\nDrivers: all") == 0) continue;
+    const auto named = words_of(entry.substr(at, entry.find(".\n", at) - at));
+    std::set<std::string> offer, told;
+    for (const Driver* driver : drivers()) {
+      const std::string name(driver->kernel_names.front());
+      if (name.empty()) continue;
+      if (named.contains(name)) told.insert(name);
+      for (const SettingOp& each : driver->ops)
+        if (each.setting == setting.id && each.op.write != nullptr) offer.insert(name);
+    }
+    EXPECT_EQ(told, offer) << kTomlPage << ": \"Drivers:\" of port." << setting.key;
+  }
+}
+
+// "Used by: nofile, slow-host."
+std::string users_of(const Limit& row) {
+  std::string out;
+  const auto add = [&](const auto& each) {
+    if (std::ranges::find(each.limits, &row) == each.limits.end()) return;
+    out.append(out.empty() ? "" : ", ").append(each.id);
+  };
+  for (const Rule& each : test::checks()) add(each);
+  for (const Rule& each : test::causes()) add(each);
+  return out;
+}
+
+std::string limits_text(const WindowRow& window, const char* between) {
+  std::string out;
+  for (const config::RuleValue& each : config::rule_values({"x", {window}, {}}, {}))
+    out += (out.empty() ? "" : between) + std::string(each.key) + " = " + each.toml;
+  return out;
+}
+
+// "#[rules.nofile]\n#limit = 65535\n"
+std::string sample_of(const RuleRow& row) {
+  std::string out;
+  for (const Limit* limit : row.limits)
+    out += "#" + std::string(limit->key) + " = " + test::number(limit->value) + "\n";
+  for (const WindowRow& window : row.windows)
+    out += "#" +
+           (row.windows.size() == 1 ? limits_text(window, "\n#")
+                                    : std::string(window.key) + " = { " + limits_text(window, ", ") + " }") +
+           "\n";
+  return out.empty() ? "" : "#[rules." + std::string(row.id) + "]\n" + out;
+}
+
+TEST(Generated, LimitsAreInThePageAndInTheSample) {
+  std::string page, sample;
+  for (const Limit* row : test::limits())
+    page += ".It Cm rules." + row->name() + "\n" + test::number(row->value) + " " + std::string(row->unit) +
+            ".\nRange: " + test::number(row->least) + " to " + test::number(row->most) +
+            ".\nSource: " + std::string(row->source) + ".\nUsed by: " + users_of(*row) + ".\n";
+  for (const RuleRow& row : rule_rows()) sample += sample_of(row);
+  test::expect_golden_between(kTomlPage, ".\\\" Generated: tests/regenerate config\n", ".\\\" End of generated text\n",
+                              page);
+  test::expect_golden_between(kSample, "#reload_grace = \"2min\"\n", "\n# The hardware", sample);
+}
+
+TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
+  const std::string entry = entry_of(of_source(kTomlPage), "rules.boot_grace");
+  for (const RuleWindow& rule : rule_windows())
+    EXPECT_EQ(has(entry, ".Cm " + std::string(rule.rule) + " "), rule.graced) << rule.key;
+}
+
+TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {
+  const auto named = words_of(entry_of(of_source(kTomlPage), "port.match.driver"));
+  for (const Driver* driver : drivers())
+    EXPECT_TRUE(named.contains(std::string(driver->name)))
+        << kTomlPage << ": port.match.driver does not name " << driver->name;
+}
+
+TEST(ManualPage, ListsEveryMessageId) {
+  std::string page = of_source("agent/agentd/fabric-agentd.8");
+  namespace id = agentd::message_id;
+  for (std::string_view one : {id::applied, id::repaired, id::differs, id::pending, id::not_set, id::conflict,
+                               id::in_sync, id::configuration, id::port, id::reverted, id::trouble})
+    EXPECT_TRUE(has(page, ".It Li " + std::string(one))) << one;
+}
+
+// "fabric-exporter(8)", as a page, a unit, a message or the sample refers to it, is a page that there is.
+TEST(ManualPage, EveryReferenceIsToAPage) {
+  namespace fs = std::filesystem;
+  std::set<std::string> pages, referred;
+  const std::regex reference(R"((fabric-[a-z]+(?:\.toml)?)(?: ?\(| )([1-8])\b)");
+  for (const char* folder : {"agent", "lib", "etc", "systemd"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(kSource) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string name = entry.path().filename().string(), extension = entry.path().extension().string();
+      if (extension.size() == 2 && std::isdigit(static_cast<unsigned char>(extension[1]))) pages.insert(name);
+      std::string text = of_source(fs::relative(entry.path(), kSource).string());
+      std::erase(text, '\\');
+      for (std::sregex_iterator match(text.begin(), text.end(), reference), end; match != end; ++match)
+        referred.insert((*match)[1].str() + "." + (*match)[2].str());
+    }
+  EXPECT_TRUE(referred.contains("fabric-exporter.8"));
+  for (const std::string& page : referred) EXPECT_TRUE(pages.contains(page)) << page;
+}
+
+TEST(ManualPage, NamesEveryOutcome) {
+  std::string page = of_source("agent/agentd/fabric-agentd.8");
+  for (const Outcome outcome : kValues<Outcome>)
+    EXPECT_TRUE(has(page, ".It " + std::string(to_text(outcome)))) << to_text(outcome);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inventory of the last good state: its file, what differs from it, and who writes it.
+// Parts that a machine lacks: by the inventory of its last good state (its file, what differs from it, and who writes
+// it), and by the machine's own symmetry, on eight GPUs with two NIC functions each.
 #include "topology/inventory.h"
 
 #include "agentd/inventory.h"
@@ -11,16 +12,21 @@
 #include "support/corpus.h"
 #include "support/ctl.h"
 #include "support/healthy_node.h"
+#include "support/machines.h"
 #include "support/test.h"
 #include "support/tree.h"
 #include "topology/built.h"
+#include "topology/compute_nics.h"
+#include "topology/symmetry.h"
 
 namespace fabric {
 namespace {
 
+namespace fs = std::filesystem;
 using test::has;
 using test::Healthy;
-namespace fs = std::filesystem;
+
+// -- Inventory
 
 Inventory recorded(const Node& node) {
   Inventory out = inventory_of(node);
@@ -265,6 +271,314 @@ TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   ctl::Output output;
   EXPECT_EQ(ctl::find_verb("inventory")->run(accept, output), ctl::kDone) << output.errors;
   EXPECT_EQ(Json::parse(output.text)["parts"].size(), 23u) << output.text;
+}
+
+// -- Symmetry
+
+// The second function of each card: mlx5_0f1 at .1.
+Topology dual(int rails = 8) {
+  Topology out = Healthy(rails).now.topology;
+  std::vector<Nic> nics;
+  for (const Nic& nic : out.nics) {
+    nics.push_back(nic);
+    Nic second = nic;
+    second.pci.back() = '1';
+    second.name += "f1";
+    second.rdma = {second.name};
+    nics.push_back(std::move(second));
+  }
+  out.nics = std::move(nics);
+  return out;
+}
+
+// Two cards at each GPU, in place of two functions of one: 0000:94:00.1 becomes 0000:95:00.0.
+Topology with_cards_of_their_own(Topology topology) {
+  for (Nic& nic : topology.nics)
+    if (nic.pci.back() == '1') nic.pci[6] = '5', nic.pci.back() = '0';
+  return topology;
+}
+
+std::vector<std::string> places(const Topology& topology) {
+  std::vector<std::string> out;
+  for (const MissingPart& part : missing_parts(topology, {})) out.push_back(place_text(part));
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Symmetry, WholeMachinesLackNothing) {
+  for (const int rails : {1, 2, 4, 8}) {
+    EXPECT_EQ(places(dual(rails)), Texts{}) << rails;
+    EXPECT_EQ(places(Healthy(rails).now.topology), Texts{}) << rails;
+  }
+}
+
+TEST(Symmetry, AFunctionIsNamedByItsAddress) {
+  Topology topology = dual();
+  topology.nics.erase(topology.nics.begin() + 3);
+  EXPECT_EQ(places(topology), Texts{"at 0000:24:00.1, beside mlx5_1"});
+  const Pairing pairing = built_pairing(topology, {});
+  for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 1 ? 1 : 2) << gpu;
+}
+
+TEST(Symmetry, AGpuIsNamedByWhatIsBesideIt) {
+  Topology topology = dual();
+  topology.gpus.erase(topology.gpus.begin() + 2);
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, MissingPart::Kind::gpu);
+  EXPECT_EQ(place_text(found[0]), "at 0000:33:00.0, beside mlx5_2 and mlx5_2f1");
+}
+
+TEST(Symmetry, TwoFaultsAreBothNamed) {
+  Topology topology = dual();
+  topology.nics.erase(topology.nics.begin() + 9);
+  topology.gpus.erase(topology.gpus.begin());
+  EXPECT_EQ(places(topology), (Texts{"at 0000:54:00.1, beside mlx5_4", "at 0000:13:00.0, beside mlx5_0 and mlx5_0f1"}));
+}
+
+TEST(Symmetry, AGpuThatLosesAllItsNicsTakesNoneFromTheOthers) {
+  Topology lost = dual();
+  lost.nics.erase(lost.nics.begin() + 6, lost.nics.begin() + 8);
+  const Pairing pairing = built_pairing(lost, {});
+  for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 3 ? 1u : 2u);
+  EXPECT_EQ(pairing.pairs[3].shared_by, 2u);
+  Node node;
+  node.topology = lost;
+  const auto found = test::complaints_of({.now = node}, {"locality", "pairing", "symmetry"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject, "GPU3");
+  for (const std::string& place : places(lost)) EXPECT_TRUE(has(found[0].meaning, place)) << found[0].meaning;
+  EXPECT_EQ(places(lost).size(), 2u);
+}
+
+TEST(Symmetry, AnRdmaDeviceIsMissed) {
+  Topology topology = dual();
+  topology.nics[5].rdma.clear();
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, MissingPart::Kind::rdma);
+  EXPECT_EQ(found[0].nic, 5u);
+}
+
+TEST(Symmetry, EvenLossesAreMissed) {
+  Topology topology = dual();
+  for (const size_t nic : {3u, 13u}) topology.nics[nic].rdma.clear();  // one on each socket
+  EXPECT_EQ(missing_parts(topology, {}).size(), 2u);
+  Topology alone = Healthy(8).now.topology;
+  for (Nic& nic : alone.nics) nic.bridges.resize(1), nic.bridges[0] = nic.root + "n", nic.root += "n";
+  for (const size_t nic : {1u, 5u}) alone.nics[nic].rdma.clear();
+  EXPECT_EQ(missing_parts(alone, {}).size(), 2u) << "six of eight, for eight GPUs";
+  alone.nics.push_back(alone.nics[1]);
+  alone.nics.push_back(alone.nics[5]);
+  alone.nics[8].pci = "0000:e4:00.0", alone.nics[9].pci = "0000:f4:00.0";
+  for (const size_t nic : {1u, 5u}) alone.nics[nic].rdma = {"mlx5_" + std::to_string(nic)};
+  EXPECT_TRUE(missing_parts(alone, {}).empty()) << "eight of ten: two are for storage";
+}
+
+TEST(Symmetry, ADataDirectFunctionProvesACard) {
+  Topology topology = test::grace_server().topology;
+  const auto add = [&](size_t i) {
+    Nic direct = topology.nics[i];
+    direct.device = 0x2100;
+    direct.rdma.clear();
+    direct.name = direct.pci = topology.gpus[i].pci.substr(0, 5) + "02:00.0";
+    direct.bridges = topology.gpus[i].bridges;
+    direct.root = topology.gpus[i].root;
+    topology.nics[i].device = 0x1023;
+    topology.nics[i].direct = direct;
+    topology.nics.push_back(direct);
+  };
+  for (size_t i = 0; i < 4; ++i) add(i);
+  EXPECT_EQ(places(topology), Texts{});
+  topology.nics.erase(topology.nics.begin() + 1);
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].below, topology.gpus[1].pci.substr(0, 5) + "02:00.0");
+  const Pairing pairing = built_pairing(topology, {});
+  EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
+}
+
+TEST(Symmetry, AWholeRootOnAnotherNodeIsNamed) {
+  for (const size_t root : {0u, 3u, 4u, 7u})
+    for (const std::optional<int> numa : {std::optional<int>(root < 4 ? 1 : 0), std::optional<int>()}) {
+      Topology topology = Healthy(8).now.topology;
+      topology.gpus[root].numa = topology.nics[root].numa = numa;
+      const auto odd = odd_numa_nodes(topology);
+      ASSERT_EQ(odd.size(), 2u) << root;
+      for (const OddNode& each : odd) {
+        EXPECT_TRUE(each.whole_root);
+        EXPECT_EQ(each.device.root, topology.gpus[root].root);
+        if (numa) EXPECT_EQ(each.expected, 1 - *numa);
+      }
+    }
+}
+
+void add_storage_nic(Topology& topology) {
+  topology.nics.push_back(topology.nics.front());
+  Nic& nic = topology.nics.back();
+  nic.name = nic.pci = "0000:a4:00.0";
+  nic.root = "pci0000:a0";
+  nic.bridges = {"0000:a0:01.0"};
+}
+
+// A NIC of the same model for storage, in a slot without a GPU.
+TEST(Symmetry, StorageNicsLackNoGpu) {
+  Topology topology = Healthy(8).now.topology;
+  for (const char* digit : {"a", "b"}) {
+    Nic nic = topology.nics.back();
+    nic.name = nic.pci = std::string("0000:") + digit + "4:00.0";
+    nic.rdma = {"storage"};
+    nic.root = std::string("pci0000:") + digit + "0";
+    nic.bridges = {std::string("0000:") + digit + "0:01.0"};
+    topology.nics.push_back(nic);
+  }
+  EXPECT_EQ(places(topology), Texts{});
+  topology = dual();
+  add_storage_nic(topology);
+  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, where boards are not told";
+  topology = with_cards_of_their_own(dual());
+  add_storage_nic(topology);
+  EXPECT_EQ(places(topology), Texts{}) << "nor the second NIC of a GPU's place";
+}
+
+TEST(Symmetry, ADeviceInTheWrongSlotIsNotMissing) {
+  Topology topology = Healthy(8).now.topology;
+  topology.nics[1].bridges = {"0000:f7:01.0"};
+  topology.nics[1].root = "pci0000:f7";
+  EXPECT_EQ(places(topology), Texts{});
+}
+
+TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
+  Topology topology = Healthy(8).now.topology;
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  topology.nics[2].numa = 1;
+  auto odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "mlx5_2");
+  EXPECT_EQ(odd[0].expected, 0);
+  for (size_t i = 0; i < 8; ++i) topology.nics[i].root += "n";  // each on a bus of its own
+  odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "mlx5_2");
+}
+
+// Two devices below one root port cannot tell which of them is wrong; the bridge above them can.
+TEST(Symmetry, ADeviceIsOnTheNodeOfTheBridgeAboveIt) {
+  Topology topology = Healthy(2).now.topology;
+  for (Gpu& gpu : topology.gpus) gpu.numa_above = gpu.numa;
+  for (Nic& nic : topology.nics) nic.numa_above = nic.numa;
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  topology.gpus[0].numa = 1 - *topology.gpus[0].numa;
+  const auto odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "GPU0");
+  EXPECT_EQ(odd[0].expected, *topology.gpus[0].numa_above);
+}
+
+// The buses of one switch are numbered the other way round: the address that the others suggest is the NIC's.
+TEST(Symmetry, AnAddressInUseIsNotThatOfAMissingPart) {
+  Topology topology = Healthy(4).now.topology;
+  std::swap(topology.gpus[0].pci, topology.nics[0].pci);
+  topology.gpus.erase(topology.gpus.begin());
+  ASSERT_EQ(places(topology).size(), 1u);
+  EXPECT_TRUE(places(topology)[0].starts_with("below ")) << places(topology)[0];
+}
+
+TEST(FewPlaces, TheOnlyFunctionWithoutAnRdmaDevice) {
+  Topology topology = dual(1);
+  const auto found = [&] { return only_without_rdma(topology, topology.nics[0]); };
+  EXPECT_EQ(found(), std::nullopt);
+  topology.nics[1].rdma.clear();
+  topology.nics[1].netdevs = {"eth1"};
+  EXPECT_EQ(found(), 1u);
+  EXPECT_EQ(places(topology).size(), 1u);
+  topology.nics[0].bond = "bond0";
+  EXPECT_EQ(found(), std::nullopt) << "a bond has one RDMA device";
+  topology.nics[0].bond.clear();
+  topology.nics[0].rdma = {"mlx5_bond_0"};
+  EXPECT_EQ(found(), std::nullopt) << "a bond in a container";
+  topology.nics[0].rdma = {"mlx5_0"};
+  topology.nics[1].netdevs.clear();
+  EXPECT_EQ(found(), std::nullopt) << "the other half of a multi-PF netdev";
+}
+
+TEST(FewPlaces, ACardHasFunctionZero) {
+  Topology topology = dual(2);
+  Topology second = topology;
+  topology.nics.erase(topology.nics.begin() + 2);
+  EXPECT_EQ(places(topology), Texts{"at 0000:24:00.0, beside mlx5_1f1"});
+  second.nics.erase(second.nics.begin() + 3);
+  EXPECT_EQ(places(second), Texts{}) << "one chip is sold with one port and with two";
+}
+
+TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
+  Topology topology = Healthy(8).now.topology;
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {})));
+  topology.gpus.pop_back();
+  const auto odd = odd_gpus(topology, compute_nics(topology, {}));
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->whole, 8u);
+  EXPECT_TRUE(has(odd->where, "beside GPU4, GPU5, GPU6")) << odd->where;
+  topology.gpus[4].numa = topology.gpus[0].numa;
+  EXPECT_EQ(odd_gpus(topology, compute_nics(topology, {}))->where, "in this machine")
+      << "five and two: either may lack one";
+  topology.gpus.resize(3);
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {}))) << "servers with three are sold";
+}
+
+TEST(FewPlaces, ThreeGpusBesideFourCardsAreOneOfFourShort) {
+  Topology topology = Healthy(4).now.topology;
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {})));
+  topology.gpus.pop_back();
+  const auto odd = odd_gpus(topology, compute_nics(topology, {}));
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->whole, 4u);
+  EXPECT_EQ(odd->observed + " " + odd->where, "3 GPUs: 2 on socket 0, 1 on socket 1 on socket 1, beside GPU2");
+  Topology four_sockets = test::grace_server().topology;
+  four_sockets.gpus.pop_back();
+  EXPECT_TRUE(odd_gpus(four_sockets, compute_nics(four_sockets, {})));
+  for (Nic& nic : topology.nics) nic.numa = 1;
+  EXPECT_FALSE(odd_gpus(topology, compute_nics(topology, {}))) << "all slots for NICs are on one socket";
+  Topology eight = Healthy(8).now.topology;
+  eight.gpus.erase(eight.gpus.begin() + 6);
+  eight.gpus.erase(eight.gpus.begin() + 1);
+  ASSERT_TRUE(odd_gpus(eight, compute_nics(eight, {}))) << "one on each socket";
+  EXPECT_EQ(odd_gpus(eight, compute_nics(eight, {}))->whole, 8u);
+  for (const size_t gpu : {4u, 0u}) eight.gpus.erase(eight.gpus.begin() + static_cast<long>(gpu));
+  EXPECT_FALSE(odd_gpus(eight, compute_nics(eight, {}))) << "four with two cards each";
+  Topology two = Healthy(2).now.topology;
+  two.gpus.pop_back();
+  EXPECT_FALSE(odd_gpus(two, compute_nics(two, {}))) << "one GPU and a NIC on each socket";
+}
+
+// "0000:17:00.0" -> "rail/plane", in PCI order.
+std::string rails(const Topology& topology) {
+  std::string out;
+  for (const auto& [pci, at] : rails_of(topology, {}))
+    out += (out.empty() ? "" : " ") + std::to_string(at.rail) + (at.plane ? "/" + std::to_string(*at.plane) : "");
+  return out;
+}
+
+TEST(Rails, AreTheGpusOfTheNics) {
+  EXPECT_EQ(rails(Healthy(8).now.topology), "0 1 2 3 4 5 6 7");
+  EXPECT_EQ(rails(dual(4)), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  Topology lost = dual(4);
+  lost.nics.erase(lost.nics.begin() + 2, lost.nics.begin() + 4);
+  EXPECT_TRUE(rails(lost).starts_with("0/0 0/1 ") && rails(lost).ends_with(" 2/0 2/1 3/0 3/1"))
+      << "the others keep their numbers: " << rails(lost);
+}
+
+TEST(Rails, AreCountedWhereGpusShareNicsOrThereAreNone) {
+  Topology shared = Healthy(8).now.topology;
+  for (size_t nic = 8; nic-- > 0;)
+    if (nic % 2 == 1) shared.nics.erase(shared.nics.begin() + static_cast<long>(nic));
+  EXPECT_EQ(rails(shared), "0 1 2 3");
+  Topology alone = dual(4);
+  alone.gpus.clear();
+  for (Nic& nic : alone.nics) nic.card = nic.pci.substr(0, 10);
+  EXPECT_EQ(rails(alone), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  EXPECT_EQ(rails({}), "");
 }
 
 }  // namespace

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+// What `topo` prints in each format. Whole machines are in tests/golden/topo: the project's own, and those of the
+// corpus if it is present. FABRIC_UPDATE_GOLDEN=1 writes the files; look at the difference and at the picture before
+// the commit.
+#include <set>
+
 #include "base/json.h"
+#include "base/parse.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/json.h"
+#include "ctl/topo/svg.h"
 #include "ctl/topo/text.h"
 #include "ctl/topo/topo.h"
+#include "node/machine.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
 #include "support/corpus.h"
+#include "support/ctl.h"
 #include "support/golden.h"
+#include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
 
@@ -17,6 +27,7 @@ namespace {
 using test::count_of;
 using test::expect_golden;
 using test::has;
+using test::Healthy;
 using test::pci_function;
 
 // GPU0 and mlx5_0 on one switch; GPU1 on another root bus, whose node is not known; eno1 without RDMA.
@@ -403,6 +414,292 @@ TEST_F(TopoCorpus, EveryFormatOfEveryMachine) {
   }
   EXPECT_GT(machines, 20);
 }
+
+// -- The environment of jobs: variables of NCCL, UCX and NVSHMEM, and what must not be set without evidence
+
+Ip ip(const char* text) { return *parse_ip(text); }
+TEST(NcclGidIndex, IsOfOneFamilyAndAsPinned) {
+  Healthy node;
+  const auto printed = [&] {
+    return ctl::find_topo_format("nccl")->print(ctl::topo_view(node.now, &node.policy, "eno1"));
+  };
+  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
+  for (Port& port : node.now.ports) port.gids.push_back({1, gid_text(ip("10.9.0.1")), "RoCE v2", "v" + port.netdev});
+  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=1\n")) << printed();
+  node.policy.expect.gid_index = 3;
+  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
+  node.now.ports[1].gids = {{3, gid_text(ip("fd00::1")), "RoCE v2", "ens1"}};  // same index, other family
+  EXPECT_FALSE(has(printed(), "\nNCCL_IB_GID_INDEX=")) << printed();
+  EXPECT_TRUE(has(printed(), "(IPv4) on all ports (mlx5_0:1 1/3, mlx5_1:1 none")) << printed();
+}
+
+TEST(NcclSocket, IsTheInterfaceOfTheDefaultRouteOfEitherFamily) {
+  test::Tree tree;
+  test::add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const std::string none(32, '0'), rest = " 00 " + none + " 00 fe800000000000000000000000000001 ";
+  const std::string last = " 00000001 00000000 00450003 ";
+  tree.file("proc/net/ipv6_route", none + rest + "00000400" + last + "    eno2\n" + none + rest + "00000064" + last +
+                                       "    eno1\n" + none + rest + "00000001" + last + "      lo\n");
+  const auto printed = [&] { return test::ran_on(tree, {"topo", "--format", "nccl"}).text; };
+  EXPECT_TRUE(has(printed(), "\nNCCL_SOCKET_IFNAME==eno1\n")) << printed();
+  tree.file("proc/net/route",
+            "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n"
+            "*\t00000000\t00000000\t0201\t0\t0\t1\t00000000\n"
+            "eno3\t00000000\t0100000A\t0003\t0\t0\t100\t00000000\n");
+  EXPECT_TRUE(has(printed(), "\nNCCL_SOCKET_IFNAME==eno3\n")) << printed();
+}
+
+std::string printed_for(const Healthy& node, const char* format) {
+  return ctl::find_topo_format(format)->print(ctl::topo_view(node.now, &node.policy, "eno1"));
+}
+
+// NAME of each line NAME=VALUE; each must have a comment above it.
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> out;
+  bool explained = false;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.empty() && line.front() != '#') {
+      EXPECT_TRUE(explained) << line;
+      out.emplace(line.substr(0, line.find('=')));
+    }
+    explained = line.starts_with("#");
+  }
+  return out;
+}
+
+TEST(JobEnv, SetsNothingWithoutEvidence) {
+  Healthy node;
+  node.policy = {};
+  using Names = std::set<std::string>;
+  EXPECT_EQ(names_in(printed_for(node, "nccl")), (Names{"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME"}));
+  EXPECT_EQ(names_in(printed_for(node, "ucx")), (Names{"UCX_NET_DEVICES", "UCX_IB_GID_INDEX"}));
+  EXPECT_EQ(names_in(printed_for(node, "nvshmem")), (Names{"NVSHMEM_HCA_LIST", "NVSHMEM_IB_GID_INDEX"}));
+  EXPECT_TRUE(has(printed_for(node, "ucx"), "106 (DSCP 26)")) << "what UCX does by itself";
+}
+
+TEST(JobEnv, EveryLibraryHasTheSamePortsIndexAndClass) {
+  Healthy node;
+  for (PortPolicy& entry : node.policy.ports) entry.traffic = Mark{24, 3};
+  const std::string ports = "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1\n";
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==" + ports)) << printed_for(node, "nccl");
+  EXPECT_TRUE(has(printed_for(node, "ucx"), "\nUCX_NET_DEVICES=" + ports)) << printed_for(node, "ucx");
+  EXPECT_TRUE(has(printed_for(node, "nvshmem"), "\nNVSHMEM_HCA_LIST=" + ports)) << printed_for(node, "nvshmem");
+  for (const auto& [format, prefix] :
+       {std::pair("nccl", "NCCL_IB_TC="), {"ucx", "UCX_IB_TRAFFIC_CLASS="}, {"nvshmem", "NVSHMEM_IB_TRAFFIC_CLASS="}})
+    EXPECT_EQ(names_in(printed_for(node, format)).size(), format == std::string_view("nccl") ? 4u : 3u) << prefix;
+}
+
+TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
+  Healthy node;
+  for (size_t port = 1; port < 4; ++port) test::down(node, port, 2);
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "# Left out, not active: mlx5_1:1, mlx5_2:1, mlx5_3:1.\n"))
+      << printed_for(node, "nccl");
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1\n")) << printed_for(node, "nccl");
+}
+
+// EFA is reached by libfabric: verbs' variables would do nothing, and a missing plugin is not an error of NCCL.
+TEST(JobEnv, EfaHasNoVariablesOfVerbs) {
+  Healthy node;
+  for (Nic& nic : node.now.topology.nics) nic.vendor = kAmazon;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::unknown;
+    port.gids.clear();
+  }
+  using Names = std::set<std::string>;
+  EXPECT_EQ(names_in(printed_for(node, "nccl")), (Names{"NCCL_NET_PLUGIN", "NCCL_SOCKET_IFNAME"}));
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_NET_PLUGIN=ofi\n")) << printed_for(node, "nccl");
+  EXPECT_EQ(names_in(printed_for(node, "nvshmem")), (Names{"NVSHMEM_LIBFABRIC_PROVIDER", "NVSHMEM_REMOTE_TRANSPORT"}));
+  EXPECT_TRUE(has(printed_for(node, "nvshmem"), "\nNVSHMEM_LIBFABRIC_PROVIDER=efa\n")) << printed_for(node, "nvshmem");
+}
+
+// Only the policy knows how switches choose paths.
+TEST(JobEnv, AdaptiveRoutingIsThePolicys) {
+  Healthy node;
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "\nNCCL_IB_ADAPTIVE_ROUTING="));
+  for (PortPolicy& entry : node.policy.ports) entry.fabric.adaptive_routing = true;
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_ADAPTIVE_ROUTING=1\n")) << printed_for(node, "nccl");
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_SPLIT_DATA_ON_QPS=0\n")) << printed_for(node, "nccl");
+  EXPECT_TRUE(has(printed_for(node, "ucx"), "\nUCX_IB_AR_ENABLE=try\n")) << printed_for(node, "ucx");
+}
+
+// NCCL_IB_HCA is compared with the names of RDMA devices; NAME_dma would match none of them.
+TEST(JobEnv, DataDirectIsNamedButNotInTheList) {
+  Healthy node;
+  for (Nic& nic : node.now.topology.nics) nic.direct = PciDevice{.pci = "0001:03:00.0"};
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1\n"));
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "NAME_dma")) << printed_for(node, "nccl");
+  EXPECT_TRUE(has(printed_for(node, "ucx"), "UCX_IB_DIRECT_NIC")) << printed_for(node, "ucx");
+}
+
+TEST(JobEnv, ABondNeedsAQueuePairForEachMember) {
+  Healthy node;
+  node.now.ports[0].role = PortRole::bond;
+  node.now.ports[0].bond = node.now.ports[0].netdev;
+  const std::string text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "\nNCCL_IB_QPS_PER_CONNECTION=2\n")) << text;
+  EXPECT_TRUE(has(text, "\nNCCL_IB_SPLIT_DATA_ON_QPS=0\n")) << text;
+}
+
+// Two GPUs and a card with a port for each below one switch; and one GPU with two NICs.
+TEST(JobEnv, MergeLevelFollowsFromTheCardsAndPlanes) {
+  Healthy node;
+  auto& nics = node.now.topology.nics;
+  const std::string card = nics[0].pci.substr(0, nics[0].pci.size() - 1);
+  nics[1].pci = card + "1";
+  node.now.ports[1].pci = nics[1].pci;
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_NET_MERGE_LEVEL=LOC\n")) << printed_for(node, "nccl");
+
+  Healthy planes;
+  auto& gpus = planes.now.topology.gpus;
+  gpus.erase(gpus.begin() + 1, gpus.end());
+  auto& two = planes.now.topology.nics;
+  two.resize(2);
+  two[1].bridges = two[0].bridges;
+  two[1].root = two[0].root;
+  two[1].numa = two[0].numa;
+  planes.now.ports.resize(2);
+  EXPECT_FALSE(has(printed_for(planes, "nccl"), "\nNCCL_NET_MERGE_LEVEL=")) << "two cards, which nothing calls planes";
+  EXPECT_TRUE(has(printed_for(planes, "nccl"), "# NCCL_NET_MERGE_LEVEL is not set")) << printed_for(planes, "nccl");
+  planes.policy.cabling.planes = {{"mlx5_0", "A"}, {"mlx5_1", "B"}};
+  EXPECT_TRUE(has(printed_for(planes, "nccl"), "\nNCCL_NET_MERGE_LEVEL=PIX\n")) << printed_for(planes, "nccl");
+}
+
+// The IBGDA transport skips devices without "mlx5" in their names.
+TEST(JobEnv, NvshmemNeedsThePrefixOfRenamedDevices) {
+  Healthy node;
+  EXPECT_FALSE(has(printed_for(node, "nvshmem"), "NVSHMEM_HCA_PREFIX="));
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    node.now.ports[i].rdma = "rocep" + std::to_string(i) + "s0";
+    node.now.topology.nics[i].rdma = {node.now.ports[i].rdma};
+  }
+  EXPECT_TRUE(has(printed_for(node, "nvshmem"), "\nNVSHMEM_HCA_PREFIX=rocep\n")) << printed_for(node, "nvshmem");
+}
+
+// -- Slurm and Open MPI, read back by the rules of their manuals: gres.conf(5), mpirun(1)
+
+// The lines that a program reads.
+std::vector<std::vector<std::string>> words_of(const std::string& text) {
+  std::vector<std::vector<std::string>> out;
+  for (const std::string_view line : split(text, '\n'))
+    if (const auto parts = words(line.substr(0, line.find('#'))); !parts.empty())
+      out.emplace_back(parts.begin(), parts.end());
+  return out;
+}
+
+std::string value_of(const std::vector<std::string>& parts, std::string_view key) {
+  for (const std::string& part : parts)
+    if (part.starts_with(key)) return part.substr(key.size());
+  return {};
+}
+
+// Cores of two threads each, as many on each NUMA node.
+Healthy machine_with(unsigned cores) {
+  Healthy node;
+  for (unsigned i = 0; i < cores; ++i)
+    node.now.topology.cores.push_back({{i, i + cores}, static_cast<int>(i / (cores / 2))});
+  unsigned minor = 7;
+  for (Gpu& gpu : node.now.topology.gpus) gpu.minor = minor--;  // the driver counts as it likes
+  return node;
+}
+
+TEST(Gres, CoresAreLogicalAndLinksGoByThePciAddress) {
+  const Healthy node = machine_with(64);
+  const auto& gpus = node.now.topology.gpus;
+  const auto lines = words_of(printed_for(node, "slurm"));
+  ASSERT_EQ(lines.size(), gpus.size());
+  std::vector<std::vector<std::string>> links;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i][0], "Name=gpu");
+    EXPECT_EQ(value_of(lines[i], "File="), "/dev/nvidia" + std::to_string(*gpus[i].minor));
+    EXPECT_EQ(value_of(lines[i], "Cores="), gpus[i].numa == 0 ? "0-31" : "32-63");
+    auto& row = links.emplace_back();
+    const std::string list = value_of(lines[i], "Links=");
+    for (const std::string_view each : split(list, ',')) row.emplace_back(each);
+    ASSERT_EQ(row.size(), gpus.size());
+    EXPECT_EQ(row[i], "-1") << "itself";
+    EXPECT_TRUE(i == 0 || gpus[i - 1].pci < gpus[i].pci);
+  }
+  for (size_t i = 0; i < links.size(); ++i)
+    for (size_t j = 0; j < links.size(); ++j) {
+      EXPECT_EQ(links[i][j], links[j][i]);
+      EXPECT_EQ(links[i][j] == "-1", i == j);
+    }
+}
+
+// slurmd compares what is written with what it detects, and drains the node where they differ.
+TEST(Gres, WhoDetectsWritesNothing) {
+  EXPECT_TRUE(has(printed_for(machine_with(64), "slurm"), "# With AutoDetect=nvml or rsmi leave Cores and Links out"));
+}
+
+TEST(Rankfile, EachRankHasCoresOfItsOwn) {
+  const Healthy node = machine_with(64);
+  const std::string text = printed_for(node, "rankfile");
+  const auto lines = words_of(text);
+  ASSERT_EQ(lines.size(), node.now.topology.gpus.size());
+  std::set<unsigned> taken;
+  for (size_t rank = 0; rank < lines.size(); ++rank) {
+    ASSERT_EQ(lines[rank].size(), 3u);
+    EXPECT_EQ(lines[rank][0], "rank");
+    EXPECT_EQ(lines[rank][1], std::to_string(rank) + "=+n0");
+    const auto cores = machine::parse_cpus(value_of(lines[rank], "slot="));
+    ASSERT_TRUE(cores && !cores->empty());
+    for (const unsigned core : *cores) {
+      EXPECT_TRUE(taken.insert(core).second) << "core " << core << " twice";
+      EXPECT_EQ(node.now.topology.cores.at(core).numa, node.now.topology.gpus[rank].numa);
+    }
+  }
+  EXPECT_FALSE(has(text, "overload"));
+}
+
+// mpirun refuses ranks that share cores, unless it is told.
+TEST(Rankfile, SharedCoresAreTold) {
+  EXPECT_TRUE(
+      has(printed_for(machine_with(2), "rankfile"), "# Some ranks share cores: add --bind-to core:overload-allowed"));
+  Healthy node = machine_with(64);
+  node.now.topology.gpus[1].numa.reset();
+  EXPECT_TRUE(has(printed_for(node, "rankfile"), "overload-allowed"));
+}
+
+// -- Whole machines
+
+void expect_both(const std::string& name, const Node& node) {
+  ctl::TopoView view = ctl::topo_view(node);
+  view.width = 120;
+  test::expect_golden("topo/" + name + ".txt", ctl::folded(ctl::topo_text(view), 120));
+  test::expect_golden("topo/" + name + ".svg", ctl::topo_svg(view));
+}
+
+TEST(TopoGolden, OwnMachines) {
+  expect_both("snc_server", test::snc_server());
+  expect_both("broken_server", test::broken_server());
+  expect_both("mi300x_server", test::mi300x_server());
+  expect_both("grace_server", test::grace_server());
+  expect_both("cloud_guest", test::cloud_guest());
+}
+
+class TopoGoldenCorpus : public test::OfCorpus, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TopoGoldenCorpus, TextAndPicture) {
+  const auto topology = load_topology_xml(corpus + "/hwloc-xml/" + GetParam() + ".xml");
+  if (!topology && topology.error().code == ENOENT) GTEST_SKIP() << "not in this corpus";
+  ASSERT_TRUE(topology) << topology.error().text();
+  Node node;
+  node.topology = *topology;
+  expect_both(GetParam(), node);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, TopoGoldenCorpus,
+                         ::testing::Values("psmgmt__jwb0001", "psmgmt__jwb0004", "psmgmt__dp-dam01", "psmgmt__j3c053",
+                                           "mpibind__coral-lassen", "fluxcore__sierra", "mpibind__cts1-pascal",
+                                           "fluxcore__tuo.SPX", "mpibind__epyc-corona", "mpibind__g4dnmetal",
+                                           "nixl__p4d.24xl", "nixl__p5.48xl", "nixl__g5.48xl", "hwloc__nvidiaDGX2",
+                                           "hwloc__24em64t-2n6c2t-pci", "psmgmt__mel3001"),
+                         [](const auto& machine) {
+                           std::string name = machine.param;
+                           for (char& c : name)
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace fabric

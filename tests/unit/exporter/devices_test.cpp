@@ -1,21 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// The burst sampler: the histograms of one device, its pace, and what a sample reads.
+// The readings of RDMA devices: who reads them, and the burst sampler: the histograms of one device, its pace, and what
+// a sample reads. A tree that claims more than any machine has: every program comes to an end with it, and says so or
+// gives a bounded answer.
 #include <numeric>
 
 #include "exporter/collect/device.h"
+#include "judge/engine.h"
+#include "judge/report.h"
+#include "judge/view.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "node/counter_reader.h"
+#include "node/scan.h"
 #include "support/ports.h"
 #include "support/running_collector.h"
 #include "support/series.h"
 #include "support/sim_rdma.h"
+#include "support/slow_nics.h"
+#include "support/test.h"
 
 namespace fabric::exporter {
 namespace {
 
 using namespace std::chrono_literals;
 using test::RunningCollector;
+using test::Tree;
+
+// -- The reader
+
+TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyondARescan) {
+  test::SlowNics nics;
+  const std::string second = "sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/infiniband/mlx5_0/ports/2";
+  nics.tree.file(second + "/state", "4: ACTIVE\n")
+      .file(second + "/phys_state", "5: LinkUp\n")
+      .file(second + "/link_layer", "Ethernet\n");
+  test::SimRdma rdma;
+  rdma.devices[4] = {
+      .name = "mlx5_0", .resources = {{"qp", 2}}, .resources_errno = 0, .owners = {{"qp", {.user = 1, .kernel = 1}}}};
+  DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
+    auto kernel = nics.open()(root);
+    if (kernel) kernel->rdma = std::make_unique<test::BorrowedNetlink>(rdma);
+    return kernel;
+  });
+  for (int scan = 0; scan < 2; ++scan) {
+    reader.rescan();
+    const DeviceReading reading = reader.read();
+    ASSERT_EQ(reading.ports.size(), 2u);
+    EXPECT_EQ(reading.ports[0].resources,
+              (std::vector<ResourceCount>{{"qp", "", 2}, {"qp", "user", 1}, {"qp", "kernel", 1}}));
+    EXPECT_EQ(reading.ports[1].resources, (std::vector<ResourceCount>{{"qp", "", 2}}));
+  }
+  EXPECT_EQ(rdma.owner_dumps, 1);
+}
+
+// Beyond the first 128 devices there are others that nobody reads: they are no business of each reader of those.
+TEST(DeviceReader, NoOtherDeviceIsTouched) {
+  struct Watch final : BehindFiles {
+    explicit Watch(int& opened) : touched(opened) {}
+    std::optional<Result<void>> act(Act, const std::string& file, std::string_view) override {
+      touched += file.find("mlx5_1") != std::string::npos ? 1 : 0;
+      return std::nullopt;
+    }
+    int& touched;
+  };
+  test::SlowNics nics;
+  int touched = 0;
+  DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
+    auto kernel = nics.open()(root);
+    if (kernel) kernel->root.set_behind(std::make_shared<Watch>(touched));
+    return kernel;
+  });
+  reader.rescan();
+  EXPECT_EQ(reader.read().ports.size(), 1u);
+  EXPECT_EQ(touched, 0);
+}
+
+TEST(DeviceReader, WhatADeviceMadeAnewCountsHasNotWrapped) {
+  test::SlowNics nics;
+  const std::string function = "sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0";
+  DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, nics.open());
+  const auto read = [&](const std::string& value, const std::string& ifindex) {
+    nics.tree.file(function + "/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", value + "\n");
+    nics.tree.file(function + "/net/eth2/ifindex", ifindex + "\n");
+    reader.rescan();
+    const auto hw = reader.read().ports.at(0).counters.hw;
+    const auto found = std::ranges::find(hw, "out_of_sequence", &Counter::name);
+    return found == hw.end() ? std::nullopt : std::optional(found->value);
+  };
+  EXPECT_EQ(read("4294967290", "7"), 4294967290u);
+  EXPECT_EQ(read("5", "7"), (uint64_t{1} << 32) + 5);
+  EXPECT_EQ(read("4294967290", "7"), (uint64_t{1} << 33) - 6);
+  EXPECT_EQ(read("5", "8"), 5u);
+}
+
+// -- The burst sampler
 
 Port port_of(const std::string& device, const std::string& netdev) {
   Port port;
@@ -327,6 +405,84 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadNoMoreOnceTheDriverTellsItsOwn) {
   EXPECT_EQ(reader.read(start).counters.pma.size(), 1u);
   nics.statistics->fail("eth2", 0);
   EXPECT_TRUE(reader.read(start + 11s).counters.pma.empty()) << "each of these files is a firmware command";
+}
+
+// -- More devices than any machine has
+
+constexpr unsigned kDevices = 10'000;
+
+// Tens of thousands of files: in memory, where there is such a place.
+const bool kInMemory = std::filesystem::is_directory("/dev/shm") && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
+
+std::string address_of(unsigned number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", number >> 16, number >> 8 & 255, number >> 3 & 31, number & 7);
+  return text;
+}
+
+// Functions of one kind below one root, and nothing else of them.
+void add_functions(Tree& tree, unsigned count, const char* vendor, const char* class_code) {
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string address = address_of(i), folder = "sys/devices/pci0000:00/" + address;
+    tree.file(folder + "/class", class_code).file(folder + "/vendor", vendor).file(folder + "/device", "0x1021\n");
+    tree.link("sys/bus/pci/devices/" + address, "../../../devices/pci0000:00/" + address);
+  }
+}
+
+void add_rdma_devices(Tree& tree, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string name = "mlx5_" + std::to_string(i),
+                      folder = "sys/devices/pci0000:00/" + address_of(i) + "/infiniband/" + name;
+    tree.file(folder + "/ports/1/state", "4: ACTIVE\n");
+    tree.link(folder + "/device", "../..")
+        .link("sys/class/infiniband/" + name, "../../devices/pci0000:00/" + address_of(i) + "/infiniband/" + name);
+  }
+}
+
+Node scanned(const Tree& tree) {
+  auto kernel = open_kernel(tree.path());
+  EXPECT_TRUE(kernel.ok());
+  ScanOptions options;
+  options.host = options.neighbors = true;
+  return scan(*kernel, options);
+}
+
+TEST(ManyDevices, TenThousandNicsAreListedAndJudged) {
+  RecordProperty("in_memory", kInMemory ? "yes" : "no");
+  Tree tree;
+  add_functions(tree, kDevices, "0x15b3\n", "0x020000\n");
+  add_rdma_devices(tree, 200);
+  const Node node = scanned(tree);
+  EXPECT_EQ(node.topology.nics.size(), kDevices);
+  EXPECT_EQ(node.ports.size(), 200u);
+  EXPECT_LE(node.platform.functions.size(), 4096u);
+  EXPECT_LT(run_rules({.now = node}).findings.size(), 10u * node.ports.size());
+}
+
+TEST(ManyDevices, MoreGpusThanAnyMachineHasAreOneClearError) {
+  Tree tree;
+  add_functions(tree, 2'000, "0x10de\n", "0x030200\n");
+  const Node node = scanned(tree);
+  EXPECT_TRUE(node.topology.gpus.empty());
+  ASSERT_FALSE(node.unseen.empty());
+  EXPECT_TRUE(test::has(node.unseen.front(), "2000 GPUs and 0 NICs")) << node.unseen.front();
+}
+
+// The exporter has a thread for each, and its service a limit of threads.
+TEST(ManyDevices, TheExporterReadsTheFirst) {
+  Tree tree;
+  add_functions(tree, 140, "0x15b3\n", "0x020000\n");
+  add_rdma_devices(tree, 140);
+  for (unsigned i = 2; i < 14; ++i)
+    tree.link("sys/devices/pci0000:00/" + address_of(i) + "/physfn", "../" + address_of(0));
+  const exporter::Snapshot snapshot = test::RunningCollector(test::collector_options(tree.path()))->snapshot();
+  EXPECT_EQ(snapshot.node.ports.size(), 128u);
+  EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139")
+      << "functions for guests are left out first, then in natural order";
+  for (const Port& port : snapshot.node.ports) EXPECT_EQ(port.role, PortRole::physical) << port.rdma;
+  EXPECT_TRUE(std::ranges::any_of(snapshot.runs, [](const exporter::CollectorRun& run) {
+    return run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices");
+  }));
 }
 
 }  // namespace

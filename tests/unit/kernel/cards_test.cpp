@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged
-// process.
+// Cards: what identifies one (its serial number by devlink, else of its VPD, else its address); what NVIDIA's library
+// tells of GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
+// unprivileged process.
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+
 #include "agentd/pci.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
+#include "node/nvml.h"
 #include "node/pci_state.h"
+#include "node/port_reader.h"
 #include "node/scan.h"
 #include "node/state.h"
 #include "policy/config.h"
@@ -12,6 +18,7 @@
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
+#include "support/tree.h"
 
 namespace fabric {
 namespace {
@@ -21,6 +28,170 @@ using test::has;
 using test::of;
 using test::Personality;
 using test::SimFiles;
+
+// -- Serial numbers
+
+// As PCI Local Bus Specification 3.0, appendix I: an identifier, read-only fields, the end tag.
+std::string vpd_of(const std::string& serial) {
+  const auto sized = [](const std::string& text) {
+    return std::string{static_cast<char>(text.size()), static_cast<char>(text.size() >> 8)} + text;
+  };
+  const auto field = [](const std::string& key, const std::string& text) {
+    return key + static_cast<char>(text.size()) + text;
+  };
+  return "\x82" + sized("ConnectX-7") + "\x90" +
+         sized(field("PN", "MCX75310AAS") + field("SN", serial) + field("V0", "misc")) + "\x78";
+}
+
+TEST(Vpd, HasTheSerialNumberAndNeverMoreThanIsThere) {
+  const std::string vpd = vpd_of("MT2244X12345  ");
+  EXPECT_EQ(scanning::vpd_serial(vpd), "MT2244X12345");
+  for (size_t size = 0; size < vpd.size(); ++size) {
+    const std::string cut = scanning::vpd_serial(std::string_view(vpd).substr(0, size));
+    EXPECT_TRUE(cut.empty() || std::string_view("MT2244X12345").starts_with(cut)) << size;
+  }
+  for (const char* none : {"000000000000", "N/A", "", "\x1b[31mred!!"})
+    EXPECT_EQ(scanning::vpd_serial(vpd_of(none)), "") << none;
+  EXPECT_EQ(scanning::vpd_serial(std::string(4096, '\xff')), "");
+  EXPECT_EQ(scanning::vpd_serial("\x90\xff\xff"), "");
+}
+
+// Answers the family and the information of one device.
+class Devlink final : public Netlink {
+ public:
+  explicit Devlink(std::string serial) : serial_(std::move(serial)) {}
+  unsigned asked = 0;
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8) override {
+    genlmsghdr header{};
+    AttrWriter out;
+    if (type == GENL_ID_CTRL) {
+      header.cmd = CTRL_CMD_NEWFAMILY;
+      out.header(header).u16(CTRL_ATTR_FAMILY_ID, 21).text(CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME);
+      return std::vector<Message>{{GENL_ID_CTRL, out.data()}};
+    }
+    ++asked;
+    if (serial_.empty()) return error(EOPNOTSUPP, "devlink");
+    header.cmd = DEVLINK_CMD_INFO_GET;
+    out.header(header)
+        .text(DEVLINK_ATTR_INFO_SERIAL_NUMBER, "00-11-22-33")
+        .text(DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER, serial_);
+    return std::vector<Message>{{21, out.data()}};
+  }
+
+ private:
+  std::string serial_;
+};
+
+struct Cards : testing::Test {
+  Port port_at(const std::string& pci, const std::string& address) {
+    return {.ifindex = 7, .pci = pci, .card_address = address};
+  }
+  Port read(Port port, bool wanted = true) {
+    const ScanOptions options{.serials = wanted};
+    std::vector<std::string> unseen;
+    scanning::Context context{kernel, options, {}, {}, {}, unseen};
+    read_card(context, port);
+    return port;
+  }
+  test::Tree tree;
+  Kernel kernel{tree.root()};
+};
+
+TEST_F(Cards, AreNamedByDevlinkFirstAndAskedOnce) {
+  auto devlink = std::make_unique<Devlink>("P210190123456");
+  Devlink& asked = *devlink;
+  kernel.generic = std::move(devlink);
+  tree.file("sys/bus/pci/devices/0000:24:00.1/vpd", vpd_of("MT2244X12345"));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(port_at("0000:24:00.1", "mac:a")).card, "serial:P210190123456/1.1");
+  EXPECT_EQ(asked.asked, 1U);
+  EXPECT_EQ(read(port_at("0000:24:00.1", "mac:a"), false).card, "mac:a") << "not asked for";
+}
+
+TEST_F(Cards, AreNamedByTheirVpdElseByTheirAddress) {
+  kernel.generic = std::make_unique<Devlink>("");
+  tree.file("sys/bus/pci/devices/0000:24:00.0/vpd", vpd_of("MT2244X12345"));
+  EXPECT_EQ(read(port_at("0000:24:00.0", "mac:a")).card, "serial:MT2244X12345/0.1");
+  EXPECT_EQ(read(port_at("0000:25:00.0", "mac:b")).card, "mac:b");
+  Port virtual_function = port_at("0000:24:00.0", "mac:c");
+  test::make_virtual(virtual_function);
+  EXPECT_EQ(read(virtual_function).card, "mac:c");
+}
+
+// A card in two slots (socket direct) has one serial number for two functions of the same number.
+TEST_F(Cards, OfOneSerialNumberAreToldApartByTheirAddresses) {
+  for (const char* pci : {"0000:24:00.0", "0000:98:00.0"})
+    tree.file(std::string("sys/bus/pci/devices/") + pci + "/vpd", vpd_of("MT2244X12345"));
+  std::vector<Port> ports{read(port_at("0000:24:00.0", "mac:a")), read(port_at("0000:98:00.0", "mac:b"))};
+  ASSERT_EQ(ports[0].card, ports[1].card);
+  scanning::make_cards_unique(ports);
+  EXPECT_EQ(ports[0].card, "mac:a");
+  EXPECT_EQ(ports[1].card, "mac:b");
+}
+
+// -- NVIDIA's library
+
+// What the probe prints with the library of this folder in reach, in the mood that fake_nvml.cpp knows.
+std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
+  const std::string command = "LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience;
+  std::string out;
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return "popen failed";
+  std::array<char, 512> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) out += part.data();
+  return ::pclose(pipe) == 0 ? out : out + "failed";
+}
+
+const std::string kWhole = FABRIC_NVML_DIR "/whole", kPartial = FABRIC_NVML_DIR "/partial";
+
+TEST(Nvml, ListsGpusAsSysfsNamesThem) {
+  EXPECT_EQ(probed(kWhole), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0 GPU-0000-1 NVIDIA Test 1 6\n");
+  EXPECT_EQ(probed(kWhole, "mute"), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0   -1\n")
+      << "one GPU is lost";
+  EXPECT_EQ(probed(kWhole, "huge"), probed(kWhole)) << "what has no handle is not there";
+}
+
+TEST(Nvml, WhateverIsWrongIsAnOrdinaryAbsence) {
+  EXPECT_TRUE(has(probed(kPartial), "ENOSYS"));
+  EXPECT_TRUE(has(probed(kWhole, "mismatch"), "nvmlInit says 18"));
+  EXPECT_TRUE(has(probed(kWhole, "hang", "50"), "ETIMEDOUT"));
+  std::ofstream(kPartial + "/../libnvidia-ml.so.1") << "no library";
+  EXPECT_TRUE(has(probed(FABRIC_NVML_DIR), "ELIBACC"));
+}
+
+TEST(Nvml, FillsWhatFilesDidNotTell) {
+  Topology topology;
+  for (const char* pci : {"0000:3b:00.0", "0000:af:00.0", "0000:d8:00.0"})
+    topology.gpus.push_back({{.pci = pci, .vendor = 0x10de}});
+  topology.gpus[0].model = "as the file says";
+  EXPECT_TRUE(nvml::is_wanted(topology));
+  nvml::complete({{"0000:3b:00.0", 0, "GPU-a", "as NVML says", 7}, {"0000:af:00.0", 1, "GPU-b", "B", {}}}, topology);
+  EXPECT_EQ(topology.gpus[0].model, "as the file says");
+  EXPECT_EQ(topology.gpus[0].uuid, "GPU-a");
+  EXPECT_EQ(topology.gpus[0].minor, 7u);
+  EXPECT_EQ(topology.gpus[1].vendor_index, std::vector<unsigned>{1});
+  EXPECT_FALSE(topology.gpus[1].minor);
+  EXPECT_EQ(topology.gpus[2].uuid, "") << "not in its list";
+  topology.gpus.pop_back();
+  EXPECT_FALSE(nvml::is_wanted(topology)) << "all is known, no GPU need wake up";
+  topology.gpus[1].vendor = 0x1002;
+  topology.gpus[1].uuid.clear();
+  EXPECT_FALSE(nvml::is_wanted(topology)) << "AMD's";
+}
+
+// The services run for months in a sandbox without GPUs.
+TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
+  const std::string source = FABRIC_SOURCE_DIR;
+  std::string users;
+  for (const char* folder : {"/agent", "/lib"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source + folder))
+      if (has(test::slurp(entry.path()), "\"node/nvml.h\"")) users += entry.path().string().substr(source.size()) + " ";
+  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/node/scan", "/lib/enforce"})
+    EXPECT_FALSE(has(users, service));
+  EXPECT_TRUE(has(users, "/agent/ctl/topo/topo.cpp"));
+}
+
+// -- The maximum read request size
 
 constexpr size_t kExpress = 0x60, kControl = kExpress + 8;
 

@@ -1,13 +1,308 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port that was read is the port that is written: names change hands before every message and file of every driver.
+// Something goes wrong at every single write of a whole profile, one write after the other, found by counting: refused,
+// accepted and ignored, the device gone, the process killed. Each port ends in sync or is honestly reported, and what
+// stood at first can be restored. The port that was read is the port that is written: names change hands before every
+// message and file of every driver.
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/mount.h>
 
+#include "nic/driver.h"
 #include "support/netns.h"
+#include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
+#include "support/test.h"
 
 namespace fabric::test {
 namespace {
+
+// -- Failures at every write
+
+enum class Blow { refuse, ignore, vanish, kill_before, kill_after };
+constexpr std::pair<Blow, const char*> kBlows[]{{Blow::refuse, "refused"},
+                                                {Blow::ignore, "ignored"},
+                                                {Blow::vanish, "device gone"},
+                                                {Blow::kill_before, "killed before"},
+                                                {Blow::kill_after, "killed after"}};
+
+struct Killed {};
+
+// Counts the writes of all kinds; the `strike`-th meets its blow.
+struct Gate {
+  unsigned count = 0, strike = 0;
+  Blow blow = Blow::refuse;
+  SimNic* nic = nullptr;
+  bool files_gone = false;
+
+  // `act` writes; `undone` writes and takes it back, so that the answer is the kernel's own.
+  template <class Answer>
+  Answer pass(const std::function<Answer()>& act, const std::function<Answer()>& undone) {
+    if (++count != strike) return act();
+    switch (blow) {
+      case Blow::refuse: return error(EIO, "struck");
+      case Blow::ignore: return undone();
+      case Blow::vanish:
+        nic->present = false;
+        files_gone = true;
+        return act();
+      case Blow::kill_before: throw Killed{};
+      case Blow::kill_after: break;
+    }
+    (void)act();
+    throw Killed{};
+  }
+};
+
+bool is_write(uint16_t type, View8 payload) {
+  if (type == RTM_SETDCB || type == RTM_SETLINK || type == RTM_NEWLINK) return true;
+  if (type < 0x10 || type >= 0x40 || payload.size() < sizeof(genlmsghdr)) return false;  // no generic netlink family
+  switch (static_cast<uint8_t>(payload[0])) {
+    case ETHTOOL_MSG_PAUSE_SET:
+    case ETHTOOL_MSG_PRIVFLAGS_SET:
+    case ETHTOOL_MSG_RINGS_SET:
+    case ETHTOOL_MSG_CHANNELS_SET:
+    case ETHTOOL_MSG_FEC_SET: return true;
+    default: return false;
+  }
+}
+
+class GateNetlink : public Netlink {
+ public:
+  GateNetlink(Gate& gate, std::unique_ptr<Netlink> behind) : gate_(gate), behind_(std::move(behind)) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    using Answer = Result<std::vector<Message>>;
+    if (!is_write(type, payload)) return behind_->talk(type, flags, payload);
+    return gate_.pass<Answer>([&] { return behind_->talk(type, flags, payload); },
+                              [&] {
+                                const SimNic before = *gate_.nic;
+                                Answer answer = behind_->talk(type, flags, payload);
+                                *gate_.nic = before;
+                                return answer;
+                              });
+  }
+
+ private:
+  Gate& gate_;
+  std::unique_ptr<Netlink> behind_;
+};
+
+class GateFiles : public BehindFiles {
+ public:
+  GateFiles(Gate& gate, std::shared_ptr<SimFiles> behind) : gate_(gate), behind_(std::move(behind)) {}
+  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) override {
+    const auto forward = [&]() -> Result<void> {
+      if (gate_.files_gone) return error(ENODEV, file);
+      auto answer = behind_->act(act, file, text);
+      return answer ? *answer : Result<void>(error(ENOENT, file));
+    };
+    if (act != Act::write) return behind_->act(act, file, text);
+    return gate_.pass<Result<void>>(forward, [] { return Result<void>{}; });
+  }
+
+ private:
+  Gate& gate_;
+  std::shared_ptr<SimFiles> behind_;
+};
+
+constexpr const char* kRdmaCm = "sys/kernel/config/rdma_cm";
+constexpr const char* kCcParams = "sys/kernel/debug/mlx5/0000:17:00.0/cc_params";
+constexpr const char* kEcn = "sys/class/net/eth0/ecn";
+
+void add_rdma_cm(Tree& tree, SimFiles& files) {
+  tree.folder(kRdmaCm);
+  files.on_make_directory(std::string(kRdmaCm) + "/*", [](SimFiles& made, const std::string& folder, std::string_view) {
+    made.tree.file(folder + "/ports/1/default_roce_mode", "RoCE v2\n")
+        .file(folder + "/ports/1/default_roce_tos", "0\n");
+    return 0;
+  });
+  // The values outlive the directory in the kernel: here it simply stays.
+  files.on_remove_directory(std::string(kRdmaCm) + "/*",
+                            [](SimFiles&, const std::string&, std::string_view) { return 0; });
+  files.on_write("*/default_roce_tos", store_number(0, 255));
+}
+
+void add_numbers(Tree& tree, SimFiles& files, const std::string& folder, std::initializer_list<const char*> names) {
+  for (const char* name : names) tree.file(folder + "/" + name, "1\n");
+  files.on_write(folder + "/*", store_number(0, 131'071));
+}
+
+enum class Card { mlx5, ofed, bnxt, ice, full };
+
+Personality personality_of(Card card) {
+  switch (card) {
+    case Card::bnxt: return Personality::bnxt;
+    case Card::ice: return Personality::ice;
+    case Card::full: return Personality::full;
+    case Card::mlx5:
+    case Card::ofed: break;
+  }
+  return Personality::mlx5;
+}
+
+Qos whole_profile(Card card) {
+  Qos want = profile(personality_of(card));
+  want.roce_tos = 106;
+  if (card == Card::bnxt || card == Card::ice) return want;
+  want.maxrate = Rates{{0, 0, 0, 0, 0, 0, 10'000'000, 0}};
+  if (card == Card::full) return want;
+  want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
+  want.buffer_size = Buffers{false, {65'536, 65'536, 0, 0, 0, 0, 0, 0}};
+  want.cnp_dscp = 48;
+  want.rpg_ai_rate = 5;
+  want.rpg_time_reset = 300;
+  want.min_time_between_cnps = 4;
+  if (card == Card::ofed) want.ecn_rp = want.ecn_np = PrioSet{0x08};
+  return want;
+}
+
+// A machine with one card, as fresh as from a boot.
+struct Machine {
+  explicit Machine(Card which)
+      : nic(sim.add_nic("eth0", personality_of(which))), files(std::make_shared<SimFiles>(tree)) {
+    gate.nic = &nic;
+    add_rdma_cm(tree, *files);
+    if (which == Card::mlx5)
+      add_numbers(tree, *files, kCcParams, {"np_cnp_dscp", "rp_ai_rate", "rp_time_reset", "np_min_time_between_cnps"});
+    if (which == Card::ofed) {
+      tree.file("sys/class/net/eth0/ifindex", std::to_string(nic.ifindex) + "\n");
+      const std::string ecn(kEcn);
+      add_numbers(tree, *files, ecn + "/roce_rp", {"rpg_ai_rate", "rpg_time_reset"});
+      add_numbers(tree, *files, ecn + "/roce_np", {"cnp_dscp", "min_time_between_cnps"});
+      for (const char* half : {"/roce_rp/enable/", "/roce_np/enable/"})
+        for (char prio = '0'; prio < '8'; ++prio) tree.file(ecn + half + prio, "1\n");
+    }
+    port = nic.port();
+    port.pci = "0000:17:00.0";
+    start();
+  }
+
+  // A process begins.
+  void start() {
+    kernel = sim.kernel(tree.path());
+    kernel->root.set_behind(std::make_shared<GateFiles>(gate, files));
+    kernel->route = std::make_unique<GateNetlink>(gate, std::move(kernel->route));
+    kernel->generic = std::make_unique<GateNetlink>(gate, std::move(kernel->generic));
+  }
+
+  Changes reconcile(const Qos& want) {
+    Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
+      if (!original) original = before;
+      return Result<void>();
+    });
+    nic.link_up();
+    return changes;
+  }
+  // What a new process without any fault reads.
+  Qos read() {
+    start();
+    auto now = qos::read(*kernel, port);
+    EXPECT_TRUE(now.ok()) << now.error().text();
+    return now.ok() ? now->values : Qos{};
+  }
+  void heal() {
+    gate.strike = 0;
+    gate.files_gone = false;
+    nic.present = true;
+  }
+
+  Tree tree;
+  SimKernel sim;
+  SimNic& nic;
+  std::shared_ptr<SimFiles> files;
+  Gate gate;
+  Port port;
+  std::optional<Kernel> kernel;
+  std::optional<Qos> original;  // durable
+};
+
+// Unverified: as wanted, as far as the driver's answer shows it.
+bool good(Outcome outcome) {
+  return outcome == Outcome::applied || outcome == Outcome::in_sync || outcome == Outcome::unverified;
+}
+
+// The driver's word for what was wanted, as it reads it.
+Qos expected_of(Machine& machine, const Qos& want, const Qos& have) {
+  return driver_for(machine.port.kernel_driver, &machine.kernel->root, machine.port.netdev)
+      .expected(want, {.values = have});
+}
+
+// What is said of a setting is what a fresh look finds.
+void expect_honest(Machine& machine, const Changes& changes, const Qos& want) {
+  const Qos now = machine.read(), expected = expected_of(machine, want, now);
+  EXPECT_EQ(changes.size(), keys_of(expected).count()) << "a word on each setting\n" << text(changes);
+  for (const Change& change : changes) {
+    const Setting& setting = setting_of(change.setting);
+    // Of a device that went away nothing good is known, also where its last write still came through.
+    if (change.code == ENODEV) continue;
+    EXPECT_EQ(good(change.outcome), same_value(setting, expected, now))
+        << change.key() << " reads " << value_text(setting, now) << "\n"
+        << text(changes);
+  }
+}
+
+void expect_as_wanted(Machine& machine, const Qos& want) {
+  machine.start();
+  const Changes changes = machine.reconcile(want);
+  for (const Change& change : changes) EXPECT_TRUE(good(change.outcome)) << text(changes);
+  expect_honest(machine, changes, want);
+}
+
+void expect_restored(Machine& machine, const Qos& first) {
+  ASSERT_TRUE(machine.original);
+  const Qos original = *machine.original;
+  machine.start();
+  const Changes changes = machine.reconcile(original);
+  const Qos now = machine.read();
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, original)) {
+      EXPECT_EQ(value_text(setting, original), value_text(setting, first))
+          << "saved before the first write: " << setting.key;
+      EXPECT_EQ(value_text(setting, now), value_text(setting, first)) << setting.key << "\n" << text(changes);
+    }
+}
+
+class FaultWalk : public testing::TestWithParam<Card> {};
+std::string card_name(const testing::TestParamInfo<Card>& card) {
+  constexpr const char* kNames[] = {"mlx5", "ofed", "bnxt", "ice", "full"};
+  return kNames[static_cast<size_t>(card.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Cards, FaultWalk, testing::Values(Card::mlx5, Card::ofed, Card::bnxt, Card::ice, Card::full),
+                         card_name);
+
+TEST_P(FaultWalk, EveryWriteCanFailEveryWay) {
+  const Qos want = whole_profile(GetParam());
+  Machine whole(GetParam());
+  const Changes undisturbed = whole.reconcile(want);
+  for (const Change& change : undisturbed) ASSERT_TRUE(good(change.outcome)) << text(undisturbed);
+  const unsigned writes = whole.gate.count;
+  ASSERT_GE(writes, 7U);
+
+  for (unsigned strike = 1; strike <= writes; ++strike)
+    for (const auto& [blow, name] : kBlows) {
+      SCOPED_TRACE("write " + std::to_string(strike) + " of " + std::to_string(writes) + " " + name);
+      Machine machine(GetParam());
+      const Qos first = machine.read();
+      machine.gate.strike = strike;
+      machine.gate.blow = blow;
+      Changes changes;
+      bool killed = false;
+      try {
+        changes = machine.reconcile(want);
+      } catch (const Killed&) {
+        killed = true;
+      }
+      EXPECT_EQ(killed, blow == Blow::kill_before || blow == Blow::kill_after);
+      EXPECT_GE(machine.gate.count, strike) << "the write was never made";
+      machine.heal();
+      if (!killed) expect_honest(machine, changes, want);
+      expect_as_wanted(machine, want);
+      expect_restored(machine, first);
+      if (HasFailure()) return;
+    }
+}
+
+// -- Names that change hands
 
 struct Names {
   SimKernel& sim;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONTRIBUTING.md names files and tests that there are; a release has one version; pictures of README show what it
-// says.
+// Documents: CONTRIBUTING.md names files and tests that there are; a release has one version; pictures of README show
+// what it says. The man pages as roff(7) reads them.
 #include "support/test.h"
 
 namespace fabric {
 namespace {
 
 namespace fs = std::filesystem;
+
+// -- CONTRIBUTING.md and README.md
 
 // `lib/nic/driver.h`, `tests/run`; not a pattern (`lib/nic/NAME/settings.cpp`) or a command with arguments.
 TEST(Contributing, EachPathExists) {
@@ -57,6 +59,35 @@ TEST(Readme, PicturesShowWhatItSays) {
   }
   const std::string topo = test::of_source(screens + "topo.ansi");
   EXPECT_LT(topo.find("Best pairing"), topo.find("GPU0 GPU1")) << "the pairing is what README calls first";
+}
+
+// -- Man pages
+
+// The quotation marks of a macro's arguments are not printed: one in the text is \(dq. Returns the fault, or "".
+std::string fault_of_quotes(const std::string& line) {
+  for (size_t at = line.find(' '); at != std::string::npos && at + 1 < line.size(); at = line.find(' ', at + 1)) {
+    if (line[at + 1] != '"') continue;
+    const size_t close = line.find('"', at + 2);
+    if (close == std::string::npos) return "no closing quotation mark";
+    if (close + 1 < line.size() && line[close + 1] != ' ') return "text after a closing quotation mark";
+    at = close;
+  }
+  return {};
+}
+
+TEST(Pages, QuotationMarksInTextArePrinted) {
+  EXPECT_NE(fault_of_quotes(".B jq 'select(.status != \"ok\")'"), "");
+  EXPECT_EQ(fault_of_quotes(".BR check \" [\" \\-\\-only \" \\fIID\\fR,...]\""), "");
+  size_t pages = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(FABRIC_SOURCE_DIR "/agent")) {
+    const std::string kind = entry.path().extension();
+    if (kind.size() != 2 || kind.find_first_of("15678") != 1) continue;
+    ++pages;
+    std::istringstream text(test::of_source(fs::relative(entry.path(), FABRIC_SOURCE_DIR).string()));
+    for (std::string line; std::getline(text, line);)
+      if (line.starts_with('.')) EXPECT_EQ(fault_of_quotes(line), "") << entry.path() << ": " << line;
+  }
+  EXPECT_GE(pages, 8U);
 }
 
 }  // namespace
