@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something goes wrong at every single write of a whole profile, one write after the other, found by counting: refused,
-// accepted and ignored, the device gone, the process killed. Each port ends in sync or is honestly reported, and what
-// stood at first can be restored.
+// accepted and ignored, the device gone, the process killed; and at every single netlink request, those of readings as
+// well: the request or its answer is lost. Each port ends in sync or is honestly reported, and the original settings
+// can be restored.
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
@@ -29,6 +30,10 @@ struct Gate {
   Blow blow = Blow::refuse;
   SimNic* nic = nullptr;
   bool files_gone = false;
+  // The netlink requests `lost` to `lost` + `repeats` fail with this errno. If only the answer is lost, they were done.
+  unsigned requests = 0, lost = 0, repeats = 0;
+  int lost_code = 0;
+  bool only_answer = false;
 
   // `act` writes; `undone` writes and takes it back, so that the answer is the kernel's own.
   template <class Answer>
@@ -67,6 +72,11 @@ class GateNetlink : public Netlink {
   GateNetlink(Gate& gate, std::unique_ptr<Netlink> behind) : gate_(gate), behind_(std::move(behind)) {}
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     using Answer = Result<std::vector<Message>>;
+    ++gate_.requests;
+    if (gate_.lost != 0 && gate_.requests >= gate_.lost && gate_.requests <= gate_.lost + gate_.repeats) {
+      if (gate_.only_answer) (void)behind_->talk(type, flags, payload);
+      return error(gate_.lost_code, "struck");
+    }
     if (!is_write(type, payload)) return behind_->talk(type, flags, payload);
     return gate_.pass<Answer>([&] { return behind_->talk(type, flags, payload); },
                               [&] {
@@ -181,8 +191,11 @@ struct Machine {
   }
 
   Changes reconcile(const Qos& want) {
+    // As state::save_original(): a saved value is never replaced.
     Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
-      if (!original) original = before;
+      if (!original) original.emplace();
+      for (const Setting& setting : kSettings)
+        if (!has_value(setting, *original)) copy_value(setting, before, *original);
       return Result<void>();
     });
     nic.link_up();
@@ -196,7 +209,7 @@ struct Machine {
     return now.ok() ? now->values : Qos{};
   }
   void heal() {
-    gate.strike = 0;
+    gate.strike = gate.lost = 0;
     gate.files_gone = false;
     nic.present = true;
   }
@@ -296,6 +309,61 @@ TEST_P(FaultWalk, EveryWriteCanFailEveryWay) {
       if (HasFailure()) return;
     }
 }
+
+// The errnos of a socket (netlink(7), recvmsg(2)), of Netlink::talk() and of an interrupted dump.
+constexpr int kLostCodes[]{ENOBUFS, ETIMEDOUT, EINTR, ENOMEM, EAGAIN};
+
+// Every `step`-th request of a pass is lost, or its answer; alone, or with the requests after it: a reading is repeated
+// once.
+void lose_requests(Card card, unsigned step) {
+  const Qos want = whole_profile(card);
+  Machine whole(card);
+  whole.gate.requests = 0;
+  whole.reconcile(want);
+  const unsigned requests = whole.gate.requests;
+  ASSERT_GE(requests, 20U);
+
+  unsigned tries = 0;
+  for (unsigned lost = 1; lost <= requests; lost += step)
+    for (const bool only_answer : {false, true}) {
+      const int code = kLostCodes[tries % std::size(kLostCodes)];
+      const unsigned repeats = tries % 3 == 2 ? 40 : 0;
+      ++tries;
+      SCOPED_TRACE("request " + std::to_string(lost) + " of " + std::to_string(requests) + " and " +
+                   std::to_string(repeats) + " more: " + errno_name(code) +
+                   (only_answer ? " instead of the answer" : ""));
+      Machine machine(card);
+      const Qos first = machine.read();
+      machine.start();
+      machine.gate.requests = 0;
+      machine.gate.lost = lost;
+      machine.gate.repeats = repeats;
+      machine.gate.lost_code = code;
+      machine.gate.only_answer = only_answer;
+      const Changes changes = machine.reconcile(want);
+      EXPECT_GE(machine.gate.requests, lost) << "the request was never made";
+      machine.heal();
+      // A setting may be as wanted while no reading shows it, but none is reported so that is not.
+      const Qos now = machine.read(), expected = expected_of(machine, want, now);
+      EXPECT_FALSE(changes.empty());
+      for (const Change& change : changes) {
+        const Setting& setting = setting_of(change.setting);
+        if (good(change.outcome))
+          EXPECT_TRUE(same_value(setting, expected, now)) << change.key() << " reads " << value_text(setting, now);
+        // "unsupported" says that the driver lacks the setting.
+        EXPECT_NE(change.outcome, Outcome::unsupported) << change.key();
+        // Nothing is written whose original value is unknown.
+        if (was_written(change)) EXPECT_TRUE(machine.original && has_value(setting, *machine.original)) << change.key();
+      }
+      expect_as_wanted(machine, want);
+      expect_restored(machine, first);
+      if (testing::Test::HasFailure()) FAIL() << text(changes);
+    }
+}
+
+TEST_P(FaultWalk, SomeRequestsAreLost) { lose_requests(GetParam(), 37); }
+
+TEST_P(FaultWalk, EveryRequestIsLostHarder) { lose_requests(GetParam(), 1); }
 
 }  // namespace
 }  // namespace fabric::test
