@@ -77,8 +77,8 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
   out.status = rule.status;
   if (cause.critical) out.status = Status::critical;
-  out.culprit = rule.culprit;
-  if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
+  out.culprit = cause.culprit.value_or(rule.culprit);
+  if (out.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);
   out.next = std::move(cause.next);
   std::string_view fix = rule.fix;
