@@ -52,10 +52,10 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
   return out;
 }
 
-// Reads once more if an answer was lost.
+// Reads once more if an answer was lost; not after a timeout, because dead firmware costs a minute each time.
 Result<Reading> read_repeating(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
   auto out = read_keys(kernel, port, keys, wanted);
-  if (!out && is_transient(out.error())) out = read_keys(kernel, port, keys, wanted);
+  if (!out && is_transient(out.error()) && out.error().code != ETIMEDOUT) out = read_keys(kernel, port, keys, wanted);
   return out;
 }
 
