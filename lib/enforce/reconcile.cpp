@@ -159,7 +159,10 @@ class Pass {
       have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
-    if (save_ != nullptr && !saved_) {
+    // A setting that the port did not offer at first has its original in the newest reading.
+    const bool is_new = !has_value(*row.setting, first_.values) && has_value(*row.setting, have_.values);
+    if (is_new) copy_value(*row.setting, have_.values, first_.values);
+    if (save_ != nullptr && (!saved_ || (*saved_ && is_new))) {
       Qos original = first_.values;
       if (original.fec == kNoFec) original.fec.reset();
       // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
@@ -181,6 +184,7 @@ class Pass {
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;
+    else row.refusal = written.error();
     row.refused_at = accepted_writes_;
     row.progress = is_wanted ? Progress::unproven : Progress::untouched;
 
@@ -191,13 +195,13 @@ class Pass {
       auto done = read_again(kernel_, port_, reached, have_);
       partly_read_ = true;
       if (!done) read_error_ = done.error();
+      if (!done && done.error().code != ENODEV) unknown_ |= reached;
     }
     if (read_error_) return true;
     const bool matches =
         same_value(*row.setting, *value, have_.values) && !has_key(have_.notes.unread, row.setting->id);
     // EEXIST: another writer added the same entry in the meantime.
     if (!written && !(written.error().code == EEXIST && matches)) {
-      row.refusal = written.error();
       row.progress = matches ? Progress::doubtful : Progress::refused;
     } else if (!matches) {
       row.progress = Progress::ignored;
@@ -324,6 +328,7 @@ class Pass {
     auto now = read(kernel_, port_, keys_);
     if (now) have_ = std::move(now).value();
     else read_error_ = now.error();
+    if (!now && now.error().code != ENODEV) unknown_.set();
     return now.ok();
   }
 
@@ -332,7 +337,8 @@ class Pass {
     if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
     if (!wrote_mtu_or_pfc_) return;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
-    if (!link || !link->carrier.value_or(false)) return;
+    if (!link && link.error().code == ENODEV) return;
+    if (link && !link->carrier.value_or(false)) return;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
     Row* pfc = find(SettingId::pfc);
     if (settled || pfc == nullptr) return;
@@ -355,7 +361,8 @@ class Pass {
     out.detail = row.detail;
     out.waits_for = row.waits_for;
     if (row.progress == Progress::blocked) out.wait = row.wait;
-    if (read_error_ && !in_sync(row)) return refused(std::move(out), row, *read_error_);
+    if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id)))
+      return refused(std::move(out), row, *read_error_);
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);
     // A refused setting may be in sync, too: another setting's write has set it.
@@ -401,12 +408,14 @@ class Pass {
       else if (const auto rdma = check_rdma_name(port_io(kernel_, port_)); !rdma) out.detail = rdma.error().what;
       else if (is_there(kernel_, port_))
         out.detail = "the netdev exists, but its driver returns ENODEV: it is being reset, or has failed (see dmesg)";
+      if (row.refusal.code == ESTALE) out.detail += "; " + row.refusal.what;
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
     if (remedy.empty() && failure.code == EPERM) remedy = "requires CAP_NET_ADMIN in the initial user namespace";
     out.detail = failure.text();
     if (!remedy.empty()) out.detail += "; " + remedy;
+    if (row.progress == Progress::doubtful) out.detail += "; the reading shows the wanted value";
     return out;
   }
 
@@ -447,6 +456,7 @@ class Pass {
   std::optional<Use> in_use_;                 // the answer before the next write
   std::optional<std::string> default_route_;  // default_route_of()
   std::optional<Error> read_error_;           // the port cannot be read any more
+  Keys unknown_;                              // settings that a write may have changed since they were read
   std::optional<Result<void>> saved_;         // the result of saving the originals
 };
 

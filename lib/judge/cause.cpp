@@ -91,8 +91,8 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
   out.status = rule.status;
   if (cause.critical) out.status = Status::critical;
-  out.culprit = rule.culprit;
-  if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
+  out.culprit = cause.culprit.value_or(rule.culprit);
+  if (out.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);
   out.fix = std::move(cause.next);
   const FixRow* fix = &rule.fix;

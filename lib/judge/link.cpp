@@ -453,15 +453,26 @@ size_t count_down(const View& view) {
 }
 
 // The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
-// come first (kOrder in cause.cpp).
+// come first (kOrder in cause.cpp). The check reports the port in any case: it is the cause also if the culprit is
+// unknown, so that the port has one finding.
 MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
-  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port) || ctx.port.phys_state == kSleep) return std::nullopt;
-  // This host's own reason
-  if (by_reason(ctx, {"BMC request down", "OTP speed violation"})) return std::nullopt;
+  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   out.critical = fault->status == Status::critical;  // not of a member: the bond has another
   out.add(error_lines(ctx));
+  if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"})) {
+    out.culprit = Culprit::host;
+    out.next.push_back(fault->remedy);
+    return out;
+  }
+  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
+    out.culprit = Culprit::unknown;
+    out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
+    out.next.push_back("Find what the " + std::to_string(down) +
+                       " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
+                       "(journalctl -k)");
+  }
   out.add_ambiguous(
       "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
       "Read the state of the port at " + ctx.peer_label() +
@@ -469,8 +480,6 @@ MaybeCause link_is_down(const PortContext& ctx) {
   for (const Fix& each : fault->fix) out.next.push_back(each);
   if (!ctx.port.module)
     out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
-  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce))
-    out.doubt(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
   return out;
 }
 

@@ -109,6 +109,7 @@ struct Cause {
   bool critical = false;                     // in this case, although the row says warning
   Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
   std::string meaning{};                     // in this case; empty: the rule's title
+  std::optional<Culprit> culprit{};          // in this case; nullopt: the row's
 
   void add(std::string line) { evidence.push_back(std::move(line)); }
   void add(const std::vector<std::string>& lines) { evidence.insert(evidence.end(), lines.begin(), lines.end()); }

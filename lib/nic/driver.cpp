@@ -52,6 +52,7 @@ Result<Reading> read_all(const Driver& driver, const PortIo& io, const Keys& key
   auto out = driver.read(io, keys);
   if (!out) return out;
   for (const Feature* feature : kFeatures) feature->read(io, keys, *out);
+  if (out->lost) return *out->lost;
   return out;
 }
 

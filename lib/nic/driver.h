@@ -56,7 +56,7 @@ const Op& op_of(const Driver& driver, SettingId setting);
 bool is_disruptive(const Op& op, SettingId setting, const Notes& notes);
 // The settings that Op::reach names, and the setting itself.
 Keys keys_reached(const Op& op, SettingId setting);
-// The driver's reading, with that of each feature.
+// The driver's reading, with that of each feature. An answer that was lost (Reading::lost) is an error.
 Result<Reading> read_all(const Driver& driver, const PortIo& io, const Keys& keys);
 Qos expected_of(const Driver& driver, const Qos& want, const Reading& have);
 // Why the setting is not offered, or cannot have the wanted value; empty: it can.

@@ -67,7 +67,12 @@ Result<void> write_rdma_file(const PortIo& io, const std::string& file, std::str
 Result<void> write_setting(const Op& op, const PortIo& io, const Setting& setting, const Qos& want,
                            const Reading& have) {
   if (auto same = check_identity(io); !same) return same;
-  return op.write(io, setting, want, have);
+  auto written = op.write(io, setting, want, have);
+  // An operation of several messages may go on after one that was misled.
+  const bool by_name = setting.group == SettingGroup::dcb || setting.id == SettingId::roce_prio;
+  if (by_name)
+    if (auto kept = check_name_kept(*io.kernel.route, io.id()); !kept) return kept;
+  return written;
 }
 
 }  // namespace fabric

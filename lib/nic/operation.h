@@ -60,7 +60,8 @@ struct Op {
   Reach reach = Reach::everything;
   bool none = false;  // an OrNone can be none with this driver
 };
-// Writes the setting by the operation, if check_identity() agrees.
+// Writes the setting by the operation, if check_identity() agrees. ESTALE: a message by name may have reached another
+// device (check_name_kept()).
 Result<void> write_setting(const Op& op, const PortIo& io, const Setting& setting, const Qos& want,
                            const Reading& have);
 struct SettingOp {

@@ -52,6 +52,13 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
   return out;
 }
 
+// Reads once more if an answer was lost; not after a timeout, because dead firmware costs a minute each time.
+Result<Reading> read_repeating(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
+  auto out = read_keys(kernel, port, keys, wanted);
+  if (!out && is_transient(out.error()) && out.error().code != ETIMEDOUT) out = read_keys(kernel, port, keys, wanted);
+  return out;
+}
+
 }  // namespace
 
 PortIo port_io(Kernel& kernel, const Port& port) {
@@ -81,11 +88,11 @@ Keys always_read() {
 }
 
 Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys) {
-  return read_keys(kernel, port, keys | always_read(), keys);
+  return read_repeating(kernel, port, keys | always_read(), keys);
 }
 
 Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have) {
-  const auto now = read_keys(kernel, port, keys, keys);
+  const auto now = read_repeating(kernel, port, keys, keys);
   if (!now) return now.error();
   update(have, *now, keys);
   return {};

@@ -2,6 +2,7 @@
 // A port's settings as read at one moment. A reader creates it, and a writer gets it unchanged.
 #pragma once
 
+#include "base/result.h"
 #include "setting/setting_table.h"
 
 namespace fabric {
@@ -32,6 +33,9 @@ struct Reading {
   Qos values;
   Capacity capacity{};
   Notes notes{};
+  // An answer was lost: what is absent may be offered. read_all() returns it instead of the reading, because a setting
+  // that was not read has no original to save.
+  std::optional<Error> lost{};
 
   void not_offered(SettingId setting, std::string why) { notes.reasons[setting] = std::move(why); }
 };

@@ -383,6 +383,17 @@ void damage_all_but_storage(Machine& m) {
 
 std::vector<Planted> of_many_links() {
   return {
+      {"three links are down, and no reading tells why", "hgx8",
+       [](Machine& m) {
+         for (Port& port : std::span(m.now.ports).first(3)) {
+           lose_carrier(port);
+           port.phys_state = 2;
+           port.link_status->reason.clear();
+           port.link_status->detail.clear();
+         }
+       },
+       "mlx5_0/1: port-state; mlx5_1/1: port-state; mlx5_2/1: port-state", "3 ports of this host are down",
+       "too little evidence"},
       {"all links of the compute NICs damage frames, those of storage do not", "hgx8", damage_all_but_storage,
        "mlx5_0/1: not-enough-evidence; mlx5_1/1: not-enough-evidence; mlx5_2/1: not-enough-evidence; mlx5_3/1: "
        "not-enough-evidence; mlx5_4/1: not-enough-evidence; mlx5_5/1: not-enough-evidence",

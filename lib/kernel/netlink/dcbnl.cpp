@@ -10,11 +10,12 @@ AttrWriter request(uint8_t command, const std::string& netdev) {
   return AttrWriter().header(dcbmsg{0, command, 0}).text(DCB_ATTR_IFNAME, netdev);
 }
 
-// Sends a SET. Returns the u8 in the reply, sign-extended.
+// Sends a SET. Returns the u8 in the reply, sign-extended. ESTALE: another device may have got it.
 Result<int> answer_to(Netlink& route, const NetdevId& netdev, const AttrWriter& message, uint16_t attribute,
                       const std::string& subject) {
   if (auto same = check_name(route, netdev); !same) return same.error();
   auto replies = route.talk(RTM_SETDCB, 0, message.data());
+  if (auto kept = check_name_kept(route, netdev); !kept) return kept.error();
   if (!replies) return error_about(subject, replies.error());
   for (const Message& reply : *replies) {
     if (reply.type != RTM_SETDCB) continue;

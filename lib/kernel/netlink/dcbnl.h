@@ -45,7 +45,8 @@ Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 // Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
 // low byte of a negative errno while the ACK reports success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only means that
 // nothing refused the request: a driver without the operation ignores it. So read the setting back. ENODEV also if the
-// device was renamed (check_name(), directly before the message).
+// device was renamed (check_name(), directly before the message); ESTALE if it was renamed between that check and the
+// message, which another device may have got then (check_name_kept()).
 Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets);
 Result<void> set_pfc(Netlink& route, const NetdevId& netdev, const ieee_pfc& pfc);
 Result<void> set_app(Netlink& route, const NetdevId& netdev, const AppTable& entries);

@@ -14,4 +14,15 @@ Result<void> check_name(Netlink& route, const NetdevId& netdev) {
   return error(ENODEV, netdev.name + ": renamed to " + link->name + " since it was read");
 }
 
+Result<void> check_name_kept(Netlink& route, const NetdevId& netdev) {
+  const auto now = rtnl::link_at(route, netdev.ifindex);
+  if (now && now->name == netdev.name) return {};
+  if (!now && now.error().code != ENODEV) return {};
+  const auto other = rtnl::link(route, netdev.name);
+  if (!other) return {};  // no device has got the write instead
+  return error(ESTALE, netdev.name + ": renamed or removed during the write, which interface " +
+                           std::to_string(other->ifindex) + ", named " + netdev.name +
+                           " now, may have got instead: compare its settings");
+}
+
 }  // namespace fabric

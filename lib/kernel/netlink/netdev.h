@@ -17,5 +17,9 @@ struct NetdevId {
 // Ok: the device with this index still has this name. ENODEV: it was renamed ("eth0: renamed to eth1 ...") or is gone.
 // EINVAL: the index is 0.
 Result<void> check_name(Netlink& route, const NetdevId& netdev);
+// After a write that named the device. ESTALE: the device was renamed or removed since check_name(), and the write may
+// have reached the device that has the name now, whose earlier settings are unknown here: the error names it. Ok also
+// if it cannot be determined.
+Result<void> check_name_kept(Netlink& route, const NetdevId& netdev);
 
 }  // namespace fabric

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -283,6 +284,11 @@ std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t typ
   const Attr* nest = find(attributes, type);
   if (nest == nullptr) return {};
   return parse_attributes(nest->value);
+}
+
+bool is_transient(const Error& failure) {
+  constexpr std::array kCodes{ENOBUFS, ENOMEM, EINTR, EAGAIN, ETIMEDOUT};
+  return contains(kCodes, failure.code);
 }
 
 Error error_about(const std::string& subject, const Error& failure) {

@@ -125,6 +125,10 @@ std::optional<Struct> value_of(const std::vector<Attr>& attributes, uint16_t typ
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
 std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type);
 
+// True if the request or its answer may be lost, so that a repetition can succeed, and an answer to a reading means
+// nothing: ENOBUFS, ENOMEM, EINTR, EAGAIN (netlink(7), recvmsg(2)), ETIMEDOUT (talk()).
+bool is_transient(const Error& failure);
+
 // The failure with its subject: "eth0: read rings: ...".
 Error error_about(const std::string& subject, const Error& failure);
 // Sends one request and returns its first reply of type `answer`. Errors name the subject; EPROTO: there is no such

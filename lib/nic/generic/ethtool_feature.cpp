@@ -17,10 +17,11 @@ Error no_ethtool(const PortIo& io) {
   return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
 }
 
-// The reason why a setting is not offered; EOPNOTSUPP means that the driver lacks it.
-std::string reason(const Error& failure, std::string_view what) {
-  if (failure.code != EOPNOTSUPP) return failure.text();
-  return std::string("the driver has no ").append(what) + " to set";
+// The setting could not be read. EOPNOTSUPP means that the driver lacks it.
+void not_read(Reading& out, SettingId setting, const Error& failure, std::string_view what) {
+  if (is_transient(failure)) out.lost = failure;
+  else if (failure.code != EOPNOTSUPP) out.not_offered(setting, failure.text());
+  else out.not_offered(setting, std::string("the driver has no ").append(what) + " to set");
 }
 
 void read_ring(const std::optional<ethtool::Amount>& ring, SettingId setting, std::optional<uint32_t>& value,
@@ -30,19 +31,23 @@ void read_ring(const std::optional<ethtool::Amount>& ring, SettingId setting, st
   most = ring->max;
 }
 
-bool has_link(const PortIo& io) {
+Result<bool> has_link(const PortIo& io) {
   if (!io.kernel.route) return false;
   const auto link = rtnl::link(*io.kernel.route, io.netdev);
-  return link && link->carrier.value_or(false);
+  if (!link && is_transient(link.error())) return link.error();
+  return link.ok() && link->carrier.value_or(false);
 }
 
 // Without a link no mode is in use, and the configured mode is unknown: ice shows "off" (ice_get_fecparam() of Linux
 // 6.12). Taken as the configuration, this would match a wanted "off", and the link would never return.
 void read_fec_in_use(const PortIo& io, Reading& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!status) return out.not_offered(SettingId::fec, reason(status.error(), "FEC"));
+  if (!status) return not_read(out, SettingId::fec, status.error(), "FEC");
   const auto mode = parse_fec_word(status->active);
-  if (mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.values.fec = Fec{};
+  Result<bool> linked = true;
+  if (mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF) linked = has_link(io);
+  if (!linked) out.lost = linked.error();
+  else if (!*linked) out.values.fec = Fec{};
   else if (mode) out.values.fec = Fec{*mode};
   else out.not_offered(SettingId::fec, "this driver reports only the FEC mode in use, and none is in use");
 }
@@ -64,13 +69,13 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
       if (tx) read_ring(rings->tx, SettingId::ring_tx, out.values.ring_tx, out.capacity.ring_tx, out);
     } else {
       for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
-        out.not_offered(setting, reason(rings.error(), "ring sizes"));
+        not_read(out, setting, rings.error(), "ring sizes");
     }
   }
   if (has_key(keys, SettingId::channels)) {
     const auto channels = ethtool::get_channels(generic, *io.kernel.ethtool, io.netdev);
     if (!channels) {
-      out.not_offered(SettingId::channels, reason(channels.error(), "channels"));
+      not_read(out, SettingId::channels, channels.error(), "channels");
     } else if (!*channels) {
       out.not_offered(SettingId::channels, "the driver has channels for each direction, but no combined ones");
     } else {
@@ -81,7 +86,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   if (!has_key(keys, SettingId::fec)) return;
   if (io.fec_in_use) return read_fec_in_use(io, out);
   const auto fec = ethtool::get_fec(generic, *io.kernel.ethtool, io.netdev);
-  if (!fec) return out.not_offered(SettingId::fec, reason(fec.error(), "FEC"));
+  if (!fec) return not_read(out, SettingId::fec, fec.error(), "FEC");
   if (fec->bits != 0) {
     out.values.fec = as_set(*fec);
     return;
@@ -90,6 +95,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   // mode, none is in use.
   const auto status = ethtool::get_fec_status(generic, *io.kernel.ethtool, io.netdev);
   if (status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF) out.values.fec = Fec{ETHTOOL_FEC_OFF};
+  else if (!status && is_transient(status.error())) out.lost = status.error();
   else out.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
@@ -117,7 +123,7 @@ Result<void> write_channels(const PortIo& io, const Setting&, const Qos& want, c
 
 Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return no_ethtool(io);
-  const bool shows_later = io.fec_in_use && has_link(io);
+  const bool shows_later = io.fec_in_use && has_link(io).value_or(true);
   auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.id(), *want.fec);
   if (!set || !shows_later) return set;
   // The mode in use changes when the link has retrained, seconds later. After that time the check at carrier-up
@@ -127,7 +133,7 @@ Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const 
        std::this_thread::sleep_for(kPause)) {
     Reading now;
     read_fec_in_use(io, now);
-    if (now.values.fec == *want.fec && has_link(io)) break;
+    if (now.values.fec == *want.fec && has_link(io).value_or(false)) break;
   }
   return set;
 }

@@ -27,11 +27,19 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   constexpr SettingId kId = SettingId::optional_counters;
   if (!has_key(keys, kId)) return;
   const auto device = device_index(io);
+  if (!device && is_transient(device.error())) {
+    out.lost = device.error();
+    return;
+  }
   if (!device) return out.not_offered(kId, device.error().text());
   const auto counters = status(io, *device);
   // For an unknown command RDMA netlink answers EINVAL, as for a port without counters.
   if (!counters && counters.error().code == EINVAL)
     return out.not_offered(kId, "the driver has no RDMA counters of the port, or the kernel is older than 5.16");
+  if (!counters && is_transient(counters.error())) {
+    out.lost = counters.error();
+    return;
+  }
   if (!counters) return out.not_offered(kId, counters.error().text());
   Names on;
   for (const auto& counter : *counters) {

@@ -110,7 +110,7 @@ Result<NetdevReading> read_port(const PortIo& io, const Keys& keys) {
   if (io.has_ethtool()) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
     if (pause) values.pause = *pause;
-    else if (pause.error().code == ENODEV) return pause.error();
+    else if (pause.error().code == ENODEV || is_transient(pause.error())) return pause.error();
   }
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
   if (!dcb && dcb.error().code == EOPNOTSUPP) return out;

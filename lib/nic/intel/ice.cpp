@@ -72,7 +72,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = upstream::read(io, keys);
   if (!out) return out;
   Qos& values = out->values;
-  if (values.dcbx) intel::read_agent(io, kAgent, values);
+  if (values.dcbx) intel::read_agent(io, kAgent, *out);
   intel::note_hidden_pause(*out);
   if (values.pfc && !upstream::too_many_lossless(values, values, kLosslessClasses).empty())
     out->notes.unverified[SettingId::pfc] = kOneClass;

@@ -10,13 +10,15 @@ std::string LldpAgent::command(const std::string& netdev) const {
   return "ethtool --set-priv-flags " + netdev + " " + std::string(flag) + (flag_means_running ? " off" : " on");
 }
 
-void read_agent(const PortIo& io, const LldpAgent& agent, Qos& out) {
+void read_agent(const PortIo& io, const LldpAgent& agent, Reading& out) {
   if (!io.has_ethtool()) return;
   auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!flags && is_transient(flags.error())) out.lost = flags.error();
   if (!flags) return;
+  Qos& values = out.values;
   for (const auto& [name, on] : *flags)
-    if (name == agent.flag) out.fw_lldp = on == agent.flag_means_running;
-  if (out.fw_lldp == true && out.dcbx) out.dcbx = Dcbx::firmware;
+    if (name == agent.flag) values.fw_lldp = on == agent.flag_means_running;
+  if (values.fw_lldp == true && values.dcbx) values.dcbx = Dcbx::firmware;
 }
 
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running) {
@@ -55,6 +57,7 @@ Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& wa
   pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
   auto back = upstream::write_pfc(io, setting, pfc, have);
+  if (!back && is_transient(back.error())) back = upstream::write_pfc(io, setting, pfc, have);
   if (!written) return written;
   return back;
 }

@@ -14,7 +14,7 @@ struct LldpAgent {
 };
 
 // Reads fw_lldp, and sets dcbx = firmware while the agent runs. Absent: the driver has no such flag.
-void read_agent(const PortIo& io, const LldpAgent& agent, Qos& out);
+void read_agent(const PortIo& io, const LldpAgent& agent, Reading& out);
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running);
 
 // Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).

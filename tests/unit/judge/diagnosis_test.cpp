@@ -162,9 +162,40 @@ TEST(Diagnosis, EveryPortThatPortStateReportsHasOne) {
         const auto fault = port_state_fault(node.view(), node.now.ports[0]);
         ASSERT_EQ(found.size(), fault ? 1u : 0u) << infiniband << state << phys_state << text(found);
         if (fault && found[0].id == "not-enough-evidence") EXPECT_EQ(found[0].status, Status::unknown) << text(found);
-        if (!fault || state != 1 || phys_state == 1) continue;
+        if (!fault || state != 1) continue;
         EXPECT_NE(found[0].id, "not-enough-evidence") << "a port that is down names cable, peer or this host";
       }
+}
+
+// The culprit is unknown then, and the check of the port says so: no second finding beside it.
+TEST(Diagnosis, OfSeveralPortsThatAreDownEachHasOneFinding) {
+  for (const char* reason : {"", "BMC request down", "Switched off"}) {
+    Healthy node;
+    for (Node* each : {&node.before, &node.now})
+      for (size_t port = 0; port < 3; ++port) {
+        each->ports[port].state = 1, each->ports[port].phys_state = 2;
+        each->ports[port].link_status = LinkStatus{.up = false, .reason = reason};
+      }
+    const Findings causes = ask(node);
+    EXPECT_EQ(causes.size(), 3U) << reason << "\n" << text(causes);
+    const bool has_reason = *reason != 0;
+    for (const Finding& each : causes) {
+      EXPECT_NE(each.id, "not-enough-evidence") << reason << "\n" << text(causes);
+      EXPECT_EQ(each.culprit, has_reason ? Culprit::host : Culprit::unknown) << reason << "\n" << text(causes);
+      EXPECT_EQ(has(each.observed, "3 ports of this host are down"), !has_reason) << each.observed;
+      EXPECT_FALSE(each.next.empty());
+    }
+    const Report report = run_rules(node.view(), {});
+    EXPECT_FALSE(contains(report.findings, "not-enough-evidence", &Finding::id)) << reason;
+    for (size_t port = 0; port < 3; ++port) {
+      const Finding* check = find_where(report.findings, [&](const Finding& each) {
+        return each.id == "port-state" && each.subject == node.now.ports[port].id();
+      });
+      ASSERT_NE(check, nullptr);
+      EXPECT_NE(check->status, Status::ok);
+      if (!has_reason) EXPECT_EQ(check->culprit, Culprit::unknown);
+    }
+  }
 }
 
 // Two links go to one switch; one of them flaps, and so does a link to another switch.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something goes wrong at every single write of a whole profile, one write after the other, found by counting: refused,
-// accepted and ignored, the device gone, the process killed. Each port ends in sync or is honestly reported, and what
-// stood at first can be restored. The port that was read is the port that is written: names change hands before every
-// message and file of every driver.
+// accepted and ignored, the device gone, the process killed; and at every single request by netlink, of readings as
+// well: the request or its answer is lost. Each port ends in sync or is honestly reported, and the original settings can
+// be restored. The port that was read is the port that is written: names change hands before every message and file of
+// every driver.
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
@@ -34,6 +35,10 @@ struct Gate {
   Blow blow = Blow::refuse;
   SimNic* nic = nullptr;
   bool files_gone = false;
+  // The netlink requests `lost` to `lost` + `repeats` fail with this errno. If only the answer is lost, they were done.
+  unsigned requests = 0, lost = 0, repeats = 0;
+  int lost_code = 0;
+  bool only_answer = false;
 
   // `act` writes; `undone` writes and takes it back, so that the answer is the kernel's own.
   template <class Answer>
@@ -72,6 +77,11 @@ class GateNetlink : public Netlink {
   GateNetlink(Gate& gate, std::unique_ptr<Netlink> behind) : gate_(gate), behind_(std::move(behind)) {}
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     using Answer = Result<std::vector<Message>>;
+    ++gate_.requests;
+    if (gate_.lost != 0 && gate_.requests >= gate_.lost && gate_.requests <= gate_.lost + gate_.repeats) {
+      if (gate_.only_answer) (void)behind_->talk(type, flags, payload);
+      return error(gate_.lost_code, "struck");
+    }
     if (!is_write(type, payload)) return behind_->talk(type, flags, payload);
     return gate_.pass<Answer>([&] { return behind_->talk(type, flags, payload); },
                               [&] {
@@ -186,8 +196,11 @@ struct Machine {
   }
 
   Changes reconcile(const Qos& want) {
+    // As state::save_original(): a saved value is never replaced.
     Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
-      if (!original) original = before;
+      if (!original) original.emplace();
+      for (const Setting& setting : kSettings)
+        if (!has_value(setting, *original)) copy_value(setting, before, *original);
       return Result<void>();
     });
     nic.link_up();
@@ -201,7 +214,7 @@ struct Machine {
     return now.ok() ? now->values : Qos{};
   }
   void heal() {
-    gate.strike = 0;
+    gate.strike = gate.lost = 0;
     gate.files_gone = false;
     nic.present = true;
   }
@@ -302,11 +315,78 @@ TEST_P(FaultWalk, EveryWriteCanFailEveryWay) {
     }
 }
 
+// The errnos of a socket (netlink(7), recvmsg(2)), of Netlink::talk() and of an interrupted dump.
+constexpr int kLostCodes[]{ENOBUFS, ETIMEDOUT, EINTR, ENOMEM, EAGAIN};
+
+// Every `step`-th request of a pass is lost, or its answer; alone, or with the requests after it: a reading is repeated
+// once.
+void lose_requests(Card card, unsigned step) {
+  Qos want = whole_profile(card);
+  want.ring_rx = want.ring_tx = 2048;
+  want.channels = 16;
+  const auto add_queues = [](Machine& machine) {
+    machine.nic.ethtool.ring_rx = machine.nic.ethtool.ring_tx = {1024, 8192};
+    machine.nic.ethtool.channels = {8, 32};
+  };
+  Machine whole(card);
+  add_queues(whole);
+  whole.gate.requests = 0;
+  whole.reconcile(want);
+  const unsigned requests = whole.gate.requests;
+  ASSERT_GE(requests, 20U);
+
+  unsigned tries = 0;
+  for (unsigned lost = 1; lost <= requests; lost += step)
+    for (const bool only_answer : {false, true}) {
+      const int code = kLostCodes[tries % std::size(kLostCodes)];
+      const unsigned repeats = tries % 3 == 2 ? 40 : 0;
+      ++tries;
+      SCOPED_TRACE("request " + std::to_string(lost) + " of " + std::to_string(requests) + " and " +
+                   std::to_string(repeats) + " more: " + errno_name(code) +
+                   (only_answer ? " instead of the answer" : ""));
+      Machine machine(card);
+      add_queues(machine);
+      const Qos first = machine.read();
+      machine.start();
+      machine.gate.requests = 0;
+      machine.gate.lost = lost;
+      machine.gate.repeats = repeats;
+      machine.gate.lost_code = code;
+      machine.gate.only_answer = only_answer;
+      const Changes changes = machine.reconcile(want);
+      EXPECT_GE(machine.gate.requests, lost) << "the request was never made";
+      machine.heal();
+      // A setting may be as wanted while no reading shows it, but none is reported so that is not.
+      const Qos now = machine.read(), expected = expected_of(machine, want, now);
+      EXPECT_FALSE(changes.empty());
+      for (const Change& change : changes) {
+        const Setting& setting = setting_of(change.setting);
+        if (good(change.outcome))
+          EXPECT_TRUE(same_value(setting, expected, now)) << change.key() << " reads " << value_text(setting, now);
+        // "unsupported" says that the driver lacks the setting.
+        EXPECT_NE(change.outcome, Outcome::unsupported) << change.key();
+        // Nothing is written whose original value is unknown.
+        if (was_written(change)) EXPECT_TRUE(machine.original && has_value(setting, *machine.original)) << change.key();
+      }
+      // The link returns after the first of these passes.
+      machine.start();
+      (void)machine.reconcile(want);
+      expect_as_wanted(machine, want);
+      expect_restored(machine, first);
+      if (testing::Test::HasFailure()) FAIL() << text(changes);
+    }
+}
+
+TEST_P(FaultWalk, SomeRequestsAreLost) { lose_requests(GetParam(), 37); }
+
+TEST_P(FaultWalk, EveryRequestIsLostHarder) { lose_requests(GetParam(), 1); }
+
 // -- Names that change hands
 
 struct Names {
   SimKernel& sim;
   int messages = 0, swap_at = 0;  // at the n-th message, from 1; 0: never
+  int sets = 0, swap_at_set = 0;  // at the n-th RTM_SETDCB
   bool swapped = false;
 
   void swap() {
@@ -316,8 +396,8 @@ struct Names {
   }
 };
 
-// Swaps the names of eth0 and eth1 before one of the messages. The kernel addresses dcbnl by name alone: nothing but
-// the check of the name fits in front of its SET, and in between the names stay.
+// Swaps the names of eth0 and eth1 before one of the messages. The kernel addresses dcbnl by name alone: a swap between
+// the check of the name and the SET behind it leads to the other NIC, and has a test of its own.
 class SwappingNetlink final : public Netlink {
  public:
   SwappingNetlink(std::unique_ptr<Netlink> live, Names& names) : live_(std::move(live)), names_(names) {}
@@ -325,6 +405,7 @@ class SwappingNetlink final : public Netlink {
     ++names_.messages;
     if (!names_.swapped && names_.swap_at != 0 && names_.messages >= names_.swap_at && type != RTM_SETDCB)
       names_.swap();
+    if (type == RTM_SETDCB && ++names_.sets == names_.swap_at_set) names_.swap();
     return live_->talk(type, flags, payload);
   }
 
@@ -406,6 +487,28 @@ TEST_P(Renamed, BeforeAnyMessageOnlyTheReadPortIsWrittenAndTheNextPassHeals) {
     EXPECT_EQ(bed.other.mtu, 1777u);
   }
   EXPECT_GT(last, 10) << "as far as the end of an undisturbed pass";
+}
+
+// The one message that no check can hold back: it is noticed, nothing more is sent, and the other NIC is named.
+TEST_P(Renamed, BetweenTheCheckAndTheMessageIsReportedWithTheOtherNic) {
+  if (GetParam() == Personality::nodcb) GTEST_SKIP() << "no message by name";
+  for (int at = 1;; ++at) {
+    SCOPED_TRACE("swapped before SET " + std::to_string(at));
+    TwoNics bed(GetParam());
+    bed.names.swap_at_set = at;
+    Port port = bed.nic.port();
+    const Changes changes = qos::reconcile(bed.kernel, port, TwoNics::want(GetParam()), free_terms(), kSaveNowhere);
+    if (!bed.names.swapped) {
+      EXPECT_GT(at, 2) << "as far as the end of an undisturbed pass";
+      break;
+    }
+    EXPECT_EQ(bed.names.sets, at) << text(changes);
+    EXPECT_EQ(bed.other.mtu, 1777u);
+    const std::string other = "interface " + std::to_string(bed.other.ifindex) + ", named eth0 now, may have got";
+    EXPECT_TRUE(std::ranges::any_of(changes, [&](const Change& each) { return has(each.detail, other); }))
+        << text(changes);
+    EXPECT_TRUE(contains(changes, ENODEV, &Change::code)) << "the port is scanned again\n" << text(changes);
+  }
 }
 
 TEST_P(Renamed, WhatIsPutBackIsPutBackOnThePortThatItIsOf) {

@@ -51,5 +51,16 @@ check "the agent's words reach the journal" test -n "$(journalctl -u fabric-agen
 config enforce
 check "enforcing works" reload_agent
 check "and is reported" wait_until 30 sh -c 'fabric-agentctl status | grep -q "^Agent: running, enforce"'
+# The drop-in of SECURITY.md, with which systemd believes nothing that the agent says.
+install -D -m 644 /dev/stdin /run/systemd/system/fabric-agent.service.d/no-notify.conf <<'U'
+[Service]
+Type=exec
+NotifyAccess=none
+WatchdogSec=0
+U
+systemctl daemon-reload
+systemctl restart fabric-agent.service
+check "without notifications it enforces as well" wait_until 30 sh -c 'fabric-agentctl status | grep -q "^Agent: running, enforce"'
+check "and has no notification socket" not grep -qz '^NOTIFY_SOCKET=' "/proc/$(systemctl show -p MainPID --value fabric-agent.service)/environ"
 [[ ${FABSIM_FAILED:-0} -gt 0 ]] && { agent_log 60; inside fabric-agent find /run -maxdepth 3; }
 finish
