@@ -13,6 +13,7 @@
 #include "node/optics_state.h"
 #include "node/pci_state.h"
 #include "node/state.h"
+#include "node/vnic_state.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/ctl.h"
@@ -45,6 +46,7 @@ std::vector<Foreign> foreign_files() {
           {kReportFile, report_text({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
           {state::kOpticsFile, state::optics_text({}, 5),
            [](const Root& root) { return code_of(state::load_optics(root)); }},
+          {state::kVnicFile, state::vnic_text({}, 5), [](const Root& root) { return code_of(state::load_vnic(root)); }},
           {state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}),
            [](const Root& root) { return code_of(state::load_pci_state(root)); }},
           {state::kStateFile, state::agent_state_text({}),

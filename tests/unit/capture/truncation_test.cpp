@@ -12,6 +12,7 @@
 #include "node/state.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
+#include "node/vnic_state.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/lldp_frame.h"
@@ -126,6 +127,7 @@ std::vector<Kind> published() {
   PciState pci{"2026-01-01T00:00:00Z", {}};
   for (const char* function : {"0000:17:00.0", "0000:18:00.0", "0000:19:00.0"}) pci.functions[function].mrrs = 4096;
   const state::Optics optics{{{"eth0", module()}, {"eth1", module()}}, 60, 0, 0};
+  const state::Vnic vnic{{{"0000:17:00.0", {{"cq_overrun", 1}}}, {"0000:18:00.0", {{"cq_overrun", 2}}}}, 60, 0, 0};
   return {{"neighbors.json", stored(state::neighbors_text(neighbors, 5)), End::marked,
            [](const std::string& text) {
              return shown(state::parse_neighbors(text, "x", {}),
@@ -139,6 +141,11 @@ std::vector<Kind> published() {
            [](const std::string& text) {
              return shown(state::parse_optics(text, "x", {}),
                           [](const state::Optics& o) { return state::optics_text(o, 5); });
+           }},
+          {"vnic.json", stored(state::vnic_text(vnic, 5)), End::marked,
+           [](const std::string& text) {
+             return shown(state::parse_vnic(text, "x", {}),
+                          [](const state::Vnic& v) { return state::vnic_text(v, 5); });
            }},
           {"pci.json", stored(state::pci_state_text(pci)), End::marked,
            [](const std::string& text) { return shown(state::parse_pci_state(text, "x"), state::pci_state_text); }},
