@@ -201,7 +201,9 @@ void Agent::rescan() {
   for (const std::string& id : manager_.rescan()) schedule_.at({TaskKind::reconcile_port, id}, now());
   schedule_.at({TaskKind::reconcile_host}, now());  // the sysctls of an interface exist as long as the interface does
   for (const std::string& id : manager_.links_recovered()) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
-  if (kernel_.root.is_host()) optics_.set(cages_of(manager_.table().ports()), manager_.policy().optics);
+  if (!kernel_.root.is_host()) return;
+  optics_.set(cages_of(manager_.table().ports()), manager_.policy().optics);
+  vnic_.set(functions_of(manager_.table().ports()), kVnicInterval);
 }
 
 void Agent::reconcile_port(const std::string& id) {

@@ -8,6 +8,7 @@
 #include "agentd/optics.h"
 #include "agentd/port_manager.h"
 #include "agentd/schedule.h"
+#include "agentd/vnic.h"
 #include "base/event.h"
 #include "kernel/host/sandbox.h"
 
@@ -63,6 +64,7 @@ class Agent {
   std::unique_ptr<sd_device_monitor, decltype(&sd_device_monitor_unref)> devices_{nullptr, sd_device_monitor_unref};
   Fd record_folder_;
   OpticsWatch optics_{real_optics_environment()};
+  VnicWatch vnic_{real_vnic_environment()};
   Sandbox sandbox_;
   Schedule schedule_;
   qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug until this time

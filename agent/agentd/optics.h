@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agentd/messages.h"
+#include "agentd/watch.h"
 #include "node/counter_reader.h"
 #include "node/optics_state.h"
 
@@ -40,26 +41,11 @@ struct OpticsEnvironment {
 // Reads the modules of this machine over a netlink socket of its own.
 OpticsEnvironment real_optics_environment();
 
-// A thread that reads the modules at an interval and publishes all of them in run/fabric-agent/optics.json. A read that
-// hangs on I2C stalls only this thread; the file then becomes stale, and its readers ignore it. A module that cannot be
-// read (none in the cage, a driver without the operation) is retried at growing pauses (Patience).
-class OpticsWatch {
+// Reads the modules and publishes all of them in run/fabric-agent/optics.json. A module that cannot be read (none in
+// the cage, a driver without the operation) is retried at growing pauses (Patience).
+class OpticsWatch : public Watch {
  public:
-  explicit OpticsWatch(OpticsEnvironment environment) : environment_(std::move(environment)) {}
-  // Returns at once, without waiting for the thread: it may hang in the kernel.
-  ~OpticsWatch();
-  OpticsWatch(const OpticsWatch&) = delete;
-  OpticsWatch& operator=(const OpticsWatch&) = delete;
-
-  // Sets the netdevs to read, and the interval (0: never). After a change all of them are read at once. The first call
-  // with anything to read starts the thread.
-  void set(std::vector<std::string> netdevs, std::chrono::milliseconds interval);
-
-  struct Shared;
-
- private:
-  OpticsEnvironment environment_;
-  std::shared_ptr<Shared> shared_;
+  explicit OpticsWatch(OpticsEnvironment environment);
 };
 
 }  // namespace fabric::agentd

@@ -23,7 +23,7 @@ bool is_function_of(const Root& root, const std::string& device, const std::stri
 }
 
 // True if a guest or another network namespace uses a virtual function or subfunction of the port's function `pci`:
-// RDMA netlink does not list its queue pairs.
+// RDMA netlink does not list its queue pairs, and no socket diagnosis its TCP sessions.
 bool is_used_by_guest_or_container(const Root& root, const std::string& pci) {
   if (pci.empty()) return false;
   const std::string folder = "sys/bus/pci/devices/" + pci + "/";
@@ -35,8 +35,9 @@ bool is_used_by_guest_or_container(const Root& root, const std::string& pci) {
       if (root.number_in<uint32_t>(function + "/enable").value_or(1) > 0) return true;
       continue;
     }
-    // The folder looks empty while the RDMA device is in a container's network namespace.
-    if (root.exists(function + "/infiniband") && root.names_in(function + "/infiniband").empty()) return true;
+    // The folder looks empty while the RDMA device or the netdev is in a container's network namespace.
+    for (const char* devices : {"/infiniband", "/net"})
+      if (root.exists(function + devices) && root.names_in(function + devices).empty()) return true;
   }
   return false;
 }

@@ -46,8 +46,9 @@ class UseCheck {
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
 // - a guest that has the function open (vfio),
-// - its RDMA device in another network namespace (rdma system set netns exclusive),
+// - its RDMA device in another network namespace (rdma system set netns exclusive), or the netdev of such a function,
 // - a bridge or Open vSwitch above it with another member,
+// - a device above it in another network namespace (a container's macvlan, ipvlan or VLAN),
 // - an established TCP session of this host over it or a device above it,
 // - the machine's default route (default_route_of()).
 // What cannot be determined counts as a user: a job may be running.

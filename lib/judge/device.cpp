@@ -7,6 +7,7 @@
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/rule.h"
+#include "nic/vnic.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -118,15 +119,6 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
   return reading;
 }
 
-// mlx5's reporter "vnic": what the firmware counts of faults of its queues (Documentation/networking/devlink/mlx5.rst).
-// Discarded packets are left out: a netdev without a rule for a packet discards it.
-constexpr std::pair<std::string_view, std::string_view> kQueueFaults[]{
-    {"total_error_queues", "queues in error"},
-    {"cq_overrun", "completion queues overrun"},
-    {"comp_eq_overrun", "completion event queues overrun"},
-    {"async_eq_overrun", "asynchronous event queues overrun"},
-    {"quota_exceeded_command", "commands beyond the quota"}};
-
 std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
   if (before == nullptr || !is_judged(port)) return std::nullopt;
@@ -135,15 +127,16 @@ std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, c
   bool any = false;
   for (const HealthReporter& now : port.reporters)
     for (const HealthReporter& old : before->reporters)
-      for (const auto& [name, text] : kQueueFaults) {
-        const auto* count = find_in(now.diagnosis, std::string(name));
-        const auto* was = find_in(old.diagnosis, std::string(name));
+      for (const VnicFault& fault : kVnicFaults) {
+        const std::string text(fault.text);
+        const auto* count = find_in(now.diagnosis, std::string(fault.counter));
+        const auto* was = find_in(old.diagnosis, std::string(fault.counter));
         if (now.name != old.name || count == nullptr || was == nullptr) continue;
         any = true;
-        if (*count > 0) append_item(so_far, std::to_string(*count) + " " + std::string(text));
+        if (*count > 0) append_item(so_far, std::to_string(*count) + " " + text);
         if (*count <= *was) continue;
         reading.amount += static_cast<double>(*count - *was);
-        append_item(reading.evidence, std::to_string(*count - *was) + " " + std::string(text));
+        append_item(reading.evidence, std::to_string(*count - *was) + " " + text);
       }
   if (!any) return std::nullopt;
   if (reading.evidence.empty())
@@ -301,8 +294,8 @@ constexpr Rule kDeviceHealth{
     .meaning =
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
         "device did not recover (critical). For a reporter without a recovery, such as mlx5's fw, it means that there "
-        "was an error since the driver was loaded (warning). As root, the faults of queues that mlx5's firmware counts "
-        "(reporter vnic) are compared too.",
+        "was an error since the driver was loaded (warning). Compares the faults of queues that mlx5's firmware counts "
+        "(reporter vnic) too: root reads them, others see those that fabric-agentd publishes once a minute.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "

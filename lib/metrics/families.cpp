@@ -12,6 +12,7 @@
 #include "judge/rule.h"
 #include "judge/unseen.h"
 #include "metrics/telemetry_metrics.h"
+#include "nic/vnic.h"
 #include "node/counters.h"
 #include "node/signals.h"
 #include "setting/change.h"
@@ -415,6 +416,18 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
       if (const auto& bound = (module.*limits).*member) families.add(*metric, labels, {{"limit", name}}, *bound);
 }
 
+// A counter that the device does not have is absent from the sum.
+void add_vnic(FamilySet& families, const Labels& labels, const HealthReporter& vnic, RawCounters raw) {
+  for (const VnicFault& fault : kVnicFaults)
+    if (const auto* count = find_in(vnic.diagnosis, std::string(fault.counter))) {
+      const auto value = static_cast<double>(*count);
+      if (fault.is_level) families.add(kErrorQueues, labels, value);
+      else families.accumulate(kQueueFaults, labels, {}, value);
+    }
+  for (const auto& [name, value] : vnic.diagnosis)
+    if (raw == RawCounters::all) families.add(kVnicCounters, labels, {{"counter", name}}, static_cast<double>(value));
+}
+
 // `device` is the first port of the device.
 void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published) {
   const Labels labels{{"device", device.rdma}};
@@ -432,6 +445,10 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
   const bool healthy = std::ranges::all_of(device.reporters, [](const HealthReporter& each) { return each.healthy; });
   if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
   for (const HealthReporter& reporter : device.reporters) {
+    if (reporter.name == kVnicReporter) {  // counts faults of queues, never errors of the device
+      add_vnic(families, labels, reporter, published.raw);
+      continue;
+    }
     families.add(kDeviceErrors, labels, {{"reporter", reporter.name}}, static_cast<double>(reporter.errors));
     families.accumulate(kDeviceRecoveries, labels, {}, static_cast<double>(reporter.recoveries));
   }

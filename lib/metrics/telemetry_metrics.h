@@ -88,6 +88,17 @@ inline constexpr Metric kDeviceErrors{"fabric_device_health_errors_total",
 inline constexpr Metric kDeviceRecoveries{"fabric_device_recoveries_total",
                                           "Recoveries of the device from such an error, all reporters together."};
 
+inline constexpr Metric kQueueFaults{
+    "fabric_device_queue_faults_total",
+    "Overruns of the device's completion and event queues, and commands beyond a quota, all together, as the firmware "
+    "counts them since the driver was loaded (mlx5's devlink health reporter vnic)."};
+inline constexpr Metric kErrorQueues{
+    "fabric_device_error_queues",
+    "Queues that the firmware put into an error state, as it counts them (mlx5's devlink health reporter vnic)."};
+inline constexpr Metric kVnicCounters{
+    "fabric_device_vnic_counters",
+    "Values of mlx5's devlink health reporter vnic, under the driver's names (counter); published with raw = \"all\"."};
+
 inline constexpr Metric kPcieErrors{
     "fabric_pcie_errors_total",
     "PCIe errors of the device's function (Advanced Error Reporting), by severity (correctable, nonfatal, fatal)."};
@@ -95,12 +106,12 @@ inline constexpr Metric kPcieErrors{
 constexpr auto pointers_to(const auto&... metrics) { return std::array{&metrics...}; }
 
 // All of them, in the order of the manual page.
-inline constexpr auto kTelemetry =
-    pointers_to(kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kFecNearLimit,
-                kFecWords, kModuleInfo, kModuleState, kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower,
-                kModuleTxPower, kModuleTxBias, kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit,
-                kModuleVoltageLimit, kModuleRxPowerLimit, kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag,
-                kModuleLanesLost, kModuleTxFaults, kModuleInputErrors, kModuleInputSnr, kResources, kResourcesMost,
-                kResourcesByOwner, kDeviceHealthy, kDeviceErrors, kDeviceRecoveries, kPcieErrors);
+inline constexpr auto kTelemetry = pointers_to(
+    kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kFecNearLimit, kFecWords,
+    kModuleInfo, kModuleState, kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower, kModuleTxPower,
+    kModuleTxBias, kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit, kModuleVoltageLimit,
+    kModuleRxPowerLimit, kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag, kModuleLanesLost, kModuleTxFaults,
+    kModuleInputErrors, kModuleInputSnr, kResources, kResourcesMost, kResourcesByOwner, kDeviceHealthy, kDeviceErrors,
+    kDeviceRecoveries, kQueueFaults, kErrorQueues, kVnicCounters, kPcieErrors);
 
 }  // namespace fabric::metrics

@@ -133,6 +133,28 @@ Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
   return out;
 }
 
+// A device of another network namespace above a device of the stack, a container's macvlan for example: nothing in this
+// namespace shows it, and no program here sees its sessions. A device above one with the same ifindex in a third
+// namespace counts too. Namespaces that cannot be read are left out: those without an id here, and without
+// CAP_NET_ADMIN all of them.
+Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& stack) {
+  const auto may_fail = [](int code) {
+    return code == EOPNOTSUPP || code == EINVAL || code == EACCES || code == EPERM;
+  };
+  const auto ids = rtnl::namespaces(route);
+  if (!ids && !may_fail(ids.error().code)) return ids.error();
+  if (!ids) return std::optional<rtnl::Link>();
+  for (const int id : *ids) {
+    auto links = rtnl::links_in(route, id);
+    if (!links && !may_fail(links.error().code)) return links.error();
+    if (!links) continue;
+    for (rtnl::Link& link : *links)
+      if (link.lower_elsewhere && stack.has(*link.lower_elsewhere) && link.carrier != false)
+        return std::optional(std::move(link));
+  }
+  return std::optional<rtnl::Link>();
+}
+
 std::string place_of(const Stack& stack, int ifindex, const Port& port) {
   const std::string name = stack.name_of(ifindex);
   if (name == port.netdev) return name;
@@ -187,6 +209,11 @@ std::string sessions_over(Kernel& kernel, const Port& port) {
     if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
       return "a guest or a container (" + link.name + ") uses " + place_of(*stack, master->ifindex, port);
   }
+  const auto elsewhere = device_elsewhere(*kernel.route, *stack);
+  if (!elsewhere) return unknown(elsewhere.error());
+  if (*elsewhere)
+    return "a container (" + (*elsewhere)->name + " in another network namespace) uses " +
+           place_of(*stack, *(*elsewhere)->lower_elsewhere, port);
   const auto sessions = sessions_of(kernel);
   if (!sessions) return unknown(sessions.error());
   if (sessions->empty()) return {};

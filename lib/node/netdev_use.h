@@ -14,8 +14,9 @@ namespace fabric {
 // own). Empty: it does not. A failure to read counts as a default route.
 std::string default_route_of(Kernel& kernel, const Port& port);
 
-// Another user of the port's netdev: "a TCP session of this host (10.0.0.1) uses eth0"; empty: none. A failure to
-// read counts as a user. A captured tree has no sessions.
+// Another user of the port's netdev: "a TCP session of this host (10.0.0.1) uses eth0"; empty: none. Sessions of other
+// network namespaces cannot be seen: a device of theirs above the netdev that has a carrier counts as a user. A failure
+// to read counts as a user. A captured tree has no sessions.
 std::string sessions_over(Kernel& kernel, const Port& port);
 
 // Whether a VLAN is above the netdev: its packets have a priority in their tag.

@@ -370,6 +370,12 @@ void read_counters(Context& context, Port& port) {
   TelemetryReader telemetry({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
   if (const Attempt attempt = telemetry.read(port); !attempt.success)
     port.unread.push_back("telemetry: " + attempt.error);
+  if (telemetry.may_diagnose()) return;
+  if (!context.vnic) context.vnic = state::load_vnic(kernel.root);
+  if (*context.vnic && **context.vnic) state::add_vnic(port, ***context.vnic);
+  else
+    context.note_unseen(
+        "the NIC's counts of faults of queues (CAP_NET_ADMIN, or fabric-agentd running, which publishes them)");
 }
 
 }  // namespace fabric::scanning

@@ -8,6 +8,7 @@
 #include "kernel/rdma/nldev.h"
 #include "kernel/rdma/verbs.h"
 #include "node/scan.h"
+#include "node/vnic_state.h"
 
 namespace fabric::scanning {
 
@@ -19,6 +20,8 @@ struct Context {
   std::map<std::string, verbs::Device> by_verbs;  // by name; devices that libibverbs could not open are missing
   pci::CpuNodes cpu_nodes;
   std::vector<std::string>& unseen;  // Node::unseen
+  // The file of fabric-agentd, once a port needs it.
+  std::optional<Result<std::optional<state::Vnic>>> vnic{};
 
   [[nodiscard]] const nldev::Device* device(const std::string& name) const;
   [[nodiscard]] const verbs::PortAttributes* attributes(const Port& port) const;  // null: unknown to libibverbs

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
+#include "nic/vnic.h"
 #include "wire/transceiver.h"
 
 namespace fabric {
@@ -70,6 +71,20 @@ void OwnerReader::add_to(std::vector<ResourceCount>& counts) const {
     counts.push_back({name, "user", owners->user});
     counts.push_back({name, "kernel", owners->kernel});
   }
+}
+
+Result<void> diagnose_vnic(Netlink& generic, uint16_t family, const devlink::Handle& of,
+                           std::vector<HealthReporter>& reporters) {
+  const auto by_name = [&](std::string_view name) {
+    return find_where(reporters, [&](const HealthReporter& each) { return each.name == name; });
+  };
+  HealthReporter* vnic = by_name(kVnicReporter);
+  const HealthReporter* fatal = by_name("fw_fatal");
+  if (vnic == nullptr || (fatal != nullptr && !fatal->healthy)) return {};
+  auto diagnosis = devlink::diagnose(generic, family, of, vnic->name);
+  if (!diagnosis) return diagnosis.error();
+  vnic->diagnosis = std::move(*diagnosis);
+  return {};
 }
 
 namespace {
@@ -139,11 +154,9 @@ Result<void> TelemetryReader::read_reporters() {
     auto found = devlink::health_reporters(*access_.generic, devlink_, handle);
     if (!found && found.error().code == ENODEV) continue;
     if (!found) return found.error();
-    for (HealthReporter& reporter : *found) {
-      if (!may_diagnose_ || reporter.name != "vnic") continue;
-      auto diagnosis = devlink::diagnose(*access_.generic, devlink_, handle, reporter.name);
-      if (diagnosis) reporter.diagnosis = std::move(*diagnosis);
-      else if (diagnosis.error().code == EPERM) may_diagnose_ = false;
+    if (may_diagnose_) {
+      const auto done = diagnose_vnic(*access_.generic, devlink_, handle, *found);
+      may_diagnose_ = done || done.error().code != EPERM;
     }
     reported_.insert(reported_.end(), found->begin(), found->end());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port's unprivileged readings other than counters: link status, FEC, objects in use (and how many of a device's
+// A port's readings other than counters: link status, FEC, objects in use (and how many of a device's
 // queue pairs, completion queues and memory regions belong to processes and to the kernel), the device's health
-// reporters.
+// reporters. All but the diagnosis of a reporter are unprivileged.
 #pragma once
 
 #include "kernel/capture/root.h"
@@ -44,6 +44,13 @@ class OwnerReader {
   std::array<Known, 3> known_{};  // by nldev::Object
 };
 
+// Fills HealthReporter::diagnosis of mlx5's reporter "vnic", if it is among these reporters of the instance, by
+// devlink::diagnose(): EPERM without CAP_NET_ADMIN. Leaves it empty while the reporter "fw_fatal" is in error, because
+// the driver ignores that the firmware does not answer, and reports zeros or what was on its stack
+// (mlx5_reporter_vnic_diagnose_counters() of Linux 6.12).
+Result<void> diagnose_vnic(Netlink& generic, uint16_t family, const devlink::Handle& of,
+                           std::vector<HealthReporter>& reporters);
+
 // Sources; pointers may be null.
 struct TelemetryAccess {
   const Root& root;
@@ -70,6 +77,8 @@ class TelemetryReader {
     return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff};
   }
   void resume(const Waiting& waiting);
+  // False: the kernel has refused the diagnosis of a reporter, which needs CAP_NET_ADMIN.
+  [[nodiscard]] bool may_diagnose() const { return may_diagnose_; }
   [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there; }
 
  private:
@@ -83,7 +92,7 @@ class TelemetryReader {
   std::vector<devlink::Handle> handles_;
   Source link_, fec_, resources_, reporters_;
   Clock::time_point reporters_due_{};
-  bool may_diagnose_ = true;  // false: without CAP_NET_ADMIN
+  bool may_diagnose_ = true;
   std::vector<HealthReporter> reported_;
 };
 

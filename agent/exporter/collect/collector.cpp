@@ -524,13 +524,19 @@ Snapshot Collector::snapshot() const {
     out.node.ports.insert(out.node.ports.end(), device->ports.begin(), device->ports.end());
     out.plan.insert(device->plan.begin(), device->plan.end());
   }
-  if (host_reading->optics) {
-    const auto age = std::chrono::duration<double>(host_reading->optics_age);
-    out.modules_taken = host_taken - std::chrono::duration_cast<Clock::duration>(age);
+  const auto taken = [&](double age) {
+    return host_taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(age));
+  };
+  if (const auto& optics = host_reading->optics; optics.readings) {
+    out.modules_taken = taken(optics.age);
     // The netdevs of virtual functions and bonds have no module; those of a bond's members have one.
-    const auto& modules = host_reading->optics->modules;
+    const auto& modules = optics.readings->modules;
     for (Port& port : out.node.ports)
       if (const auto module = modules.find(port.netdev); module != modules.end()) port.module = module->second;
+  }
+  if (const auto& vnic = host_reading->vnic; vnic.readings && !vnic.readings->functions.empty()) {
+    out.vnic_taken = taken(vnic.age);
+    for (Port& port : out.node.ports) state::add_vnic(port, *vnic.readings);
   }
   out.node.taken = Clock::now();
   return out;

@@ -25,6 +25,7 @@ struct Snapshot {
   // Grows with each reading of values that rarely change: a device, the topology, addresses, the agent's state.
   uint64_t generation = 0;
   std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules; nullopt: no modules
+  std::optional<Clock::time_point> vnic_taken{};     // the same for the counters of reporters "vnic"
 };
 
 struct HostCollector;

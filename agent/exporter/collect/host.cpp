@@ -7,6 +7,24 @@
 
 namespace fabric::exporter {
 
+template <class Readings>
+FromAgent<Readings> AgentFile<Readings>::read(const Root* root) {
+  std::string text;
+  if (root != nullptr)
+    if (auto read = root->read_foreign(file_)) text = std::move(*read);
+  if (text != text_) {
+    readings_.reset();
+    if (auto parsed = parse_(text, std::string("/") + file_, {}))
+      readings_ = std::make_shared<const Readings>(std::move(*parsed));
+    text_ = std::move(text);
+  }
+  FromAgent<Readings> out{readings_, 0};
+  if (!out.readings || root == nullptr) return out;
+  if (const auto now = state::uptime(*root)) out.age = std::max(0.0, *now - readings_->read);
+  if (out.age > state::longest_age(readings_->interval)) out.readings.reset();
+  return out;
+}
+
 Result<std::vector<std::string>> HostReader::devices() {
   const auto root = Root::open(root_);
   if (!root) return root.error();
@@ -55,11 +73,8 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
     else neighbors = std::move(**published);
   }
 
-  read_optics(root);
-  std::shared_ptr<const state::Optics> optics = optics_;
-  if (optics && optics_age_ > state::longest_age(optics->interval)) optics.reset();
   return {node_,          std::move(neighbors), {topology_, agent_}, agent_acted,
-          topology_read_, std::move(optics),    optics_age_};
+          topology_read_, optics_.read(root),   vnic_.read(root)};
 }
 
 void HostReader::read_topology() {
@@ -79,22 +94,6 @@ void HostReader::read_topology() {
     topology_.error = kernel.error().text();
   }
   topology_.seconds = seconds_since(start);
-}
-
-// fabric-agentd publishes the file once a minute. The file is parsed only when it has changed.
-void HostReader::read_optics(const Root* root) {
-  std::string text;
-  if (root != nullptr)
-    if (auto read = root->read_foreign(state::kOpticsFile)) text = std::move(*read);
-  if (text != optics_text_) {
-    optics_.reset();
-    if (auto optics = state::parse_optics(text, std::string("/") + state::kOpticsFile, {}))
-      optics_ = std::make_shared<const state::Optics>(std::move(*optics));
-    optics_text_ = std::move(text);
-  }
-  optics_age_ = 0;
-  if (!optics_ || root == nullptr) return;
-  if (const auto now = state::uptime(*root)) optics_age_ = std::max(0.0, *now - optics_->read);
 }
 
 namespace {

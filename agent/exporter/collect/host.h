@@ -7,19 +7,42 @@
 #include "node/neighbor_state.h"
 #include "node/optics_state.h"
 #include "node/state.h"
+#include "node/vnic_state.h"
 
 namespace fabric::exporter {
 
 struct CollectorOptions;
 
+// The newest readings that fabric-agentd published in a file.
+template <class Readings>
+struct FromAgent {
+  std::shared_ptr<const Readings> readings{};  // null: none, or too old
+  double age = 0;                              // seconds since fabric-agentd read them
+};
+
+// Parses the file only when it has changed: fabric-agentd writes it once a minute.
+template <class Readings>
+class AgentFile {
+ public:
+  using Parse = Result<Readings> (*)(std::string_view text, const std::string& name, std::optional<double> now);
+  AgentFile(const char* file, Parse parse) : file_(file), parse_(parse) {}
+  FromAgent<Readings> read(const Root* root);  // null: the root cannot be opened
+
+ private:
+  const char* file_;
+  Parse parse_;
+  std::string text_;  // the file that readings_ was parsed from
+  std::shared_ptr<const Readings> readings_;
+};
+
 struct HostReading {
   Node node;  // topology and the agent's state
   Neighbors neighbors;
   std::vector<CollectorRun> runs;
-  bool agent_acted = false;                       // fabric-agentd has published a new state: settings may have changed
-  uint64_t topology_read = 0;                     // number of readings of the topology
-  std::shared_ptr<const state::Optics> optics{};  // the modules that fabric-agentd published; null: none, or too old
-  double optics_age = 0;                          // seconds since fabric-agentd read the modules
+  bool agent_acted = false;    // fabric-agentd has published a new state: settings may have changed
+  uint64_t topology_read = 0;  // number of readings of the topology
+  FromAgent<state::Optics> optics{};
+  FromAgent<state::Vnic> vnic{};
 };
 
 class HostReader {
@@ -35,7 +58,6 @@ class HostReader {
 
  private:
   void read_topology();
-  void read_optics(const Root* root);  // null: the root cannot be opened
 
   std::string root_;
   std::optional<Root> opened_;
@@ -47,9 +69,8 @@ class HostReader {
   state::AgentStateReader agent_state_;
   std::shared_ptr<const AgentState> state_;
   state::NeighborReader neighbors_;
-  std::string optics_text_;  // the file that optics_ was parsed from
-  std::shared_ptr<const state::Optics> optics_;
-  double optics_age_ = 0;
+  AgentFile<state::Optics> optics_{state::kOpticsFile, state::parse_optics};
+  AgentFile<state::Vnic> vnic_{state::kVnicFile, state::parse_vnic};
   CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
 };
 

@@ -19,6 +19,9 @@ constexpr Metric kAge{"fabric_snapshot_age_seconds", "Age of the readings shown 
 constexpr Metric kModuleAge{
     "fabric_module_readings_age_seconds",
     "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown."};
+constexpr Metric kVnicAge{"fabric_device_vnic_readings_age_seconds",
+                          "Age of the readings of mlx5's devlink health reporters vnic, which fabric-agentd makes; "
+                          "absent when none are shown."};
 constexpr Metric kRequestsServed{"fabric_exporter_http_requests_total", "HTTP requests answered, by status."};
 constexpr Metric kConnections{"fabric_exporter_http_connections", "HTTP connections open."};
 constexpr Metric kBuild{"fabric_exporter_build_info", "Version of the exporter; the value is always 1."};
@@ -69,6 +72,7 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, in_seconds(now - age.taken));
   if (snapshot.modules_taken) families.add(kModuleAge, {}, in_seconds(now - *snapshot.modules_taken));
+  if (snapshot.vnic_taken) families.add(kVnicAge, {}, in_seconds(now - *snapshot.vnic_taken));
   for (const auto& [status, count] : http.requests)
     families.add(kRequestsServed, {{"code", std::to_string(status)}}, static_cast<double>(count));
   families.add(kConnections, {}, static_cast<double>(http.connections));

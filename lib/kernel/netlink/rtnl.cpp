@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 #include <linux/neighbour.h>
+#include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -44,8 +45,9 @@ Result<Header> header_of(View8 payload, const char* what) {
 
 // `parse` returns a Result of the entry, or of an optional entry.
 template <class Header, class Entry, class Parse>
-Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answer, const char* what, Parse&& parse) {
-  auto replies = route.talk(command, NLM_F_DUMP, AttrWriter().header(Header{}).data());
+Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answer, const char* what, Parse&& parse,
+                                const AttrWriter& request = AttrWriter().header(Header{})) {
+  auto replies = route.talk(command, NLM_F_DUMP, request.data());
   if (!replies) return error_about(std::string("list ") + what, replies.error());
   if (replies->size() > kMostMessages) return error(E2BIG, std::string("list ") + what + ": more than 65,536");
   std::vector<Entry> out;
@@ -157,12 +159,26 @@ Result<Link> parse_link(View8 payload) {
       default: break;
     }
   }
-  if (is_elsewhere || out.kind == "veth" || out.kind == "netkit") out.lower.reset();
+  if (out.kind == "veth" || out.kind == "netkit") out.lower.reset();
+  if (is_elsewhere) out.lower_elsewhere = std::exchange(out.lower, std::nullopt);
   return out;
 }
 
 Result<std::vector<Link>> links(Netlink& route) {
   return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links", parse_link);
+}
+
+Result<std::vector<int>> namespaces(Netlink& route) {
+  const auto parse = [](View8 payload) -> Result<std::optional<int>> {
+    const auto attributes = parse_attributes(payload, NLMSG_ALIGN(sizeof(rtgenmsg)));
+    return value_of<int32_t>(attributes, NETNSA_NSID);
+  };
+  return dump<rtgenmsg, int>(route, RTM_GETNSID, RTM_NEWNSID, "network namespaces", parse);
+}
+
+Result<std::vector<Link>> links_in(Netlink& route, int id) {
+  return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links of another network namespace", parse_link,
+                               AttrWriter().header(ifinfomsg{}).u32(IFLA_TARGET_NETNSID, static_cast<uint32_t>(id)));
 }
 
 Result<Link> link(Netlink& route, const std::string& netdev) {

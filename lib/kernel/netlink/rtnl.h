@@ -22,6 +22,8 @@ struct Link {
   // ifindex of the device below a VLAN, macvlan, ipvlan or tunnel (IFLA_LINK, IFLA_VXLAN_LINK); absent: none, one in
   // another network namespace, or the other end of a veth pair.
   std::optional<int> lower{};
+  // The same if that device is in another network namespace: its ifindex there.
+  std::optional<int> lower_elsewhere{};
   // The ends of a tunnel that names no device (vxlan, geneve, gre, ipip, ip6tnl).
   std::optional<Ip> tunnel_local{}, tunnel_remote{};
 };
@@ -29,6 +31,12 @@ struct Link {
 // Parses an RTM_NEWLINK or RTM_DELLINK payload. No I/O.
 Result<Link> parse_link(View8 payload);
 Result<std::vector<Link>> links(Netlink& route);
+// The network namespaces that this one has an id of: those with an end of a veth pair of this one, or with a device
+// that was moved there (RTM_GETNSID; net/core/net_namespace.c).
+Result<std::vector<int>> namespaces(Netlink& route);
+// links() of the namespace with this id (IFLA_TARGET_NETNSID; Linux 4.20). EACCES: requires CAP_NET_ADMIN there.
+// EINVAL: it is gone.
+Result<std::vector<Link>> links_in(Netlink& route, int id);
 Result<Link> link(Netlink& route, const std::string& netdev);  // ENODEV
 Result<Link> link_at(Netlink& route, int ifindex);             // ENODEV
 // Refused with ENODEV if the device was renamed (check_name()), and addressed by its index.

@@ -20,6 +20,7 @@
 #include "node/state.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
+#include "node/vnic_state.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/ctl.h"
@@ -53,6 +54,7 @@ std::vector<Foreign> foreign_files() {
           {kReportFile, report_text({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
           {state::kOpticsFile, state::optics_text({}, 5),
            [](const Root& root) { return code_of(state::load_optics(root)); }},
+          {state::kVnicFile, state::vnic_text({}, 5), [](const Root& root) { return code_of(state::load_vnic(root)); }},
           {state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}),
            [](const Root& root) { return code_of(state::load_pci_state(root)); }},
           {state::kStateFile, state::agent_state_text({}),
@@ -514,6 +516,7 @@ std::vector<Kind> published() {
   PciState pci{"2026-01-01T00:00:00Z", {}};
   for (const char* function : {"0000:17:00.0", "0000:18:00.0", "0000:19:00.0"}) pci.functions[function].mrrs = 4096;
   const state::Optics optics{{{"eth0", module()}, {"eth1", module()}}, 60, 0, 0};
+  const state::Vnic vnic{{{"0000:17:00.0", {{"cq_overrun", 1}}}, {"0000:18:00.0", {{"cq_overrun", 2}}}}, 60, 0, 0};
   return {{"neighbors.json", stored(state::neighbors_text(neighbors, 5)), End::marked,
            [](const std::string& text) {
              return shown(state::parse_neighbors(text, "x", {}),
@@ -527,6 +530,11 @@ std::vector<Kind> published() {
            [](const std::string& text) {
              return shown(state::parse_optics(text, "x", {}),
                           [](const state::Optics& o) { return state::optics_text(o, 5); });
+           }},
+          {"vnic.json", stored(state::vnic_text(vnic, 5)), End::marked,
+           [](const std::string& text) {
+             return shown(state::parse_vnic(text, "x", {}),
+                          [](const state::Vnic& v) { return state::vnic_text(v, 5); });
            }},
           {"pci.json", stored(state::pci_state_text(pci)), End::marked,
            [](const std::string& text) { return shown(state::parse_pci_state(text, "x"), state::pci_state_text); }},

@@ -118,6 +118,15 @@ TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {
   EXPECT_FALSE(busy());
   tree_.folder(pf + "/mlx5_core.sf.4/infiniband");
   EXPECT_TRUE(busy());
+  tree_.remove(pf + "/mlx5_core.sf.4/infiniband");
+  EXPECT_FALSE(busy());
+  // RDMA devices are shared, netdevs are not: the container's TCP sessions are over the same link.
+  for (const std::string& function : {vf, pf + "/mlx5_core.sf.4"}) {
+    tree_.folder(function + "/net");
+    EXPECT_TRUE(busy()) << function << ": its netdev is in another network namespace";
+    tree_.folder(function + "/net/eth4");
+    EXPECT_FALSE(busy()) << function;
+  }
 }
 
 TEST_F(Busy, SaysByWhom) {

@@ -19,6 +19,7 @@
 #include "node/pci_state.h"
 #include "node/state.h"
 #include "node/systemd.h"
+#include "node/vnic_state.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/test.h"
@@ -123,6 +124,7 @@ std::vector<Reader> files() {
          (void)state::parse_originals(text, "x");
          (void)state::parse_agent_state(text, "x");
          (void)state::parse_optics(text, "x", {});
+         (void)state::parse_vnic(text, "x", {});
          (void)state::parse_neighbors(text, "x", 1);
          (void)state::parse_pci_state(text, "x");
          (void)parse_health(text, "x");

@@ -92,7 +92,12 @@ test::Healthy machine(int rails, bool optics) {
     for (const char* kind : {"qp", "cq", "mr", "pd", "srq"}) port.resources.push_back({kind, "", 1, 10});
     for (const char* kind : {"qp", "cq", "mr"})
       for (const char* owner : {"user", "kernel"}) port.resources.push_back({kind, owner, 1});
-    for (const char* name : {"fw", "fw_fatal", "tx", "rx"}) port.reporters.push_back({name, true, 0, 0});
+    for (const char* name : {"fw", "fw_fatal", "tx", "rx", "vnic"}) port.reporters.push_back({name, true, 0, 0});
+    for (const char* name :
+         {"total_error_queues", "send_queue_priority_update_flow", "comp_eq_overrun", "async_eq_overrun", "cq_overrun",
+          "invalid_command", "quota_exceeded_command", "nic_receive_steering_discard", "generated_pkt_steering_fail",
+          "handled_pkt_steering_fail", "icm_consumption"})
+      port.reporters.back().diagnosis[name] = 0;
     if (optics) port.module = optical(4);
     else port.module = Transceiver{};
     for (const Setting& setting : kSettings)

@@ -5,6 +5,7 @@
 
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -56,6 +57,46 @@ TEST(ParseLink, TakesWhatIsThere) {
   EXPECT_EQ(link->parent, "0000:17:00.0");
   EXPECT_EQ(link->kind, "veth");
   EXPECT_EQ(link->permanent, "b8:3f:d2:00:00:0a");
+}
+
+// A container's macvlan over a netdev of the host. The other end of a veth pair is below nothing.
+TEST(ParseLink, KnowsTheDeviceBelowInAnotherNamespace) {
+  const auto parsed = [](const char* kind, bool is_elsewhere) {
+    AttrWriter info, out;
+    info.text(IFLA_INFO_KIND, kind);
+    out.header(ifinfomsg{}).text(IFLA_IFNAME, "net1").u32(IFLA_LINK, 7).nest(IFLA_LINKINFO, info);
+    if (is_elsewhere) out.u32(IFLA_LINK_NETNSID, 1);
+    return *parse_link(out.data());
+  };
+  EXPECT_EQ(parsed("macvlan", true).lower_elsewhere, 7);
+  EXPECT_FALSE(parsed("macvlan", true).lower);
+  EXPECT_EQ(parsed("macvlan", false).lower, 7);
+  EXPECT_FALSE(parsed("macvlan", false).lower_elsewhere);
+  for (const char* kind : {"veth", "netkit"}) EXPECT_FALSE(parsed(kind, true).lower_elsewhere) << kind;
+}
+
+// Network namespaces with ids 0 and 4: id 4 is gone when its links are listed.
+TEST(Namespaces, AreListedAndTheirLinksToo) {
+  class Kernel final : public Netlink {
+   public:
+    Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+      if (flags != NLM_F_DUMP) return error(EINVAL, "simulated");
+      if (type == RTM_GETNSID) {
+        std::vector<Message> ids;
+        for (const uint32_t id : {0u, 4u})
+          ids.push_back({RTM_NEWNSID, AttrWriter().header(rtgenmsg{}).u32(NETNSA_NSID, id).data()});
+        return ids;
+      }
+      if (value_of<uint32_t>(parse_attributes(payload, sizeof(ifinfomsg)), IFLA_TARGET_NETNSID) != 0u)
+        return error(EINVAL, "simulated");
+      return std::vector{Message{RTM_NEWLINK, link_message()}};
+    }
+  } kernel;
+  const auto ids = namespaces(kernel);
+  ASSERT_TRUE(ids.ok()) << ids.error().text();
+  EXPECT_EQ(*ids, (std::vector<int>{0, 4}));
+  EXPECT_EQ(links_in(kernel, 0)->at(0).name, "ens1f0np0");
+  EXPECT_EQ(links_in(kernel, 4).error().code, EINVAL);
 }
 
 TEST(ParseLink, LeavesAbsentWhatIsNot) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something goes wrong at every single write of a whole profile, one write after the other, found by counting: refused,
 // accepted and ignored, the device gone, the process killed; and at every single request by netlink, of readings as
-// well: the request or its answer is lost. Each port ends in sync or is honestly reported, and the original settings can
-// be restored. The port that was read is the port that is written: names change hands before every message and file of
-// every driver.
+// well: the request or its answer is lost. Each port ends in sync or is honestly reported, and the original settings
+// can be restored. The port that was read is the port that is written: names change hands before every message and file
+// of every driver.
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/rtnetlink.h>

@@ -159,6 +159,28 @@ TEST_F(NetdevUse, ADeviceAboveThePort) {
   EXPECT_GE(made, 1U);
 }
 
+// No device of this namespace shows it, and its TCP sessions cannot be listed from here.
+TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
+  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip ";
+  if (std::system((in_peer + "link set use1 up").c_str()) != 0) GTEST_SKIP() << "requires nsenter";
+  unsigned made = 0;
+  for (const char* kind : {"macvlan", "vlan id 7", "ipvlan"}) {
+    if (!ip(std::string("link add usem link use0 type ") + kind)) continue;  // this kernel lacks it
+    SCOPED_TRACE(kind);
+    ++made;
+    EXPECT_EQ(use(), "") << "the host's own, without a session";
+    ASSERT_TRUE(ip("link set usem netns " + std::to_string(peer_)));
+    ASSERT_EQ(std::system((in_peer + "link set usem up").c_str()), 0);
+    EXPECT_EQ(use(), "a container (usem in another network namespace) uses use0");
+    Port other;
+    other.netdev = "veth0";
+    EXPECT_EQ(sessions_over(kernel, other), "");
+    ASSERT_EQ(std::system((in_peer + "link del usem").c_str()), 0);
+    EXPECT_EQ(use(), "");
+  }
+  if (made == 0) GTEST_SKIP() << "this kernel has neither macvlan, VLANs nor ipvlan";
+}
+
 TEST_F(NetdevUse, ATcpSessionOfTheHost) {
   ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0") && ip("addr add fd77::1/64 dev use0 nodad"));
   EXPECT_EQ(use(), "") << "an address without a session";

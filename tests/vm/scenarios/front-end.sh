@@ -93,6 +93,16 @@ if ip netns add far 2>/dev/null && ip link add far0 link "$(netdev 1)" type macv
     check "the plan says so" sh -c 'fabric-agentctl plan | grep -q "TCP session"'
     kill $session
     check "then it is written" wait_until 40 sh -c "test \$(cat /sys/class/net/$dev/mtu) = 9000"
+    # The other end, seen by its port: sessions in another network namespace are not visible, the device above the port is.
+    other=$(netdev 1)
+    if [[ -d /sys/class/net/$other && $(ip -n far -d link show far0) = *macvlan* ]]; then
+      ip link set "$other" mtu 1500
+      sleep 6
+      eq "with a container's macvlan above the port its MTU waits" "$(cat "/sys/class/net/$other/mtu")" 1500
+      check "the plan names the macvlan" sh -c 'fabric-agentctl plan | grep -q "far0 in another network namespace"'
+      ip -n far link del far0
+      check "without the macvlan it is written" wait_until 40 sh -c "test \$(cat /sys/class/net/$other/mtu) = 9000"
+    fi
   else
     echo "skipped: no TCP session over the simulated wire"
   fi

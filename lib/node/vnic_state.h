@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What mlx5's firmware counts of its queues (devlink health reporter "vnic") as fabric-agentd read it:
+// /run/fabric-agent/vnic.json, written whole and renamed into place.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernel/capture/root.h"
+#include "node/port.h"
+
+namespace fabric::state {
+
+inline constexpr const char* kVnicFile = "run/fabric-agent/vnic.json";
+
+struct Vnic {
+  // By PCI address: HealthReporter::diagnosis. Without functions that have no such reporter or could not be read.
+  std::map<std::string, std::map<std::string, uint64_t>> functions{};
+  double interval = 60;  // seconds from one reading to the next
+  double age = 0;        // seconds since this reading
+  double read = 0;       // its time, in seconds since boot
+};
+
+// `read` and `now` are seconds since boot.
+std::string vnic_text(const Vnic& vnic, double read);
+// Parses vnic_text(); ESTALE if it is older than longest_age() (node/optics_state.h) at `now` (absent: the time of
+// writing).
+Result<Vnic> parse_vnic(std::string_view text, const std::string& name, std::optional<double> now);
+
+// nullopt: no file. The current time is proc/uptime below the root.
+Result<std::optional<Vnic>> load_vnic(const Root& root);
+Result<void> save_vnic(const std::string& directory, const Vnic& vnic, double read);
+
+// Fills HealthReporter::diagnosis of the port's reporter "vnic", unless this process has read it itself.
+void add_vnic(Port& port, const Vnic& vnic);
+
+}  // namespace fabric::state
