@@ -452,7 +452,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"gpu-peermem", "format", "nvidia-peermem nv_mem_legacy_client_init:573 ERROR nv_mem_client_init -- error while registering traditional client"},
     {"ompi-ucx-worker", "format", "pml_ucx.c 1 Failed to create UCP worker"},
     {"mpich-ucx", "openucx/ucx 6264", "MPIDI_UCX_send(95)...: returned failed request in UCX netmod(ucx_send.h 95 MPIDI_UCX_send Input/output error)"},
-    {"ucx-transport-missing", "format", "UCX 1 Cannot use "},
+    {"ucx-transport-missing", "openucx/ucx 6806", "[1621652400.123456] [node-a:2211 :0]      libperf.c:1510 UCX  ERROR Cannot use ud/hrn0_1:1"},
     {"ucx-link-local", "openucx/ucx 6000", "[node-a:31180:0:31180] ib_mlx5_log.c:143  DCI QP 0x14e4 wqe[0]: SEND s-e [rqpn 0x2248a rmac 02:6b:4b:cb:be:ce sgix 0 dgid fe80::6b:4bff:fecb:bece tc 0] [inl len 18]"},
     {"ucx-request", "format", "ib_mlx5_log.c 1 wqe["},
     {"ucx-no-accelerated", "format", "W0821 10:15:33.201122 5110 ucx_utils.cpp:719] nixlUcxContext: 8 IB device(s) were detected, but accelerated IB support was not found! Performance may be degraded."},

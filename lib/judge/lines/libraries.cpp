@@ -78,7 +78,7 @@ constexpr LineMessage kLibraryRows[] = {
      "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
 
-    {"ucx-transport-missing", software, "UCX*Cannot use |UCX*annot use transport|UCX*does not support transport",
+    {"ucx-transport-missing", software, "UCX*Cannot use */|UCX*annot use transport|UCX*does not support transport",
      "The device does not offer this transport (ud, rc, dc) to UCX: its driver or rdma-core is too old for it, or "
      "never has it. Use a newer driver, or exclude the transport (UCX_TLS=rc,self,sm).",
      "ucx_info -d | grep -E 'Transport|Device'; uname -r", "UCX src/tools/perf, src/ucp/core/ucp_context.c"},
