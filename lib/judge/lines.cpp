@@ -71,7 +71,7 @@ const std::vector<LineMessage>& messages() {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
          {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages, kGpuMessages,
-          kProgramMessages, kCallMessages})
+          kProgramMessages, kPlatformMessages, kCallMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();

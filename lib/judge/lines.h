@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error lines of NCCL, RCCL, UCX, libfabric, MPI, rdma-core, inference programs, the kernel and NIC firmware, and what
-// they mean. lines/names.h finds the ports that a line names, lines/time.h when it was written.
+// Error lines of NCCL, RCCL, UCX, libfabric, MPI, rdma-core, inference programs, Slurm, Kubernetes, the kernel and NIC
+// firmware, and what they mean. lines/names.h finds the ports that a line names, lines/time.h when it was written.
 #pragma once
 
 #include <cstdint>

@@ -158,9 +158,22 @@ constexpr LineMessage kCallRows[] = {
     of(Call::resolve_route, "ENODEV", "rdmacm-no-device", host,
        "No RDMA device belongs to the local address: the netdev has none, or it is in another network namespace.",
        "rdma link show; ip -br addr", kCm),
-    of(Call::resolve_route, "", "rdmacm-route", network,
-       "librdmacm got no path to the peer: on InfiniBand the subnet manager does not answer or has no path (partition, "
-       "P_Key), on RoCE the neighbor does not answer.",
+    of(Call::resolve_route, "ETIMEDOUT", "rdmacm-route", network,
+       "librdmacm got no path to the peer: the subnet manager of InfiniBand does not answer or has no path (partition, "
+       "P_Key). RoCE does not ask for one.",
+       "sminfo; ip route get {peer}", kCm),
+    // Linux drivers/infiniband/core/cma.c: cma_resolve_iboe_route() fills in the path from the netdev and sends
+    // nothing.
+    of(Call::resolve_route, "", "rdmacm-route-local", host,
+       "librdmacm could not take the step after the address was resolved. On RoCE and iWARP it sends no packet: the "
+       "network and the peer are not at fault. Look at this host: the RDMA device belongs to another network namespace "
+       "or pod, its netdev is gone or has a too small MTU, or the connection is not in the state for this step "
+       "(EINVAL). "
+       "On InfiniBand the subnet manager is asked for a path.",
+       "rdma link show; rdma system show; ip -br addr", kCm),
+    of(Call::route_error, "", "rdmacm-route", network,
+       "librdmacm got no path to the peer: the subnet manager of InfiniBand does not answer or has no path (partition, "
+       "P_Key). RoCE does not ask for one.",
        "sminfo; ip route get {peer}", kCm),
     of(Call::bind, "", "rdmacm-bind", host,
        "The program cannot use the local address: it is not on the netdev of an RDMA device, its port is in use, or "

@@ -77,12 +77,13 @@ constexpr std::string_view kStatusNames[] = {
     "REM_ABORT_ERR", "INV_EECN_ERR",  "INV_EEC_STATE_ERR", "FATAL_ERR",        "RESP_TIMEOUT_ERR",
     "GENERAL_ERR"};
 
-// enum mlx5dv_cqe_syndromes, and the status that libmlx5 makes of each.
-struct Syndrome {
+// A number of a NIC, and the ibv_wc_status that its provider makes of it; 0: none.
+struct NicError {
   unsigned number, status;
   std::string_view name;
 };
-constexpr Syndrome kSyndromes[] = {{0x01, 1, "LOCAL_LENGTH"},
+// enum mlx5dv_cqe_syndromes.
+constexpr NicError kSyndromes[] = {{0x01, 1, "LOCAL_LENGTH"},
                                    {0x02, 2, "LOCAL_QP_OP"},
                                    {0x04, 4, "LOCAL_PROT"},
                                    {0x05, 5, "WR_FLUSH"},
@@ -126,15 +127,9 @@ unsigned completion_status(std::string_view line) {
           (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
         return i + 1;
   }
-  constexpr std::string_view kAlways[] = {"ompletion with error ",
-                                          "Failed status ",
-                                          "failed status ",
-                                          "WC error: ",
-                                          "status number ",
-                                          "wc.status ",
-                                          "wc.status=",
-                                          "wc status ",
-                                          "wc_status "};
+  constexpr std::string_view kAlways[] = {"ompletion with error ", "Failed status ", "failed status ", "WC error: ",
+                                          "status number ",        "wc.status ",     "wc.status=",     "wc status ",
+                                          "wc status -- ",         "wc_status "};
   if (const auto number = number_after_any(line, kAlways)) return *number;
   constexpr std::string_view kOfCompletion[] = {"with status=", " with error ", "(status ", "status: ", "status "};
   for (const std::string_view word : {"ompletion from peer", "completion", "wr_id"})
@@ -145,7 +140,7 @@ unsigned completion_status(std::string_view line) {
 
 void read_completion(Codes& codes, std::string_view line) {
   const auto add_syndrome = [&](unsigned number) {
-    const Syndrome* known = find_where(kSyndromes, [&](const Syndrome& each) { return each.number == number; });
+    const NicError* known = find_where(kSyndromes, [&](const NicError& each) { return each.number == number; });
     if (known == nullptr) return false;
     if (codes.status == 0) codes.status = known->status;
     add(codes, "syndrome " + hex(number) + " MLX5_CQE_SYNDROME_" + std::string(known->name) + "_ERR");
@@ -187,6 +182,33 @@ void read_completion(Codes& codes, std::string_view line) {
 }
 
 // ---- errno and libfabric.
+
+// enum nvshmemx_status, from 1.
+constexpr std::string_view kNvshmemStatuses[] = {"INVALID_VALUE", "OUT_OF_MEMORY",    "NOT_SUPPORTED",
+                                                 "SYMMETRY",      "GPU_NOT_SELECTED", "COLLECTIVE_LAUNCH_FAILED",
+                                                 "INTERNAL"};
+// enum cudaError.
+constexpr Name kCudaErrors[] = {{1, "invalid value"},
+                                {2, "out of memory"},
+                                {3, "initialization error"},
+                                {100, "no GPU"},
+                                {101, "no such GPU"},
+                                {214, "uncorrectable ECC error"},
+                                {217, "no peer access between the GPUs"},
+                                {220, "uncorrectable NVLink error"},
+                                {304, "a call of the operating system failed"},
+                                {400, "invalid handle"},
+                                {401, "illegal state: not possible in the present state"},
+                                {700, "illegal address accessed by a kernel"},
+                                {702, "a kernel ran too long"},
+                                {710, "a kernel asserted"},
+                                {719, "a kernel failed"},
+                                {800, "not permitted"},
+                                {801, "not supported"},
+                                {802, "system not ready: fabric manager"},
+                                {803, "driver and library do not fit"},
+                                {804, "forward compatibility not supported by this GPU"},
+                                {999, "unknown"}};
 
 constexpr int kLastErrno = 133;  // EHWPOISON
 constexpr unsigned kFirstFabric = 256;
@@ -230,6 +252,26 @@ const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
   return all;
 }
 
+// The status after "non-zero status: " if it is NVSHMEM's own: only for a call of libibverbs or libmlx5 it is an errno.
+std::optional<unsigned> nvshmem_status(std::string_view line) {
+  constexpr std::string_view kStatus = "non-zero status: ";
+  const size_t at = line.find(kStatus);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = line.substr(at);
+  if (rest.find("ibv_") != std::string_view::npos || rest.find("mlx5dv") != std::string_view::npos) return std::nullopt;
+  const auto number = leading_number(rest.substr(kStatus.size()));
+  if (number && *number <= std::size(kNvshmemStatuses)) return number;
+  return std::nullopt;
+}
+
+// CUDA and HIP number their errors in their own way, and use texts of errnos for some ('invalid argument').
+bool is_of_gpu_runtime(std::string_view line) {
+  for (const std::string_view word : {"uda failure", "CUDA failure", "CUDA error", "HIP failure", "HIP error",
+                                      "cudaHostRegister with IoMemory failed"})
+    if (line.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
   std::string small(line);
@@ -240,7 +282,11 @@ void read_errnos(Codes& codes, std::string_view line) {
        {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ", "failed with ", "rc 0x0 errno "})
     for (size_t at = small.find(prefix); at != std::string::npos; at = small.find(prefix, at + 1))
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
-        found.emplace_back(at, *number);
+        if (!prefix.starts_with("non-zero") || !nvshmem_status(line)) found.emplace_back(at, *number);
+  // GDRCopy returns errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
+  if (small.find("gdr_") != std::string::npos)
+    for (const std::string_view prefix : {") failed: ", " failed: ", " code="})
+      if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
   // A negative number is the negated errno, if the line is about a failure: not "GID index -1", nor a time or a place.
   std::ranges::sort(found);
   for (const auto& [at, number] : found) add_errno(codes, line, number);
@@ -259,7 +305,8 @@ void read_errnos(Codes& codes, std::string_view line) {
     std::string_view before = std::string_view(small).substr(0, at);
     for (size_t left = 4; left > 0 && !before.empty() && !is_word_letter(before.back()); --left)
       before.remove_suffix(1);
-    if (before.ends_with("index") || before.ends_with("idx") || before.ends_with("rank") || before.ends_with("dbm"))
+    if (before.ends_with("index") || before.ends_with("idx") || before.ends_with("rank") || before.ends_with("dbm") ||
+        before.ends_with("exitcode"))
       continue;
     const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
     const bool is_named = before.ends_with("errno") || before.ends_with("err") || before.ends_with("error") ||
@@ -380,6 +427,13 @@ void read_commands(Codes& codes, std::string_view line) {
       if (!opcode.empty() && !status.empty())
         add(codes, "command " + std::string(opcode.front()) + ", error " + std::string(status.front()));
     }
+  // ionic: "IONIC_CMD_Q_INIT (40) failed: TIMEOUT (-110)", "error, IONIC_RC_ENOMEM (10) failed".
+  for (const auto& [prefix, kind] : {std::pair("IONIC_CMD_", "command "), std::pair("IONIC_RC_", "status ")})
+    if (const size_t at = line.find(prefix); at != std::string_view::npos) {
+      size_t end = at;
+      while (end < line.size() && is_word_letter(line[end])) ++end;
+      add(codes, kind + std::string(line.substr(at, end - at)));
+    }
   if (const size_t at = line.find("process command "); at != std::string_view::npos) {
     std::string text =
         "command " + std::string(words(line.substr(at + 16)).empty() ? "" : words(line.substr(at + 16)).front());
@@ -395,6 +449,15 @@ void read_commands(Codes& codes, std::string_view line) {
   for (const std::string_view prefix : {"DOCA failure ", "DOCA Error "})
     if (const auto number = number_after(line, prefix))
       add(codes, "DOCA error " + std::to_string(*number) + " DOCA_ERROR_" + std::string(name_of(kDoca, *number)));
+  if (const auto number = nvshmem_status(line); number && *number > 0)
+    add(codes,
+        "NVSHMEM status " + std::to_string(*number) + " NVSHMEMX_ERROR_" + std::string(kNvshmemStatuses[*number - 1]));
+  if (is_of_gpu_runtime(line)) {
+    constexpr std::string_view kNumber[] = {"uda failure ", "CUDA failure ", "CUDA error ", "with error="};
+    if (const auto number = number_after_any(line, kNumber))
+      if (const std::string_view name = name_of(kCudaErrors, *number); !name.empty())
+        add(codes, "CUDA error " + std::to_string(*number) + ": " + std::string(name));
+  }
 }
 
 // ---- Events and Xids.
@@ -419,21 +482,31 @@ constexpr std::pair<std::string_view, std::string_view> kEvents[] = {
 constexpr Name kRejects[] = {
     {1, "NO_QP"},       {3, "NO_RESOURCES"}, {4, "TIMEOUT"},      {5, "UNSUPPORTED"},  {8, "INVALID_SERVICE_ID"},
     {10, "STALE_CONN"}, {12, "INVALID_GID"}, {13, "INVALID_LID"}, {26, "INVALID_MTU"}, {28, "CONSUMER_DEFINED"}};
-// Bits of the AER status registers by the kernel's names: the bit's meaning.
+// Bits of the AER status registers by the kernel's names (before Linux 5.0 they were whole words): the bit's meaning.
 constexpr std::pair<std::string_view, std::string_view> kAerBits[] = {
     {"[ 0] RxErr", "receiver error"},
+    {"[ 4] DLP", "data link protocol error"},
+    {"[ 4] Data Link Protocol", "data link protocol error"},
+    {"[ 5] SDES", "surprise down: the link went down while it was in use"},
+    {"[ 5] Surprise Down", "surprise down: the link went down while it was in use"},
     {"[ 6] BadTLP", "bad transaction packet"},
     {"[ 7] BadDLLP", "bad link packet"},
     {"[ 8] Rollover", "replay number rollover: a packet was resent four times"},
     {"[12] Timeout", "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
+    {"[12] Replay Timer", "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
     {"[12] TLP", "poisoned packet received"},
+    {"[12] Poisoned TLP", "poisoned packet received"},
+    {"[13] FCP", "flow control protocol error"},
     {"[14] CmpltTO", "completion timeout: a read of the device got no answer"},
+    {"[14] Completion Timeout", "completion timeout: a read of the device got no answer"},
     {"[15] CmpltAbrt", "completer abort"},
     {"[16] UnxCmplt", "unexpected completion"},
     {"[17] RxOF", "receiver overflow"},
     {"[18] MalfTLP", "malformed packet"},
+    {"[19] ECRC", "end-to-end checksum error"},
     {"[20] UnsupReq", "unsupported request"},
-    {"[21] ACSViol", "ACS violation"}};
+    {"[21] ACSViol", "ACS violation"},
+    {"[22] UncorrIntErr", "uncorrectable internal error of the device"}};
 constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {31, "MMU fault: the program accessed an address that is not mapped"},
                           {32, "invalid or damaged push buffer"},
@@ -450,7 +523,9 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {92, "high rate of single-bit ECC errors"},
                           {94, "contained memory error"},
                           {95, "uncontained memory error"},
+                          {108, "NVLink remote translation error"},
                           {109, "context switch timeout"},
+                          {110, "security fault"},
                           {119, "GSP RPC timeout"},
                           {120, "GSP error"},
                           {121, "C2C link error"},
@@ -466,8 +541,45 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {149, "NVLink NETIR error"},
                           {150, "NVLink MSE error"},
                           {154, "the recovery action changed: names the recovery, no fault of its own"},
+                          {155, "NVLink error defined by software"},
                           {156, "resource retirement recorded"},
-                          {157, "resource retirement failed"}};
+                          {157, "resource retirement failed"},
+                          {158, "fatal timeout of the GPU"},
+                          {160, "channel retirement recorded"},
+                          {161, "channel retirement failed"},
+                          {167, "fatal timeout of PCIe"},
+                          {168, "less GPU memory than the GPU has"},
+                          {171, "uncorrectable DRAM error"},
+                          {172, "uncorrectable SRAM error"},
+                          {173, "fatal failure of the C2C link"},
+                          {175, "error of the memory subsystem"},
+                          {176, "correctable PCIe errors"}};
+// Of NVSwitches: NVIDIA Fabric Manager user guide, appendix D.
+constexpr Name kSxids[] = {{12028, "egress nonposted PRIV error"},
+                           {20034, "LTSSM fault: a link went down"},
+                           {22013, "Minion link DLREQ interrupt"}};
+// Asynchronous events of Intel's irdma.
+constexpr NicError kIrdmaEvents[] = {{0x203, 0, "CQ_OPERATION_ERROR"},
+                                     {0x207, 0, "IB_RREQ_AND_Q1_FULL"},
+                                     {0x208, 9, "IB_INVALID_REQUEST"},
+                                     {0x20d, 10, "IB_REMOTE_ACCESS_ERROR"},
+                                     {0x20e, 11, "IB_REMOTE_OP_ERROR"},
+                                     {0x303, 1, "DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER"},
+                                     {0x306, 0, "DDP_UBE_INVALID_MSN_NO_BUFFER_AVAILABLE"},
+                                     {0x316, 0, "ROCE_RSP_LENGTH_ERROR"},
+                                     {0x318, 0, "ROCE_REQ_LENGTH_ERROR"},
+                                     {0x401, 0, "INVALID_ARP_ENTRY"},
+                                     {0x403, 0, "STALE_ARP_ENTRY"},
+                                     {0x406, 0, "INVALID_AH_ENTRY"},
+                                     {0x502, 0, "LLP_CONNECTION_RESET"},
+                                     {0x509, 0, "LLP_TERMINATE_RECEIVED"},
+                                     {0x50a, 12, "LLP_TOO_MANY_RETRIES"},
+                                     {0x50b, 0, "LLP_TOO_MANY_KEEPALIVE_RETRIES"},
+                                     {0x50c, 0, "LLP_DOUBT_REACHABILITY"},
+                                     {0x50f, 13, "LLP_TOO_MANY_RNRS"},
+                                     {0x520, 0, "RESOURCE_EXHAUSTION"},
+                                     {0x700, 0, "LCE_QP_CATASTROPHIC"},
+                                     {0x701, 0, "LCE_FUNCTION_CATASTROPHIC"}};
 
 void read_events(Codes& codes, std::string_view line) {
   if (line.find("event") != std::string_view::npos || line.find("GID table change") != std::string_view::npos)
@@ -492,7 +604,18 @@ void read_events(Codes& codes, std::string_view line) {
     const std::string_view watts = line.substr(at + 24);
     add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
   }
-  if (const auto number = number_after(line, "ae_id = ")) add(codes, "asynchronous event " + hex(*number));
+  // irdma: "abnormal ae_id = 0x401 bool qp=1", "qp async event qp_id = 5, ae = 0x50a (...)", "op error, AE 0x0203".
+  constexpr std::string_view kIrdma[] = {"ae_id = ", ", ae = ", " op error, AE "};
+  if (const auto number = number_after_any(line, kIrdma)) {
+    const NicError* known = find_where(kIrdmaEvents, [&](const NicError& each) { return each.number == *number; });
+    std::string text = "asynchronous event " + hex(*number);
+    if (known != nullptr) text += " " + std::string(known->name);
+    add(codes, text);
+    if (known != nullptr && known->status != 0 && codes.status == 0) {
+      codes.status = known->status;
+      add(codes, status_text(known->status));
+    }
+  }
   if (const size_t at = line.find("Xid ("); at != std::string_view::npos)
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
@@ -501,6 +624,26 @@ void read_events(Codes& codes, std::string_view line) {
         if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
         add(codes, text);
       }
+  if (const auto number = number_after(line, "XidCriticalError: Xid=")) {
+    std::string text = "Xid " + std::to_string(*number);
+    if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
+    add(codes, text);
+  }
+  if (const size_t at = line.find("SXid ("); at != std::string_view::npos)
+    if (const size_t close = line.find("): ", at); close != std::string_view::npos)
+      if (const auto number = leading_number(line.substr(close + 3))) {
+        std::string text = "SXid " + std::to_string(*number);
+        if (const std::string_view name = name_of(kSxids, *number); !name.empty()) text += ": " + std::string(name);
+        add(codes, text);
+      }
+  // A process that a signal ended: its number with a minus sign (torchrun), or 128 and the signal (shells, containers).
+  unsigned signal = 0;
+  for (const std::string_view prefix : {"exitcode: -", "exitcode  : -"})
+    if (const auto number = number_after(line, prefix)) signal = *number;
+  if (const auto number = number_after(line, "exit code "); number && *number > 128) signal = *number - 128;
+  if (signal > 0 && signal < 64)
+    if (const char* name = ::sigabbrev_np(static_cast<int>(signal)); name != nullptr)
+      add(codes, "signal " + std::to_string(signal) + " SIG" + name);
   if (const auto number = number_after(line, "caused by previous Xid ")) {
     std::string text = "caused by Xid " + std::to_string(*number);
     if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
@@ -585,7 +728,7 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::
                                                         {"resolve addr", Call::resolve_address},
                                                         {"address resolution", Call::resolve_address},
                                                         {"resolve_route", Call::resolve_route},
-                                                        {"ROUTE_ERROR", Call::resolve_route},
+                                                        {"ROUTE_ERROR", Call::route_error},
                                                         {"resolve route", Call::resolve_route},
                                                         {"rdma_bind_addr", Call::bind},
                                                         {"bind_addr", Call::bind},
@@ -595,6 +738,8 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::
                                                         {"post_send", Call::post},
                                                         {"post_recv", Call::post},
                                                         {"post_srq", Call::post},
+                                                        {"ost a send", Call::post},
+                                                        {"ost a recv", Call::post},
                                                         {"sriov_numvfs", Call::enable_vfs},
                                                         {"SR-IOV", Call::enable_vfs},
                                                         {"SRIOV", Call::enable_vfs}};
@@ -633,7 +778,7 @@ std::string status_text(unsigned status) {
 Codes codes_of(std::string_view line) {
   Codes out;
   read_completion(out, line);
-  read_errnos(out, line);
+  if (!is_of_gpu_runtime(line)) read_errnos(out, line);
   read_commands(out, line);
   read_events(out, line);
   read_names(out, line);

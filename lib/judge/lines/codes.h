@@ -22,7 +22,8 @@ enum class Call : uint8_t {
   qp_to_init,
   modify_qp,  // to RTR, RTS, or not named
   resolve_address,
-  resolve_route,
+  resolve_route,  // the call; on RoCE it sends nothing
+  route_error,    // no path came back: the subnet manager of InfiniBand
   connect,
   bind,
   post,
@@ -35,7 +36,8 @@ enum class Call : uint8_t {
 //   librdmacm/rdma_cma.h; Linux include/rdma/ib_cm.h (ib_cm_rej_reason), include/linux/mlx5/device.h (command
 //   statuses), drivers/infiniband/hw/bnxt_re/roce_hsi.h (CMDQ opcodes), drivers/infiniband/hw/efa/efa_admin_defs.h,
 //   efa_io_defs.h, drivers/pci/pcie/aer.c; libfabric include/rdma/fi_errno.h; NVIDIA open-gpu-kernel-modules nverror.h;
-//   DOCA doca_error.h; errnos and their texts by libc.
+//   DOCA doca_error.h; NVSHMEM nvshmemx_error.h; CUDA driver_types.h; Intel irdma user.h; errnos, signals and their
+//   names by libc.
 struct Codes {
   unsigned status = 0;             // enum ibv_wc_status of a failed work completion; 0: none
   unsigned xid = 0;                // of NVIDIA's GPU driver; 0: none

@@ -79,9 +79,11 @@ constexpr LineMessage kDriverRows[] = {
      "firmware does not answer (-110, -16), or does not fit the driver (-22).",
      "journalctl -k -g mlx5_core; mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
     {"mlx5-command-timeout", host,
-     "timeout. Will cause a leak of a command resource|No done completion|Async, timeout*leak of a command",
-     "A firmware command did not finish: the firmware hangs or PCIe lost the command.", kReporter,
-     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+     "timeout. Will cause a leak of a command resource|No done completion|Async, timeout*leak of a command|"
+     "mlx5_core*ailed to allocate command entry",
+     "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
+     "firmware hangs, or PCIe lost the command. The first such line names the command.",
+     kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-uar-limit", host, "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
      "The doorbell pages (UAR) in the NIC's BAR are used up: too many processes on this NIC, or 64 KiB pages. The "
      "firmware answers; RAM and locked memory are not the limit. Set PF_LOG_BAR_SIZE one or two higher with mlxconfig, "
@@ -110,6 +112,26 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware rejected a command of the driver, and works: a program or the driver asked for something that this "
      "firmware does not do. The syndrome is the vendor's code for the reason.",
      "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-slot-power-unknown", none, "PCIe slot power capability was not advertised",
+     "A note: the PCIe slot does not say how much power it has. Harmless.", "lspci -vv -s {pci} | grep -i powerlimit",
+     kEvents},
+    {"mlx5-module-id", none, "Module ID not recognized: 0x",
+     "ethtool -m, or a monitor, asked for a kind of module that this driver cannot decode; newer kernels do not print "
+     "it as an error. Harmless: the link is not affected.",
+     kModule, "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c"},
+    {"mlx5-key-cache",
+     host,
+     "async reg mr failed|reg_mr_callback",
+     "The driver could not make memory keys in advance, because a command to the firmware failed: the error of "
+     "mlx5_core before this line is the cause.",
+     kReporter,
+     "Linux drivers/infiniband/hw/mlx5/mr.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "mlx5"},
     {"mlx5-error-cqe", host, "ERR CQE on SQ|Error cqe on cqn",
      "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
      "Linux drivers/net/ethernet/mellanox/mlx5/core/en/reporter_tx.c"},
@@ -140,17 +162,29 @@ constexpr LineMessage kDriverRows[] = {
      "unsupported or unqualified module was detected|unsupported SFP|n unsupported module type was detected|"
      "Unqualified SFP+ module detected|bnxt_en*SFP+ module is shut",
      "The NIC does not accept the module or cable.", kModule, kEvents},
-    {"module-bus", cable,
-     "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted",
-     "The NIC cannot read the module: it is damaged, or not fully inserted.", kModule, kEvents},
+    {"module-bus",
+     cable,
+     "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted|"
+     "ice *Device cannot communicate with the module",
+     {"The NIC cannot read the module: it is damaged, or not fully inserted. ",
+      {Work::at_link, "Insert it again, then change the module or the cable."}},
+     kModule,
+     kEvents},
     {"module-shorted",
      cable,
      "Port module event[error]*able is shorted",
      {"The cable is shorted", {Work::at_link, ": replace it"}, "."},
      kModule,
      kEvents},
-    {"module-power", cable, "Port module event[error]*ower budget exceeded|Port module event[error]*nsufficient power",
-     "The module needs more power than the cage provides.", kModule, kEvents},
+    {"module-power",
+     cable,
+     "Port module event[error]*ower budget exceeded|Port module event[error]*nsufficient power|"
+     "module's power requirements exceed the device's power supply",
+     {"The module needs more power than the cage of the NIC provides, and has no link",
+      {Work::at_link, ": use one of a lower power class"},
+      "."},
+     kModule,
+     kEvents},
     {"module-unplugged", cable, "Port module event*able unplugged|Port module event*able removed",
      "The cable or module was unplugged.", "fabric-agentctl diagnose {port}", kEvents},
     {"slot-power-off",
@@ -177,9 +211,15 @@ constexpr LineMessage kDriverRows[] = {
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
     {"link-down", cable,
      "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
-     "qede_link_update*Link is down",
-     "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
-     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c"},
+     "qede_link_update*Link is down|systemd-networkd[*: Lost carrier|NetworkManager[*): carrier: link disconnected",
+     "The link went down: cable, module, far end (switch port), or an administrator.",
+     "fabric-agentctl diagnose {port}",
+     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; systemd-networkd, "
+     "NetworkManager"},
+    {"netdev-not-configured", host, "NetworkManager[*Activation: failed for connection",
+     "NetworkManager could not activate the connection, and the netdev has no addresses of it: the reason is in the "
+     "change of state before this line.",
+     "nmcli device status; journalctl -u NetworkManager -g {netdev}", "NetworkManager src/core/devices/nm-device.c"},
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
      "A port of the bond lost its link; the bond continues with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
@@ -195,6 +235,22 @@ constexpr LineMessage kDriverRows[] = {
      "The subnet manager did not let this port join a multicast group of IPoIB: none is running (status -11, -110), or "
      "the port's rate, MTU or P_Key does not fit the group's (-22).",
      "sminfo; saquery -g", "Linux drivers/infiniband/ulp/ipoib/ipoib_multicast.c"},
+    {"martian-source", host, "martian source * from *, on dev",
+     "A packet came in on a netdev on which this host expects none from that sender: several ports in one subnet (ARP "
+     "answers on any of them), or routes and rp_filter that do not fit. Use a subnet for each port, or rules by source "
+     "address with rp_filter 2, arp_ignore 1 and arp_announce 2.",
+     "ip rule; ip route get {peer}; sysctl net.ipv4.conf.all.rp_filter", "Linux net/ipv4/route.c"},
+    {"syn-cookies", none, "Possible SYN flooding on port",
+     "Many processes connect to this port at once, and the kernel answers with cookies. Harmless at the start of a "
+     "large job; if connections fail, raise net.core.somaxconn.",
+     "ss -ltn", "Linux net/ipv4/tcp_input.c"},
+    {"nfs-no-answer", unknown, "nfs: server *not responding",
+     "The NFS server does not answer: its host, the path to it, or the link of this host. Processes that use the mount "
+     "wait until it does.",
+     "ping -c 3 {peer}; fabric-agentctl status", "Linux net/sunrpc/clnt.c"},
+    {"rdma-small-mtu", host, "too low for RDMA traffic. Minimum MTU",
+     "The MTU of the netdev is too small for RDMA: raise it (ip link set mtu).", "ip link show {netdev}",
+     "Linux drivers/infiniband/hw/irdma/main.c"},
     {"conntrack-full", host, "nf_conntrack: table full, dropping packet",
      "The firewall's connection table is full: new TCP connections of this host fail, such as NCCL's bootstrap. RoCE "
      "traffic does not pass through it.",
@@ -284,12 +340,14 @@ constexpr LineMessage kDriverRows[] = {
      false,
      "bnxt|ionic|irdma|mlx5"},
     {"ionic-firmware", host,
-     "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
+     "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout "
+     "after|ionic*DEVCMD*FW is down",
      "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.",
      "journalctl -k -g ionic; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
     {"ionic-command-failed", host,
-     "ionic*DEV_CMD *) error, |ionic*: opcode * error |ionic_rdma: incompatible version|"
+     "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |ionic_rdma: incompatible "
+     "version|"
      "ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
      "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
      "up. Driver, firmware and libionic must come from the same release (AMD's bundle). A refused UD queue pair "
@@ -312,7 +370,8 @@ constexpr LineMessage kDriverRows[] = {
      "or endpoints on the device), or a wrong request.",
      "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"efa-timeout", host,
-     "efa *Wait for completion (polling) timeout|efa *Wait for completion (interrupt) timeout|efa *Reset indication",
+     "efa *Wait for completion (polling) timeout|efa *Wait for completion (interrupt) timeout|efa *Reset indication|"
+     "efa *Reading register timed out|efa *Admin queue is closed",
      "The EFA device does not answer its driver: stop and start the instance, or wait for its retirement.",
      "journalctl -k -g efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"efa-interrupt", host, "efa *didn't receive any MSI-X interrupt",
@@ -321,7 +380,7 @@ constexpr LineMessage kDriverRows[] = {
      "grep efa /proc/interrupts; modinfo -F version efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"irdma-critical", host,
      "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
-     "rocep*: Requesting a reset|irdma*Requesting a reset",
+     "rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
      "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole NIC "
      "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
      "this NIC, blacklist irdma.",
@@ -330,8 +389,20 @@ constexpr LineMessage kDriverRows[] = {
      "An asynchronous error on QP 1 of this RDMA device, which carries rdma_cm: new connections through this port fail "
      "until irdma is loaded again. A driver fault that newer kernels have fixed.",
      "journalctl -k -g irdma; uname -r", "Linux drivers/infiniband/hw/irdma/hw.c"},
-    {"irdma-abnormal", peer, "abnormal ae_id",
-     "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
+    {"irdma-completion-queue", software, "Processing CQ[*op error, AE",
+     "A completion queue overflowed, or the NIC could not write to it: the program does not poll it in time or made it "
+     "too small, or a fault of the driver.",
+     "ibv_devinfo -v -d {rdma} | grep max_cqe; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/hw.c"},
+    {"irdma-read-limit", software, "above max_hw_ord=|above max_hw_ird=",
+     "The program asks for more outstanding reads or atomics (max_rd_atomic, max_dest_rd_atomic) than the NIC has, and "
+     "ibv_modify_qp fails with EINVAL.",
+     "ibv_devinfo -v -d {rdma} | grep rd_atom", "Linux drivers/infiniband/hw/irdma/verbs.c"},
+    {"irdma-tos", software, "application TOS[*] and remote client TOS[",
+     "The two sides of a connection use different types of service (traffic class): their packets go out in different "
+     "priorities. Set the same one on both sides.",
+     "fabric-agentctl topo --format nccl", "Linux drivers/infiniband/hw/irdma/cm.c"},
+    {"irdma-abnormal", unknown, "abnormal ae_id|qp async event qp_id",
+     "An asynchronous event closed a queue pair of the NIC; its name tells which side's.", "fabric-agentctl counters",
      "Linux drivers/infiniband/hw/irdma/hw.c"},
     {"ice-channels", host, "Cannot change channels when RDMA is active",
      "The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts: unload irdma first, "
@@ -343,7 +414,8 @@ constexpr LineMessage kDriverRows[] = {
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
     {"iavf-pf", host,
-     "PF returned error|iavf *dmin queue command never completed|iavf *dmin Queue command never completed|"
+     "Virtual channel Req <-> Resp completion timeout|PF returned error|iavf *dmin queue command never completed|iavf "
+     "*dmin Queue command never completed|"
      "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq|"
      "iavf *Never saw reset|iavf *Reset never finished|iavf *Hardware came out of reset",
      "The PF of this virtual function rejects its request or does not answer: the PF is down, in a reset, without a "
@@ -365,6 +437,10 @@ constexpr LineMessage kDriverRows[] = {
      "The driver could not bring the NIC or its virtual function back after a reset: look at the PF's log, and load "
      "the driver again.",
      "journalctl -k -g hns3", "Linux drivers/net/ethernet/hisilicon/hns3"},
+    {"azure-vf-removed", host, "hv_netvsc*Data path switched from VF|hv_netvsc*VF unregistering",
+     "The Azure host took the virtual function away, to service the host or its network, and gives it back later: RDMA "
+     "over it ends, and TCP continues without acceleration. Restart the job when it is back.",
+     "journalctl -k -g hv_netvsc", "Linux drivers/net/hyperv/netvsc_drv.c"},
     {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
      "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
@@ -407,6 +483,10 @@ constexpr LineMessage kDriverRows[] = {
       "."},
      "devlink dev info pci/{pci}",
      "Linux ice_main.c, i40e_main.c, ixgbe_main.c"},
+    {"ice-firmware-lldp", host, "with FW LLDP agent active",
+     "The LLDP agent in the firmware of the NIC is on, which excludes a bond for virtual functions: switch it off "
+     "(ethtool --set-priv-flags, fw-lldp-agent off).",
+     "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_lag.c"},
     {"ice-rebuild-failed", host, "Rebuild failed, unload and reload driver",
      "The driver could not restore an Intel NIC after a reset: its ports stay down until the driver is loaded again.",
      "journalctl -k -g {pci}; ethtool -i {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_main.c"},

@@ -62,6 +62,10 @@ constexpr LineMessage kGpuRows[] = {
      "The kernel driver of the GPU and its libraries are of different releases: reboot or reload the driver after an "
      "update, and use the host's libraries in the container.",
      "cat /proc/driver/nvidia/version; nvidia-smi", "NVIDIA open-gpu-kernel-modules"},
+    {"gpu-no-nvswitch", none, "NV_WARN_NOTHING_TO_DO",
+     "The fabric manager found no NVSwitch, and does not start: this host has none and does not need it. Harmless; "
+     "disable the service.",
+     "systemctl status nvidia-fabricmanager", "NVIDIA Fabric Manager user guide"},
     {"gpu-fabric-manager", host,
      "system not yet initialized|Fabric Manager*rror|fabricmanager*ailed|fabricmanager*rror",
      "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",
@@ -83,10 +87,18 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
     {"amdgpu-reset", host,
      "amdgpu*GPU reset begin|amdgpu*MES failed to respond to msg=|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable "
-     "hardware error",
-     "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
-     "and their peers see remote errors.",
+     "hardware error|amdgpu*VRAM is lost due to GPU reset",
+     "The driver of an AMD GPU resets it after a hang (a ring, the scheduler firmware MES) or an uncorrectable "
+     "hardware "
+     "error (RAS); its memory is lost, the processes that used the GPU end, and their peers see remote errors. The "
+     "first "
+     "of these lines is the cause.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
+    {"amdgpu-smu", host,
+     "amdgpu*SMU: I'm not done with your previous command|amdgpu*SMU: No response|amdgpu*response 0xffffffff",
+     "The power management firmware (SMU) of an AMD GPU does not answer its driver: the GPU hangs or left the bus. "
+     "Reset the GPU or reboot; look at the versions of firmware and driver.",
+     "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/pm/swsmu/smu_cmn.c"},
     {"amdgpu-lost", host,
      "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
      "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or powered "
@@ -108,6 +120,10 @@ constexpr LineMessage kGpuRows[] = {
     {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
      "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",
      "journalctl -k -g amdgpu; amd-smi list", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c"},
+    {"nvswitch-sxid-nonfatal", none, ": SXid (PCI:*), Non-fatal|: SXid (PCI:*: *, Non-fatal,",
+     "An NVSwitch of this node notes an event of a link that is not fatal: NVLink goes on. Harmless by itself; many of "
+     "the same link, or a fatal one after it, are not.",
+     "journalctl -k -g SXid; nvidia-smi nvlink -e", "NVIDIA Fabric Manager user guide, appendix D"},
     {"nvswitch-sxid", host, ": SXid (PCI:",
      "An NVSwitch of this node reports an error of NVLink, which is not the RDMA network. After a fatal one the GPUs "
      "behind it cannot be used until GPUs and NVSwitches are reset.",
@@ -121,6 +137,13 @@ constexpr LineMessage kGpuRows[] = {
      "stack. Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver "
      "again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"gdrcopy", host,
+     "gdr_pin_buffer*ailed|error in gdr_pin_buffer|unable to open GDR driver|gdrdrv:*failed|GDRCOPY failure",
+     "GDRCopy could not use GPU memory: its module gdrdrv is not loaded or /dev/gdrdrv is not in the container, it "
+     "does "
+     "not fit the GPU driver or CUDA, or the GPU (GeForce) does not support GPUDirect RDMA (EINVAL).",
+     "ls -l /dev/gdrdrv; modinfo -F version gdrdrv; cat /proc/driver/nvidia/version",
+     "GDRCopy src/gdrdrv/gdrdrv.c, NCCL src/misc/gdrwrap.cc"},
     {"gpu-pages", software, "error -22 while calling nvidia_p2p_get_pages",
      "The GPU driver does not know the address that the job registered (-22, EINVAL): it is not from cudaMalloc, was "
      "freed already, or was allocated without GPUDirect RDMA (CUDA's virtual memory: cuMem, expandable segments). See "

@@ -31,6 +31,22 @@ constexpr LineMessage kKernelRows[] = {
       {Work::in_machine, "Reseat or replace the NIC, riser or cable if it recurs."}},
      "fabric-agentctl check --only aer,pcie",
      "Linux drivers/pci/pcie/aer.c"},
+    {"aer-surprise-down",
+     host,
+     "[ 5] SDES|[ 5] Surprise Down",
+     {"The PCIe link below this port went down while it was in use: the device left the bus. ",
+      {Work::in_machine, "Check its power, slot, riser and cable, or the device itself."}},
+     "lspci -tv; fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/aer.c"},
+    {"aer-uncorrected", host,
+     "pcieport*[ 4] DLP|pcieport*[13] FCP|[14] CmpltTO|[15] CmpltAbrt|[16] UnxCmplt|[17] RxOF|[18] MalfTLP|[19] ECRC|"
+     "[20] UnsupReq|[21] ACSViol|[22] UncorrIntErr|[12] TLP",
+     "Detail of a PCIe error that was not corrected: the line before names the severity and the device.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+    {"aer-no-details", none, "AER: found no error details for",
+     "A PCIe device sent an error message, and its registers have no details (any more). Harmless alone; other AER "
+     "lines of the port tell more.",
+     "fabric-agentctl check --only aer", "Linux drivers/pci/pcie/aer.c"},
     {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
      "After a PCIe error, Linux could not restore the device, or one beside it. The device works again only after its "
      "driver is loaded again, or the node is restarted.",
@@ -48,7 +64,11 @@ constexpr LineMessage kKernelRows[] = {
        "pci=assign-busses)."}},
      "lspci -vvs {pci} | grep -A9 SR-IOV; cat /proc/cmdline",
      "Linux drivers/pci/iov.c"},
-    {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
+    {"pcie-dpc", host,
+     "DPC: containment event|DPC: unmasked uncorrectable error detected|DPC: ERR_FATAL detected|"
+     "DPC: ERR_NONFATAL detected|DPC: RP PIO error detected",
+     "A PCIe port cut off the devices below it after an uncorrectable error (downstream port containment): the device, "
+     "its slot or riser. The AER lines of the port have the kind of error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
      "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
@@ -77,11 +97,13 @@ constexpr LineMessage kKernelRows[] = {
      "Linux drivers/pci/pci.c"},
     {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
      "The IOMMU blocked an access of the device that the line names: a fault of its driver or firmware (also when the "
-     "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough.",
+     "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough "
+     "(iommu=pt on the kernel command line).",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
-    {"iommu-timeout", host, "AMD-Vi: *Completion-Wait loop timed out|VT-d detected Invalidation Time-out",
-     "The IOMMU waits for a device that does not answer: a GPU or NIC has fallen off the bus or hangs. The lines "
-     "before this one name the device.",
+    {"iommu-timeout", host,
+     "AMD-Vi: *Completion-Wait loop timed out|IOTLB_INV_TIMEOUT|VT-d detected Invalidation Time-out",
+     "The IOMMU waits for a device that does not answer an invalidation: a GPU or NIC has fallen off the bus or hangs. "
+     "This line (IOTLB_INV_TIMEOUT) or the lines around it name the device.",
      "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
      "Linux drivers/iommu/amd/iommu.c, intel/dmar.c"},
     {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",

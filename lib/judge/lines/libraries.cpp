@@ -55,14 +55,21 @@ constexpr LineMessage kLibraryRows[] = {
      false,
      "wc"},
     {"ucx-unreachable", software,
-     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to",
+     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to|"
+     "UCX*No transports selected to",
      "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
      "devices.",
      "ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/wireup/select.c"},
     {"ucx-no-device", host, "network device*is not available, please use one or more of",
      "UCX_NET_DEVICES names a device that this node does not have, or that is down.", "fabric-agentctl status",
      "UCX src/ucp/core/ucp_context.c"},
-    {"ucx-no-transport", host, "transport '*' is not available, please use one or more of",
+    {"ucx-no-gpu", software, "transport*'cuda*not available, please use|transport*'rocm*not available, please use",
+     "This UCX was built without CUDA or ROCm, or does not find their libraries: it has no transport for GPU memory. "
+     "Use a UCX with them in the image.",
+     "ucx_info -v; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/core/ucp_context.c"},
+    {"ucx-no-transport", host,
+     "transport '*' is not available, please use one or more of|"
+     "transports '*' are not available, please use one or more of",
      "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
      "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
     {"ucx-devx", host,
@@ -71,10 +78,22 @@ constexpr LineMessage kLibraryRows[] = {
      "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
 
-    {"ucx-transport-missing", software, "UCX*Cannot use |UCX*annot use transport|UCX*does not support transport",
+    {"ucx-transport-missing", software, "UCX*Cannot use */|UCX*annot use transport|UCX*does not support transport",
      "The device does not offer this transport (ud, rc, dc) to UCX: its driver or rdma-core is too old for it, or "
      "never has it. Use a newer driver, or exclude the transport (UCX_TLS=rc,self,sm).",
      "ucx_info -d | grep -E 'Transport|Device'; uname -r", "UCX src/tools/perf, src/ucp/core/ucp_context.c"},
+    {"ucx-pkey", software, "unable to find specified pkey|there is no valid pkey to use on",
+     "The port has no partition of this key (UCX_IB_PKEY): the subnet manager did not make it a member. On RoCE leave "
+     "the variable unset.",
+     "grep . /sys/class/infiniband/{rdma}/ports/*/pkeys/0; echo $UCX_IB_PKEY", "UCX src/uct/ib/base/ib_iface.c"},
+    {"ucx-relaxed-ordering", software, "IB_PCI_RELAXED_ORDERING=yes requires",
+     "UCX_IB_PCI_RELAXED_ORDERING=yes needs a newer rdma-core or driver than the image has: use try or auto, or a "
+     "newer "
+     "rdma-core.",
+     "echo $UCX_IB_PCI_RELAXED_ORDERING; ibv_devinfo -v -d {rdma}", "UCX src/uct/ib/base/ib_md.c"},
+    {"ucx-mnnvl", software, "multi-node NVLINK support is requested but not supported",
+     "UCX_CUDA_IPC_ENABLE_MNNVL is set on a host without NVLink between nodes, or whose fabric or IMEX is not set up.",
+     "nvidia-smi -q | grep -A 3 Fabric; systemctl status nvidia-imex", "UCX src/uct/cuda/cuda_ipc/cuda_ipc_md.c"},
     {"ucx-link-local", software, "sgix*dgid fe80:",
      "Detail of a failed request: the peer was addressed by its link-local GID (fe80::), which reaches its own segment "
      "only. Choose the GID index of the RoCE v2 IPv4 address (UCX_IB_GID_INDEX); tc is the traffic class.",
@@ -123,6 +142,14 @@ constexpr LineMessage kLibraryRows[] = {
     {"cxgb4-old-driver", host, "libcxgb4 warning*downlevel iw_cxgb4 driver",
      "The kernel's driver iw_cxgb4 is older than the library of rdma-core. Update the kernel or the driver.",
      "modinfo iw_cxgb4; uname -r", "rdma-core providers/cxgb4/dev.c"},
+    {"verbs-provider-missing", software,
+     "couldn't load driver 'libmlx5|couldn't load driver 'libbnxt_re|couldn't load driver 'libionic|"
+     "couldn't load driver 'libirdma|couldn't load driver 'libefa|couldn't load driver 'libhns|"
+     "couldn't load driver 'liberdma",
+     "The provider library of a NIC is missing, or of another rdma-core release: where this NIC is in the node, its "
+     "devices are missing. Install ibverbs-providers (rdma-core) of the release of libibverbs in the image. Without "
+     "such a NIC, the file in /etc/libibverbs.d that names it does no harm.",
+     "ibv_devinfo -l; ls /sys/class/infiniband /etc/libibverbs.d", kInit},
     {"verbs-no-driver", none, "libibverbs: Warning: couldn't load driver",
      "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
      "provider.",
@@ -202,13 +229,22 @@ constexpr LineMessage kLibraryRows[] = {
     {"ompi-libfabric", software, "Open MPI failed an OFI Libfabric library call",
      "A libfabric call failed; the lines after this one name the call and the provider.", "fi_info -l",
      "Open MPI opal/mca/common/ofi/help-common-ofi.txt"},
+    {"ompi-tcp-interface", software, "Open MPI failed to TCP connect to a peer MPI process",
+     "Open MPI took an address that the peer cannot reach: a bridge of containers, a link-local address (169.254), or "
+     "another network. Name the network of the hosts with --mca btl_tcp_if_include, or the peer's process ended.",
+     "ip -br addr", "Open MPI opal/mca/btl/tcp/help-mpi-btl-tcp.txt"},
+    {"mpich-shm", software, "MPIDU_Init_shm_init*unable to allocate shared memory",
+     "MPICH could not make its shared memory segment: /dev/shm is full or too small in the container, or the launcher "
+     "told the ranks wrongly which of them share a host (PMI).",
+     "df -h /dev/shm", "MPICH src/mpid/common/shm/mpidu_init_shm.c"},
     {"ompi-lost-daemon", peer, "has lost communication with a remote daemon",
      "mpirun lost the daemon of a node: the node crashed, or its management network failed.", "ping -c 3 {peer}",
      "Open MPI orte/mca/errmgr, PRRTE src/mca/errmgr"},
 
     // libfabric's providers.
     {"ofi-no-provider", host,
-     "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed",
+     "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed|"
+     "OFI addrinfo() failed*No data available",
      "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
      "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock.",
      "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
@@ -233,6 +269,10 @@ constexpr LineMessage kLibraryRows[] = {
      "NCCL's libfabric plugin could not open an object of the device: it never got its EFA device, or lost it. The "
      "number is libfabric's error.",
      "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c"},
+    {"ofi-rails", software, "number of remote control rails|number of remote rails",
+     "The peer uses another number of network devices (rails): another kind of instance, a container without all "
+     "devices, or other settings of the plugin (OFI_NCCL variables) or version.",
+     "fi_info -p efa; env | grep OFI_NCCL", "aws-ofi-nccl src/nccl_ofi_rdma.cpp"},
     {"ofi-test-expected", none, "entry as expected:",
      "A test of libfabric (fabtests) got the error that it asked for: no fault.", "fi_info -l", "libfabric fabtests"},
     {"ofi-no-match", host, "fi_getinfo: provider*output empty list",

@@ -31,6 +31,19 @@ constexpr LineMessage kNcclRows[] = {
      "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
      "port.",
      "fabric-agentctl diagnose", "NCCL src/transport/net_ib/p2p_resiliency.cc"},
+    {"nccl-port-failed",
+     unknown,
+     "ncclIbResiliency*marked as failed",
+     "A port of a connection failed, and NCCL goes on with the others and tries to recover it. The completion error or "
+     "the event of the port before this line is the cause.",
+     "fabric-agentctl diagnose {port}",
+     "NCCL src/transport/net_ib/p2p_resiliency.cc",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "wc|async"},
     {"nccl-rank-twice", software, "has already checked in|ranks have already checked in",
      "Two processes were started with the same rank: the launcher's ranks or world size are wrong.",
      "env | grep -E '^(RANK|WORLD_SIZE|SLURM_PROCID|OMPI_COMM_WORLD_RANK)='", "NCCL src/bootstrap.cc"},
@@ -52,9 +65,14 @@ constexpr LineMessage kNcclRows[] = {
      "too old, or the port needs a GID (GRH). NCCL_GIN_TYPE=2 uses the proxy instead, as a test.",
      "ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca",
      "NCCL src/transport/net_ib/gdaki/gin_host_gdaki.cc"},
-    {"nccl-version-mismatch", software, "Mismatched NCCL version|mismatched versions of NCCL|Bootstrap*magic*mismatch",
-     "The ranks run different versions of NCCL.", "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c",
-     "NCCL src/init.cc"},
+    {"nccl-version-mismatch", software,
+     "Mismatched NCCL version|mismatched versions of NCCL|Bootstrap*magic*mismatch|NCCL version mismatch with",
+     "The ranks run different versions of NCCL: use the same image on all hosts.",
+     "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", "NCCL src/init.cc, src/ras/ras.cc"},
+    {"nccl-topology-file", software, "NCCL WARN Attribute *of node *not found|NCCL WARN XML Parse",
+     "NCCL cannot read its topology: the file of NCCL_TOPO_FILE, or that of the plugin or image, is malformed or of "
+     "another release. Correct it, or remove it, so that NCCL reads the topology from the host.",
+     "echo $NCCL_TOPO_FILE $NCCL_GRAPH_FILE", "NCCL src/graph/xml.cc, xml.h"},
     {"rccl-runtime", software, "Failed to find ROCm runtime|Failed to find HSA|Could not load libhsa",
      "The ROCm runtime is missing in the image of the job.", "ls /opt/rocm/lib; echo $RCCL_ROCR_PATH",
      "RCCL src/misc/rocmwrap.cc"},
@@ -65,8 +83,10 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL found no usable RDMA device and falls back to TCP: none is in the container, none is up, or NCCL_IB_HCA "
      "excludes all.",
      "fabric-agentctl topo; echo $NCCL_IB_HCA", kNcclNet},
-    {"nccl-no-libibverbs", host, "Failed to open libibverbs.so",
-     "NCCL found no libibverbs and uses TCP: rdma-core is not installed in the container.",
+    {"nccl-no-libibverbs", software, "Failed to open libibverbs.so",
+     "NCCL found no libibverbs and uses TCP sockets instead of RDMA: install rdma-core (libibverbs) in the image of "
+     "the "
+     "job. On a host without RDMA it is normal.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-old-gdr", software,
      "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|"
@@ -80,9 +100,22 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF. NCCL "
      "before 2.23 looks for nv_peer_mem only: if lsmod shows nvidia_peermem, the job needs a newer NCCL.",
      "lsmod | grep peermem; fabric-agentctl check --only gpudirect", "NCCL src/graph/topo.cc"},
-    {"rccl-iommu", host, "Missing \"iommu=pt\" from kernel command line",
-     "The IOMMU translates the accesses of the devices: peer-to-peer transfers are slow or hang.",
-     "fabric-agentctl check --only iommu", "RCCL src/init.cc"},
+    {"rccl-iommu", host, "Missing \"*\" from kernel command line",
+     "The kernel was booted without an option that RCCL expects (amd_iommu=on, iommu=pt): where the IOMMU translates "
+     "the accesses of the devices, peer-to-peer transfers are slow or hang. Add it to the kernel command line.",
+     "cat /proc/cmdline; fabric-agentctl check --only iommu", "RCCL src/init.cc"},
+    {"rccl-environment", software, "NCCL WARN Missing \"*\" from environment",
+     "A variable that RCCL expects for transfers between GPUs over PCIe is not set: export it in the job's "
+     "environment.",
+     "env | grep HSA_", "RCCL src/init.cc"},
+    {"rccl-fabric-library", none, "NCCL WARN RCCL_USE_AMD_SMI_LIB not set",
+     "A note of RCCL: without RCCL_USE_AMD_SMI_LIB=1 it does not use a UALoE fabric of the GPUs. Harmless on hosts "
+     "that have none.",
+     "env | grep RCCL_", "RCCL src/misc/amdsmi_wrap.cc"},
+    {"nccl-gpu-links", host, "NCCL WARN Failed to find reverse path from remNode",
+     "The links between the GPUs (NVLink, XGMI) are not the same in both directions in the topology that the driver "
+     "reports: a virtual machine with some of the node's GPUs, or a driver that does not fit.",
+     "nvidia-smi topo -m; amd-smi topology", "NCCL src/graph/paths.cc"},
     {"nccl-no-socket", host, "no socket interface found|NET/Socket : no interface found|No IP interface found",
      "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up.",
      "ip -br addr; echo $NCCL_SOCKET_IFNAME", "NCCL src/bootstrap.cc"},
@@ -115,8 +148,9 @@ constexpr LineMessage kNcclRows[] = {
      "name the event.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclNet},
     {"nccl-proxy",
-     host,
-     "[Proxy Service*Failed to execute operation",
+     unknown,
+     "[Proxy Service*Failed to execute operation|[Service thread] Error encountered progressing operation|"
+     "Socket recv failed while polling for opId",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
      "NCCL src/proxy.cc",
@@ -140,13 +174,24 @@ constexpr LineMessage kNcclRows[] = {
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
+    {"nccl-nvls", host, "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",
+     "NVLink SHARP (NVLS) could not be set up on this node: the fabric manager or an NVSwitch is in a bad state, often "
+     "because the fabric manager was restarted without a reset of the GPUs. Reset the GPUs, or reboot; "
+     "NCCL_NVLS_ENABLE=0 goes on without it. The network is not at fault.",
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc"},
     {"nccl-cuda", host,
      "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
      "error",
      "A call of CUDA or HIP failed, for the reason in quotes: the memory of the GPU is used up, or the GPU or an "
      "earlier kernel on it has failed. The network is not at fault.",
      "journalctl -k -g 'NVRM|amdgpu'", "NCCL src/include/checks.h"},
-    {"nccl-shm", host, "Error while creating shared memory segment|failed to extend /dev/shm/nccl",
+    {"nccl-shm-foreign", software, "Error while attaching to shared memory segment",
+     "A rank of this host cannot open the shared memory segment of another one: their containers do not share /dev/shm "
+     "(IPC namespace), or the other rank ended. Give the ranks of a host one container or --ipc=host; "
+     "NCCL_SHM_DISABLE=1 as a test. The network is not at fault.",
+     "ls -l /dev/shm; readlink /proc/PID/ns/ipc", "NCCL src/misc/shmutils.cc"},
+    {"nccl-shm", host,
+     "Error while creating shared memory segment|failed to extend /dev/shm/nccl|Call to posix_fallocate failed",
      "/dev/shm is too small for NCCL, or full: containers have 64 MB by default (docker run --shm-size, an emptyDir of "
      "medium Memory), and segments of killed jobs stay. The network is not at fault.",
      "df -h /dev/shm; ls -l /dev/shm", "NCCL src/misc/shmutils.cc"},
@@ -158,7 +203,46 @@ constexpr LineMessage kNcclRows[] = {
      "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
      "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",
      "ping -c 3 {peer}", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
-    {"gloo-peer", peer, "gloo*Connection closed by peer|gloo*Connection reset by peer|Gloo connectFullMesh failed",
+    {"torch-store-closed",
+     peer,
+     "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed on SocketImpl|SocketImpl(*failed to recv, got "
+     "0",
+     "The process that holds PyTorch's store, mostly rank 0, ended: its log has the cause. A consequence on this rank; "
+     "the store uses TCP, not RDMA.",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
+     "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "nccl|wc|async|gpu|torch|out"},
+    {"torch-port-in-use", software, "server socket has failed to bind to|server socket has failed to listen on",
+     "PyTorch's store cannot listen on its port (MASTER_PORT) on this host: an old process or another job uses it.",
+     "ss -ltnp", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"torch-rank-killed", software, "failed (exitcode: -9)|exitcode  : -9",
+     "A rank was killed by SIGKILL: mostly the kernel's OOM killer, or the memory limit of the container or the job. "
+     "Its peers see closed connections and retry errors.",
+     "journalctl -k -g 'oom-kill'", "PyTorch torch/distributed/elastic/multiprocessing/api.py"},
+    {"torch-rank-ended",
+     unknown,
+     "failed (exitcode: ",
+     "torchrun reports that a local rank ended; the reason is in the output of that rank, which printed its error "
+     "before.",
+     "grep -h -A 20 Traceback LOG-OF-EVERY-RANK | head -40",
+     "PyTorch torch/distributed/elastic/multiprocessing/api.py",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|gpu|torch|gloo|out"},
+    {"gloo-mesh", software, "Gloo connectFullMesh failed|gloo*nable to find address for",
+     "Gloo took an interface or an address that this host does not have or that the other ranks cannot reach: "
+     "GLOO_SOCKET_IFNAME names another interface, or the name of a host resolves to a loopback address (127.0.1.1). It "
+     "uses TCP, not RDMA.",
+     "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "PyTorch ProcessGroupGloo.cpp, Gloo transport/tcp"},
+    {"gloo-peer", peer, "gloo*Connection closed by peer|gloo*Connection reset by peer",
      "A rank ended, or Gloo took an address that the other ranks cannot reach (GLOO_SOCKET_IFNAME; a host name that "
      "resolves to 127.0.1.1). Gloo uses TCP, not RDMA.",
      "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "PyTorch ProcessGroupGloo.cpp, Gloo transport/tcp/pair.cc"},

@@ -13,6 +13,7 @@ extern const std::span<const LineMessage> kDriverMessages;      // drivers.cpp
 extern const std::span<const LineMessage> kKernelMessages;      // kernel.cpp
 extern const std::span<const LineMessage> kGpuMessages;         // gpus.cpp
 extern const std::span<const LineMessage> kProgramMessages;     // programs.cpp
+extern const std::span<const LineMessage> kPlatformMessages;    // platforms.cpp
 extern const std::span<const LineMessage> kCallMessages;        // calls.cpp: of any library, by call and errno
 
 }  // namespace fabric::lines

@@ -120,6 +120,33 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "errno 5 EIO (Input/output error)\nerror IAVF_ERR_PARAM\n");
 }
 
+// Numbers and texts that look like errnos, and are those of something else.
+TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
+  const std::string timeout = "errno 110 ETIMEDOUT (Connection timed out)\n",
+                    invalid = "errno 22 EINVAL (Invalid argument)\n";
+  EXPECT_EQ(codes_text("api.py:833] failed (exitcode: -9) local_rank: 3 (pid: 9295)"), "signal 9 SIGKILL\n");
+  EXPECT_EQ(codes_text("command terminated with exit code 137"), "signal 9 SIGKILL\n");
+  EXPECT_EQ(codes_text("failed (exitcode: 1) local_rank: 0"), "");
+  EXPECT_EQ(codes_text("ibrc.cpp:1433: non-zero status: 7 ep_connect failed"),
+            "NVSHMEM status 7 NVSHMEMX_ERROR_INTERNAL\n");
+  EXPECT_EQ(codes_text("ibrc.cpp:418: non-zero status: 110 ibv_modify_qp failed"), timeout);
+  EXPECT_EQ(codes_text("nvls.cc:598 NCCL WARN Cuda failure 1 'invalid argument'"), "CUDA error 1: invalid value\n");
+  EXPECT_EQ(codes_text("cudaHostRegister with IoMemory failed with error=800."), "CUDA error 800: not permitted\n");
+  EXPECT_EQ(codes_text("gdr_pin_buffer_v2(addr 7f2a40000000, size 65536, flags 1) failed: 22"), invalid);
+  EXPECT_EQ(codes_text("error in gdr_pin_buffer with code=22"), invalid);
+  EXPECT_EQ(codes_text("IONIC_CMD_Q_INIT (40) failed: TIMEOUT (-110)"), timeout + "command IONIC_CMD_Q_INIT\n");
+  EXPECT_EQ(codes_text("DEV_CMD IONIC_CMD_RDMA_CREATE_ADMINQ (53) error, IONIC_RC_ENOMEM (10) failed"),
+            "command IONIC_CMD_RDMA_CREATE_ADMINQ\nstatus IONIC_RC_ENOMEM\n");
+  EXPECT_EQ(codes_text("qp async event qp_id = 214, ae = 0x50a (text), qp_cnt = 12"),
+            "asynchronous event 0x50a LLP_TOO_MANY_RETRIES\nstatus 12 IBV_WC_RETRY_EXC_ERR\n");
+  EXPECT_EQ(codes_text("Processing CQ[0x1f] op error, AE 0x0203"), "asynchronous event 0x203 CQ_OPERATION_ERROR\n");
+  EXPECT_EQ(codes_text("Bad wc status -- 12 -- 0"), "status 12 IBV_WC_RETRY_EXC_ERR\n");
+  for (const char* line : {"pcieport 0000:00:03.0:    [ 5] SDES", "pcieport:    [ 5] Surprise Down Error    (First)"})
+    EXPECT_EQ(codes_text(line), "AER surprise down: the link went down while it was in use\n") << line;
+  EXPECT_EQ(codes_text("SXid (PCI:0000:84:00.0): 12028, Data {0x1}"), "SXid 12028: egress nonposted PRIV error\n");
+  EXPECT_EQ(codes_text("XidCriticalError: Xid=69 on Device=GPU-1"), "Xid 69: exception of the graphics engine class\n");
+}
+
 // One row of a call and an errno covers the words of every library.
 TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
   for (const char* line :
@@ -130,6 +157,12 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
   EXPECT_EQ(id_of("rdma_resolve_addr: Cannot assign requested address (-99)"), "rdmacm-local-address");
   EXPECT_EQ(id_of("rdma_resolve_addr failed: No such device"), "rdmacm-no-device") << "not the network";
   EXPECT_EQ(id_of("write /sys/bus/pci/devices/0000:c1:00.0/sriov_numvfs: no space left on device"), "vfs-msix");
+  for (const char* line : {"rdma_resolve_route failed", "rdma_resolve_route failed: Invalid argument"})
+    EXPECT_EQ(id_of(line), "rdmacm-route-local") << "RoCE sends nothing for it: not the network";
+  for (const char* line :
+       {"cma event RDMA_CM_EVENT_ROUTE_ERROR, error -22", "rdma_resolve_route: Connection timed out"})
+    EXPECT_EQ(id_of(line), "rdmacm-route") << line;
+  EXPECT_EQ(id_of("Failed to post a send for the qpair 0xd10160 with errno -22"), "post-invalid");
   EXPECT_EQ(id_of("ibv_reg_mr succeeded"), "");
 }
 
