@@ -463,7 +463,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
   out.add(error_lines(ctx));
   if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"})) {
     out.culprit = Culprit::host;
-    out.next.push_back(fault->remedy);
+    out.next = fault->fix;
     return out;
   }
   if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
@@ -477,7 +477,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
       "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
       "Read the state of the port at " + ctx.peer_label() +
           ": if it is enabled and has no link either, it is the cable or one of its modules.");
-  for (const Fix& each : fault->fix) out.next.push_back(each);
+  out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)
     out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
   return out;

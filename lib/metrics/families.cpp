@@ -419,11 +419,8 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
 // A counter that the device does not have is absent from the sum.
 void add_vnic(FamilySet& families, const Labels& labels, const HealthReporter& vnic, RawCounters raw) {
   for (const VnicFault& fault : kVnicFaults)
-    if (const auto* count = find_in(vnic.diagnosis, std::string(fault.counter))) {
-      const auto value = static_cast<double>(*count);
-      if (fault.is_level) families.add(kErrorQueues, labels, value);
-      else families.accumulate(kQueueFaults, labels, {}, value);
-    }
+    if (const auto* count = find_in(vnic.diagnosis, std::string(fault.counter)); count != nullptr && !fault.is_level)
+      families.accumulate(kQueueFaults, labels, {}, static_cast<double>(*count));
   for (const auto& [name, value] : vnic.diagnosis)
     if (raw == RawCounters::all) families.add(kVnicCounters, labels, {{"counter", name}}, static_cast<double>(value));
 }

@@ -92,9 +92,6 @@ inline constexpr Metric kQueueFaults{
     "fabric_device_queue_faults_total",
     "Overruns of the device's completion and event queues, and commands beyond a quota, all together, as the firmware "
     "counts them since the driver was loaded (mlx5's devlink health reporter vnic)."};
-inline constexpr Metric kErrorQueues{
-    "fabric_device_error_queues",
-    "Queues that the firmware put into an error state, as it counts them (mlx5's devlink health reporter vnic)."};
 inline constexpr Metric kVnicCounters{
     "fabric_device_vnic_counters",
     "Values of mlx5's devlink health reporter vnic, under the driver's names (counter); published with raw = \"all\"."};
@@ -112,6 +109,6 @@ inline constexpr auto kTelemetry = pointers_to(
     kModuleTxBias, kModuleRxPowerLowest, kModuleTxPowerLowest, kModuleTemperatureLimit, kModuleVoltageLimit,
     kModuleRxPowerLimit, kModuleTxPowerLimit, kModuleTxBiasLimit, kModuleFlag, kModuleLanesLost, kModuleTxFaults,
     kModuleInputErrors, kModuleInputSnr, kResources, kResourcesMost, kResourcesByOwner, kDeviceHealthy, kDeviceErrors,
-    kDeviceRecoveries, kQueueFaults, kErrorQueues, kVnicCounters, kPcieErrors);
+    kDeviceRecoveries, kQueueFaults, kVnicCounters, kPcieErrors);
 
 }  // namespace fabric::metrics

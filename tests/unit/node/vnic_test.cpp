@@ -238,7 +238,6 @@ TEST(Collector, CountersOfQueuesAreShownAsLongAsTheyAreOfLate) {
   EXPECT_EQ(test::value(page, faults), 7);
   ASSERT_TRUE(test::value(page, age));
   EXPECT_GE(*test::value(page, age), 40);
-  EXPECT_FALSE(test::has(page, "fabric_device_error_queues{")) << "absent is not zero";
   EXPECT_EQ(counters_of(running.node()).at("cq_overrun"), 5u) << "the rules see them";
   tree.file(state::kVnicFile, published({{"cq_overrun", 6}}, 1030));
   running.refresh();
@@ -259,15 +258,15 @@ TEST(VnicFamilies, CountFaultsAndShowTheRestOnRequest) {
   const auto series = [&](RawCounters raw) {
     auto out = test::series_of([&](FamilySet& set) { add_telemetry(set, node, {raw, {}}); });
     std::erase_if(out, [](const auto& one) {
-      return !one.first.starts_with("fabric_device_queue") && !one.first.starts_with("fabric_device_error_") &&
-             !one.first.starts_with("fabric_device_vnic") && !test::has(one.first, "reporter=vnic");
+      return !one.first.starts_with("fabric_device_queue") && !one.first.starts_with("fabric_device_vnic") &&
+             !test::has(one.first, "reporter=vnic");
     });
     return out;
   };
   const std::string at = ",device=mlx5_0";
   EXPECT_EQ(series(RawCounters::all), test::Series{}) << "not read";
   port.reporters[1].diagnosis = Firmware().counters;
-  const test::Series usual{{"fabric_device_queue_faults_total" + at, 7}, {"fabric_device_error_queues" + at, 3}};
+  const test::Series usual{{"fabric_device_queue_faults_total" + at, 7}};
   EXPECT_EQ(series(RawCounters::unmapped), usual);
   test::Series all = usual;
   for (const auto& [name, value] : port.reporters[1].diagnosis)
