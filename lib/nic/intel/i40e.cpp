@@ -14,8 +14,7 @@ constexpr intel::LldpAgent kAgent{"disable-fw-lldp", false};
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = upstream::read(io, keys);
   if (!out) return out;
-  if ((keys & (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev))).any())
-    intel::read_agent(io, kAgent, *out);
+  if ((keys & (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev))).any()) intel::read_agent(io, kAgent, *out);
   intel::note_hidden_pause(*out);
   return out;
 }
