@@ -159,9 +159,14 @@ class Pass {
       have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
-    // A setting that the port did not offer at first has its original in the newest reading.
-    const bool is_new = !has_value(*row.setting, first_.values) && has_value(*row.setting, have_.values);
-    if (is_new) copy_value(*row.setting, have_.values, first_.values);
+    // Settings that the port did not offer at first have their originals in the newest reading: all of them, because a
+    // write may reach more than its own.
+    bool is_new = false;
+    for (const Setting& setting : kSettings) {
+      if (has_value(setting, first_.values) || !has_value(setting, have_.values)) continue;
+      copy_value(setting, have_.values, first_.values);
+      is_new = true;
+    }
     if (save_ != nullptr && (!saved_ || (*saved_ && is_new))) {
       Qos original = first_.values;
       if (original.fec == kNoFec) original.fec.reset();

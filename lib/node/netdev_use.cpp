@@ -133,6 +133,37 @@ Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
   return out;
 }
 
+// A session of this host whose packets leave by the stack; nullopt: none.
+Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Stack& stack) {
+  const auto sessions = sessions_of(kernel);
+  if (!sessions) return sessions.error();
+  if (sessions->empty()) return std::optional<sock_diag::Session>();
+  const auto routes = rtnl::routes(*kernel.route);
+  if (!routes) return routes.error();
+  std::vector<const rtnl::IpRoute*> by_port;
+  for (const rtnl::IpRoute& each : *routes)
+    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return stack.has(hop.ifindex); }))
+      by_port.push_back(&each);
+  std::set<std::tuple<Ip, Ip, int>> asked;
+  for (const sock_diag::Session& session : *sessions) {
+    const bool stays_here =
+        is_loopback(session.remote) || stack.own.contains(session.remote) || stack.others.contains(session.remote);
+    if (stays_here && !is_link_local(session.remote)) continue;
+    bool uses = stack.has(session.device) || (!is_link_local(session.local) && stack.own.contains(session.local));
+    const bool may_leave = std::ranges::any_of(by_port, [&](const rtnl::IpRoute* each) {
+      return each->destination.v6 == session.remote.v6 && in_subnet(session.remote, each->destination, each->prefix);
+    });
+    if (!uses && may_leave && !is_link_local(session.remote) &&
+        asked.insert({session.local, session.remote, session.device}).second) {
+      const auto by = rtnl::interface_to(*kernel.route, session.remote, session.local, session.device);
+      if (!by && by.error().code != ENETUNREACH && by.error().code != EHOSTUNREACH) return by.error();
+      uses = by && stack.has(*by);
+    }
+    if (uses) return std::optional(session);
+  }
+  return std::optional<sock_diag::Session>();
+}
+
 // A device of another network namespace above a device of the stack, a container's macvlan for example: nothing in this
 // namespace shows it, and no program here sees its sessions. A device above one with the same ifindex in a third
 // namespace counts too. Namespaces that cannot be read are left out: those without an id here, and without
@@ -209,37 +240,15 @@ std::string sessions_over(Kernel& kernel, const Port& port) {
     if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
       return "a guest or a container (" + link.name + ") uses " + place_of(*stack, master->ifindex, port);
   }
+  const auto session = session_over(kernel, *stack);
+  if (!session) return unknown(session.error());
+  if (*session) return "a TCP session of this host (" + to_text((*session)->local) + ") uses " + port.netdev;
+  // Last, because it lists the links of every container.
   const auto elsewhere = device_elsewhere(*kernel.route, *stack);
   if (!elsewhere) return unknown(elsewhere.error());
   if (*elsewhere)
     return "a container (" + (*elsewhere)->name + " in another network namespace) uses " +
            place_of(*stack, *(*elsewhere)->lower_elsewhere, port);
-  const auto sessions = sessions_of(kernel);
-  if (!sessions) return unknown(sessions.error());
-  if (sessions->empty()) return {};
-  const auto routes = rtnl::routes(*kernel.route);
-  if (!routes) return unknown(routes.error());
-  std::vector<const rtnl::IpRoute*> by_port;
-  for (const rtnl::IpRoute& each : *routes)
-    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return stack->has(hop.ifindex); }))
-      by_port.push_back(&each);
-  std::set<std::tuple<Ip, Ip, int>> asked;
-  for (const sock_diag::Session& session : *sessions) {
-    const bool stays_here =
-        is_loopback(session.remote) || stack->own.contains(session.remote) || stack->others.contains(session.remote);
-    if (stays_here && !is_link_local(session.remote)) continue;
-    bool uses = stack->has(session.device) || (!is_link_local(session.local) && stack->own.contains(session.local));
-    const bool may_leave = std::ranges::any_of(by_port, [&](const rtnl::IpRoute* each) {
-      return each->destination.v6 == session.remote.v6 && in_subnet(session.remote, each->destination, each->prefix);
-    });
-    if (!uses && may_leave && !is_link_local(session.remote) &&
-        asked.insert({session.local, session.remote, session.device}).second) {
-      const auto by = rtnl::interface_to(*kernel.route, session.remote, session.local, session.device);
-      if (!by && by.error().code != ENETUNREACH && by.error().code != EHOSTUNREACH) return unknown(by.error());
-      uses = by && stack->has(*by);
-    }
-    if (uses) return "a TCP session of this host (" + to_text(session.local) + ") uses " + port.netdev;
-  }
   return {};
 }
 

@@ -19,7 +19,8 @@ Result<void> check_name_kept(Netlink& route, const NetdevId& netdev) {
   if (now && now->name == netdev.name) return {};
   if (!now && now.error().code != ENODEV) return {};
   const auto other = rtnl::link(route, netdev.name);
-  if (!other) return {};  // no device has got the write instead
+  // No device has got the write instead; or the device has the name as an alternative one.
+  if (!other || other->ifindex == netdev.ifindex) return {};
   return error(ESTALE, netdev.name + ": renamed or removed during the write, which interface " +
                            std::to_string(other->ifindex) + ", named " + netdev.name +
                            " now, may have got instead: compare its settings");

@@ -178,7 +178,10 @@ Result<std::vector<int>> namespaces(Netlink& route) {
 
 Result<std::vector<Link>> links_in(Netlink& route, int id) {
   return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links of another network namespace", parse_link,
-                               AttrWriter().header(ifinfomsg{}).u32(IFLA_TARGET_NETNSID, static_cast<uint32_t>(id)));
+                               AttrWriter()
+                                   .header(ifinfomsg{})
+                                   .u32(IFLA_TARGET_NETNSID, static_cast<uint32_t>(id))
+                                   .u32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS));
 }
 
 Result<Link> link(Netlink& route, const std::string& netdev) {

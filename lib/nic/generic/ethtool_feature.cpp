@@ -17,9 +17,10 @@ Error no_ethtool(const PortIo& io) {
   return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
 }
 
-// The setting could not be read. EOPNOTSUPP means that the driver lacks it.
+// The setting could not be read. EOPNOTSUPP means that the driver lacks it. EAGAIN is the driver's own, and may last:
+// i40e_get_fec_param() of Linux 6.12 returns it if the firmware does not describe the module.
 void not_read(Reading& out, SettingId setting, const Error& failure, std::string_view what) {
-  if (is_transient(failure)) out.lost = failure;
+  if (is_transient(failure) && failure.code != EAGAIN) out.lost = failure;
   else if (failure.code != EOPNOTSUPP) out.not_offered(setting, failure.text());
   else out.not_offered(setting, std::string("the driver has no ").append(what) + " to set");
 }

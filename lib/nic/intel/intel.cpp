@@ -52,7 +52,11 @@ Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& wa
   if (!pause_needs_pfc_off(have.values)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;
   pfc.pfc = PrioSet{};
-  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) return off;
+  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) {
+    pfc.pfc = have.values.pfc;
+    if (is_transient(off.error())) (void)upstream::write_pfc(io, setting, pfc, have);  // PFC may be off
+    return off;
+  }
   auto written = upstream::write_pause(io, setting, want, have);
   pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
