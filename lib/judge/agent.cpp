@@ -31,20 +31,19 @@ Finding agent_finding(const View& view, const AgentState& agent) {
     return bad(Status::warning, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
-               {Work::service, "fabric-agentctl config check, then systemctl reload fabric-agent"});
+               {"fabric-agentctl config check", {Work::service, ", then systemctl reload fabric-agent"}});
   if (!agent.lost_entry.empty())
     return bad(
         Status::warning, "host",
         "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
         "every port keeps its [[port]] entry at a reload",
         "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
-        {Work::service,
-         "Restore the entry, then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart "
-         "fabric-agent"});
+        {"Restore the entry",
+         {Work::service,
+          ", then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart fabric-agent"}});
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
-               "Enforcement is suspended because of an apply with --confirm.",
-               {Work::service, "End the suspension: " + agent.held});
+               "Enforcement is suspended because of an apply with --confirm.", fix_of_suspension(agent.held));
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
     return bad(
         Status::warning, "host", "running, " + mode, "running, " + std::string(to_text(view.policy->mode)) + " mode",
@@ -62,9 +61,8 @@ std::optional<Finding> ask_agent(const View& view) {
     if (view.policy != nullptr) meaning = "The agent uses the last valid configuration; later changes have no effect.";
     return bad(Status::warning, "host", "configuration invalid: " + first_error(view), "configuration valid",
                std::move(meaning),
-               {Work::service,
-                "Correct the errors that fabric-agentctl config check reports, then systemctl reload-or-restart "
-                "fabric-agent"});
+               {"Correct the errors that fabric-agentctl config check reports",
+                {Work::service, ", then systemctl reload-or-restart fabric-agent"}});
   }
   const bool runs = view.now.agent && view.now.agent->running;
   // A site that wants only metrics.

@@ -224,9 +224,9 @@ constexpr Measurement kGidChangedWindows[]{
      .quiet = 1,
      .transport = true,
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
-     .remedy = {{Work::service,
-                 "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. "},
-                "Restart the affected jobs."},
+     .remedy = {"Find the program that changes addresses",
+                {Work::service, ": journalctl -u systemd-networkd -u NetworkManager"},
+                ". Restart the affected jobs."},
      .read_port = read_gid_changed},
 };
 

@@ -254,6 +254,14 @@ Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, cons
   return out;
 }
 
+Fix fix_of_suspension(const std::string& held) {
+  const std::string text = "End the suspension: " + held;
+  const size_t command = text.find("systemctl");
+  const size_t part = command == std::string::npos ? std::string::npos : text.rfind("; ", command);
+  if (part == std::string::npos) return text;
+  return {text.substr(0, part), {Work::service, text.substr(part)}};
+}
+
 namespace {
 
 constexpr double kSlack = 1;           // readings are not exactly periodic: a wait may end this much early

@@ -21,6 +21,9 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
                        const std::string& peer = {});
 // The fix of a row, with these names.
 Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
+// `held`: why enforcement is suspended, as agentd publishes it: "reverted at TIME: not confirmed; to enforce it anyway:
+// systemctl reload fabric-agent".
+Fix fix_of_suspension(const std::string& held);
 
 // -- Windows
 

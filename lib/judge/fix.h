@@ -22,7 +22,7 @@ enum class Work : uint8_t {
   ends_jobs = 4,   // ends the jobs of this node: reboot, reload of a driver, reset of a NIC
   in_machine = 6,  // at_machine and ends_jobs: the machine is off, or restarts, for it
   when_idle = 8,   // its text says that no job may run
-  service = 16,    // controls a service of this machine, or reads its log
+  service = 16,    // a command that controls a service of this machine, or reads its log
 };
 constexpr Work operator|(Work a, Work b) {
   return static_cast<Work>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
@@ -31,6 +31,11 @@ constexpr bool has_any(Work work, Work of) { return (static_cast<uint8_t>(work) 
 
 // A step of a row. Its text ends with the blank, semicolon or newline before the next step: the texts of the steps, one
 // after the other, are the text of the fix. A literal alone is a step of no such work.
+//
+// The text without the steps of a kind must be a text as well: adapt_remedy() leaves them out, with the ";" before
+// them. So a step with a kind is whole sentences, or the part of a sentence that begins in another step; what goes on
+// after it needs no change: {"Read the log", {Work::at_link, ", then reseat the cable"}, "."}. Only the command is
+// Work::service: {"Correct the file", {Work::service, ", then systemctl reload fabric-agent"}}.
 struct StepRow {
   Work work = Work::none;
   std::string_view text;

@@ -557,7 +557,9 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
             "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + numa + " NETDEV.";
   if (host.irqbalance == true) {
     meaning += "irqbalance runs and may have placed them there.";
-    fix += {Work::service, " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)."};
+    fix += " First ";
+    fix += {Work::service, "systemctl disable --now irqbalance, or "};
+    fix += "ban these IRQs (--banirq).";
   } else {
     meaning += "The driver, irqaffinity= or a tuning script may have placed them there.";
   }

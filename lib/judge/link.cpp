@@ -162,7 +162,8 @@ constexpr Advice kEthernet[]{
     {0,
      kIsDown,
      {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
-      {Work::at_link, ", then check cable and switch port."}}}};
+      {Work::at_link, ", then check cable and switch port"},
+      "."}}};
 constexpr Advice kInfiniband[]{
     {kPolling,
      kNoSignal,
@@ -913,9 +914,9 @@ constexpr Measurement kLinkFlapWindows[]{
      .quiet = 1,
      .graced = true,
      .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
-     .remedy = {{Work::service,
-                 "Rule out changes of PFC, FEC or DCB, which restart the link: journalctl -u fabric-agent. "},
-                "Check the module and its light: ethtool -m {netdev}. ",
+     .remedy = {"Rule out changes of PFC, FEC or DCB, which restart the link",
+                {Work::service, ": journalctl -u fabric-agent"},
+                ". Check the module and its light: ethtool -m {netdev}. ",
                 {Work::at_link,
                  "Clean and reseat the connectors, then replace the cable or the transceivers, then try another switch "
                  "port."}},

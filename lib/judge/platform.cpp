@@ -72,9 +72,10 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
     return bad(Status::warning, bridge, observed, expected, meaning,
                {Work::ends_jobs, "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check"});
   return bad(Status::warning, bridge, observed, expected, meaning,
-             {{Work::service, "setpci -s " + bridge + " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; "},
-              {Work::in_machine, "persistent: disable ACS in the firmware setup, or add " + persistent + ". "},
-              "Keep ACS if virtual machines get single devices."});
+             {"setpci -s " + bridge + " ECAP_ACS+6.w=0000",
+              {Work::service, " && systemctl restart fabric-agent-pci"},
+              {Work::in_machine, "; persistent: disable ACS in the firmware setup, or add " + persistent},
+              ". Keep ACS if virtual machines get single devices."});
 }
 
 Finding unread_finding(const std::string& why) {
@@ -462,16 +463,18 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
                "PCIe settings differ from those of the other NICs of this model (" + differing +
                    "): this NIC will be the slow one in a collective.",
-               {{Work::in_machine | Work::service,
+               {{Work::in_machine,
                  "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
-                 "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. "},
+                 "setup (or pci=pcie_bus_safe)"},
+                {Work::in_machine | Work::service, ", then systemctl restart fabric-agent-pci"},
+                {Work::in_machine, ". "},
                 "Compare with lspci -vv -s " + pci});
   if (subject.for_gpus && *subject.has->mrrs < limit_of(view, kLeastMrrs) && !mrrs_wanted)
-    return bad(
-        Status::warning, subject.nic->name, observed,
-        "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
-        "Small read requests keep the NIC from reading memory at the rate of the network.",
-        {Work::service, "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci"});
+    return bad(Status::warning, subject.nic->name, observed,
+               "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
+               "Small read requests keep the NIC from reading memory at the rate of the network.",
+               {"Set mrrs = 4096 for this port in fabric-agent.toml",
+                {Work::service, ", then systemctl restart fabric-agent-pci"}});
   return good(subject.nic->name, observed, "equal to others of its model");
 }
 

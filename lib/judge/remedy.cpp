@@ -9,16 +9,12 @@
 namespace fabric {
 namespace {
 
-// The fix without its steps of such work. A step that another sentence began and this one ended is left whole: "A; then
-// B" without A is B.
+// The fix without its steps of such work. Rows are written so that the rest is a text (fix.h).
 Fix without(Fix fix, Work work) {
   std::erase_if(fix.steps, [&](const Step& step) { return has_any(step.work, work); });
   if (fix.empty()) return {};
   std::string& last = fix.steps.back().text;
   while (last.ends_with(' ') || last.ends_with(';') || last.ends_with('\n')) last.pop_back();
-  std::string& first = fix.steps.front().text;
-  for (const std::string_view start : {"then ", "Then ", "else ", "Else "})
-    if (first.starts_with(start)) first.erase(0, start.size());
   return fix;
 }
 
@@ -91,12 +87,25 @@ void drain_first(Finding& finding, Work ends_jobs) {
   }
 }
 
+// "Then swap it.", "A cable": not a command, and not NCCL_IB_TC=106.
+bool begins_sentence(std::string_view text) {
+  const auto is_capital = [&](size_t at) { return at < text.size() && text[at] >= 'A' && text[at] <= 'Z'; };
+  return is_capital(0) && !is_capital(1);
+}
+
+// What stands between the two.
+std::string_view separator(std::string_view before, std::string_view step) {
+  if (before.empty()) return "";
+  if (before.ends_with('.') || before.ends_with(':')) return " ";
+  return begins_sentence(step) ? ". " : "; ";
+}
+
 }  // namespace
 
 std::string joined_steps(const std::vector<std::string>& steps) {
   std::string out;
   for (const std::string& step : steps) {
-    if (!out.empty()) out += out.ends_with('.') || out.ends_with(':') ? " " : "; ";
+    out += separator(out, step);
     out += step;
   }
   return out;
@@ -124,7 +133,8 @@ void adapt_remedy(Finding& finding, const View& view) {
     return;
   }
   if (view.is_captured && leave_out(finding, Work::service) && finding.fix.empty())
-    add_last(finding, "This is a captured tree: start the service on the captured machine, and capture it again.");
+    add_last(finding,
+             "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
   const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == finding.subject; });

@@ -7,7 +7,8 @@
 
 namespace fabric {
 
-// The steps in one line: sentences with a space between them, other steps with "; ".
+// The steps in one line: a sentence after ". ", other steps after "; ", and both after a space if the step before them
+// ends in a period or colon.
 std::string joined_steps(const std::vector<std::string>& steps);
 
 // Without work with hands, which the operator of the host does: he gets the fault.

@@ -102,8 +102,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   // As long as one of these is open, neither the agent nor an apply writes.
   if (view.policy != nullptr && !view.no_policy.empty())
     verdict.fix = "Correct the configuration first: fabric-agentctl config check";
-  else if (agent && agent->running && !agent->held.empty())
-    verdict.fix = {Work::service, "End the suspension: " + agent->held};
+  else if (agent && agent->running && !agent->held.empty()) verdict.fix = fix_of_suspension(agent->held);
   if (!change.detail.empty() && change.outcome != Outcome::pending)
     verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.fix);

@@ -492,7 +492,9 @@ void expect_fitting(const Machine& machine) {
       if (each.status == Status::ok) continue;
       expect_fitting_steps(each, machine.is_guest());
       const std::string text = each.remedy + "\n" + joined(each.next, "\n");
-      EXPECT_FALSE(has(text, ".;")) << each.id << ": " << text;
+      for (const std::string_view joint : {".;", ". ;", ";.", "; This is", " ,", "\nthen ", "\n,", "\n:", "\n."})
+        EXPECT_FALSE(has("\n" + text, joint)) << each.id << ": " << text;
+      EXPECT_FALSE(text.starts_with("then ") || text.starts_with("persistent:")) << each.id << ": " << text;
       if (is_captured) EXPECT_FALSE(has(text, "systemctl")) << each.id << ": " << text;
       if (machine.is_guest()) EXPECT_FALSE(has(text, "eseat")) << each.id << ": " << text;
     }

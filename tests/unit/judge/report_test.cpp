@@ -4,11 +4,17 @@
 // no counter counts. Traffic without PFC is reported before it is lost.
 #include "judge/report.h"
 
+#include <regex>
+
+#include "base/find.h"
 #include "base/json.h"
+#include "base/parse.h"
 #include "judge/engine.h"
 #include "judge/finding.h"
 #include "judge/health_state.h"
+#include "judge/lines.h"
 #include "judge/remedy.h"
+#include "judge/rule.h"
 #include "judge/unseen.h"
 #include "node/node.h"
 #include "support/healthy_node.h"
@@ -311,7 +317,9 @@ std::string adapted(const View& view, Fix fix, std::string subject = "mlx5_1/1")
 
 TEST(Remedy, StepsAreJoinedAsSentences) {
   EXPECT_EQ(joined_steps({"Read the module.", "ethtool -m ens0", "Then swap it."}),
-            "Read the module. ethtool -m ens0; Then swap it.");
+            "Read the module. ethtool -m ens0. Then swap it.");
+  EXPECT_EQ(joined_steps({"ethtool -m ens0", "lspci", "NCCL_IB_TC=106", "Compare:", "Look."}),
+            "ethtool -m ens0; lspci; NCCL_IB_TC=106. Compare: Look.");
   EXPECT_EQ(joined_steps({}), "");
 }
 
@@ -330,12 +338,14 @@ TEST(Remedy, AGuestHasNoHandsAtTheHardware) {
   const std::string report =
       "This is a virtual machine (Amazon EC2): report it to the operator of the host, who has the hardware.";
   EXPECT_EQ(adapted(node.view(), {{Work::in_machine, "Turn it round. "}, "Errors: journalctl -k -g aer"}),
-            "Errors: journalctl -k -g aer; " + report);
+            "Errors: journalctl -k -g aer. " + report);
   EXPECT_EQ(adapted(node.view(), {"journalctl -k -g aer; ", {Work::in_machine, "then turn it round."}}),
-            "journalctl -k -g aer; " + report);
-  EXPECT_EQ(adapted(node.view(), {{Work::at_link, "Polish it; "}, "then read the log."}), "read the log. " + report);
+            "journalctl -k -g aer. " + report);
+  EXPECT_EQ(adapted(node.view(), {{Work::at_link, "Polish it. "}, "Read the log."}), "Read the log. " + report);
+  EXPECT_EQ(adapted(node.view(), {"Look at it (ip link)", {Work::at_link, ", then polish it."}}),
+            "Look at it (ip link). " + report);
   EXPECT_EQ(adapted(node.view(), {"Read its state", {Work::at_link, ", then the cable"}, ": ethtool ens1"}),
-            "Read its state: ethtool ens1; " + report);
+            "Read its state: ethtool ens1. " + report);
   EXPECT_EQ(adapted(node.view(), {"Compare:\nlspci; ", {Work::at_machine, "then look at the fans."}}),
             report + " Compare:\nlspci");
   EXPECT_EQ(adapted(node.view(), {Work::at_link | Work::when_idle, "Polish it when no job runs."}), report);
@@ -351,12 +361,79 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
   EXPECT_EQ(adapted(view, start), "systemctl enable --now fabric-agent");
   view.is_captured = true;
   EXPECT_EQ(adapted(view, start, "host"),
-            "This is a captured tree: start the service on the captured machine, and capture it again.");
+            "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
   EXPECT_EQ(adapted(view, {"fabric-agentctl plan",
                            {Work::service, " (then systemctl daemon-reload)"},
                            ". Read the log; ",
                            {Work::service, "then systemctl restart x"}}),
             "fabric-agentctl plan. Read the log");
+}
+
+// The agent runs: what to correct is the same, whoever reloads it.
+TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
+  const auto remedy = [](auto change) {
+    Healthy node;
+    node.now.agent.emplace();
+    node.now.agent->running = true;
+    node.now.agent->mode = to_text(node.policy.mode);
+    change(*node.now.agent);
+    View view = node.view();
+    view.is_captured = true;
+    const auto found = complaints_of(view, {"agent"});
+    return found.size() == 1 ? found[0].remedy : describe(found);
+  };
+  EXPECT_EQ(remedy([](AgentState& agent) { agent.config_error = "line 3"; }), "fabric-agentctl config check");
+  EXPECT_EQ(remedy([](AgentState& agent) { agent.lost_entry = {"mlx5_1/1"}; }), "Restore the entry");
+  EXPECT_EQ(remedy([](AgentState& agent) { agent.held = "an apply awaits confirmation"; }),
+            "End the suspension: an apply awaits confirmation");
+  EXPECT_EQ(remedy([](AgentState& agent) {
+              agent.held = "reverted at 12:00: not confirmed; to enforce it anyway: systemctl reload fabric-agent";
+            }),
+            "End the suspension: reverted at 12:00: not confirmed");
+  EXPECT_EQ(remedy([](AgentState& agent) { agent.running = false; }),
+            "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
+}
+
+bool has_late_capital(const std::string& text) {
+  static const std::regex kCapital("; [A-Z][a-z]");
+  return std::regex_search(text, kCapital);
+}
+
+// A text of which steps were left out is one that a person could have written.
+void expect_text(std::string_view row, const std::string& before, const std::string& after) {
+  SCOPED_TRACE(std::string(row) + ": " + after);
+  for (const std::string_view joint : {"  ", " ,", " .", ".;", ". ;", "; ;", ";.", ":.", ":;", ",.", ",;", ".,", "..."})
+    EXPECT_TRUE(!has(after, joint) || has(before, joint)) << '"' << joint << '"';
+  EXPECT_TRUE(!has_late_capital(after) || has_late_capital(before));
+  if (after.empty() || after.front() == before.front()) return;
+  const std::string first = after.substr(0, after.find(' '));
+  constexpr std::string_view kCommands[]{"fabric-agentctl", "journalctl", "ethtool", "ip", "rdma", "lspci", "devlink"};
+  EXPECT_TRUE((first.front() >= 'A' && first.front() <= 'Z') || is_digit(first.front()) || contains(kCommands, first))
+      << "begins inside a sentence";
+}
+
+TEST(Remedy, WhatIsLeftOfARowIsAText) {
+  size_t changed = 0;
+  Healthy node, guest;
+  guest.now.topology.hypervisor = "QEMU";
+  const auto expect_texts = [&](std::string_view name, const FixRow& row) {
+    if (row.empty()) return;
+    for (View view : {node.view(), guest.view()})
+      for (const bool is_captured : {false, true}) {
+        view.is_captured = is_captured;
+        const std::string before = row.text(), after = adapted(view, Fix(row));
+        if (after != before) ++changed;
+        expect_text(name, before, after);
+      }
+  };
+  for (const Rule& rule : rules()) {
+    for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled}) expect_texts(rule.id, *fix);
+    for (const Measurement& each : rule.windows)
+      for (const FixRow* fix : {&each.remedy, &each.elsewhere}) expect_texts(each.window.key, *fix);
+  }
+  for (const lines::LineMessage& message : lines::messages())
+    expect_text(message.id, message.meaning.text(), fix_of_guest(message.meaning, "QEMU").text());
+  EXPECT_GT(changed, 20u);
 }
 
 TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
