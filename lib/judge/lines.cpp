@@ -51,6 +51,7 @@ bool has_word(std::string_view list, std::string_view word) {
 
 bool fits(const LineMessage& message, std::string_view line, const Codes& codes) {
   if (codes.status != 0 && message.status == codes.status) return true;
+  if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return true;
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
@@ -78,11 +79,13 @@ const std::vector<LineMessage>& messages() {
   return all;
 }
 
-bool matches(const LineMessage& message, std::string_view line) { return fits(message, line, codes_of(line)); }
+bool matches(const LineMessage& message, std::string_view line) {
+  return fits(message, without_denials(line), codes_of(line));
+}
 
 const LineMessage* recognize(std::string_view line, const Codes& codes) {
-  line = line.substr(0, kMaxLine);
-  return find_where(messages(), [&](const LineMessage& message) { return fits(message, line, codes); });
+  const std::string read = without_denials(line.substr(0, kMaxLine));
+  return find_where(messages(), [&](const LineMessage& message) { return fits(message, read, codes); });
 }
 
 const LineMessage* recognize(std::string_view line) {

@@ -24,8 +24,8 @@ enum class Role : uint8_t { cause, consequence };
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
-// word. It also matches by what codes_of() finds: by the status of a work completion, an Xid, or the call that failed
-// together with its errno, in any library's words.
+// word. It also matches by what codes_of() finds: by the status of a work completion, an AER bit, or the call that
+// failed together with its errno, in any library's words. What a line says did not happen ("no error") is not read.
 struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
@@ -39,6 +39,7 @@ struct LineMessage {
   std::string_view errors = {};    // "ENOMEM|EINVAL"
   bool needs_line_before = false;  // it refers to the error line before it
   std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
+  Aer aer = Aer::none;             // a bit of the AER registers
 };
 const std::vector<LineMessage>& messages();
 

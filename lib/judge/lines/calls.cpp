@@ -127,9 +127,11 @@ constexpr LineMessage kCallRows[] = {
 
     // Opening of a device.
     of(Call::open_device, "ENOMEM", "open-device-memory", host,
-       "The device could not be opened for another process: the doorbell pages (UAR) in the NIC's BAR, or locked "
-       "memory, are used up. The kernel log has \"ALLOC_UAR ... limits exceeded\" in the first case: fewer processes "
-       "on this NIC, or a larger BAR (mlxconfig PF_LOG_BAR_SIZE, then a cold reboot).",
+       {"The device could not be opened for another process: the doorbell pages (UAR) in the NIC's BAR, or locked "
+        "memory, are used up. The kernel log has \"ALLOC_UAR ... limits exceeded\" in the first case: fewer processes "
+        "on this NIC",
+        {Work::in_machine, ", or a larger BAR (mlxconfig PF_LOG_BAR_SIZE, then a cold reboot)"},
+        "."},
        "journalctl -k -g ALLOC_UAR; ulimit -l", kVerbs),
     of(Call::open_device, "EOPNOTSUPP|EPROTONOSUPPORT|ENOSYS", "open-device-library", software,
        "The library does not fit the kernel's driver, or an old library does not know the device (the openib BTL of "

@@ -67,6 +67,16 @@ std::string_view name_of(std::span<const Name> names, unsigned number) {
   return found->name;
 }
 
+// " bad parameter" after a number; nothing for a number without a name.
+std::string name_after(std::string_view prefix, std::string_view name) {
+  if (name.empty()) return {};
+  return " " + std::string(prefix) + std::string(name);
+}
+
+bool has_any_of(std::string_view line, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
+}
+
 // ---- Work completions.
 
 // enum ibv_wc_status by name, from 1.
@@ -117,6 +127,13 @@ void add_vendor(Codes& codes, unsigned number) {
   add(codes, text);
 }
 
+// Storage, HTTP and others have completions and statuses too: those of RDMA come with a word of RDMA.
+bool is_about_rdma(std::string_view line) {
+  constexpr std::string_view kWords[] = {"NCCL", "ibv",  "IBV",  "mlx5",   "wr_id", "QP",      "queue pair", "qpair",
+                                         "CQ",   "rdma", "RDMA", "vendor", "UCX",   "syndrom", "from peer "};
+  return has_any_of(line, kWords);
+}
+
 // The status of a work completion, as NCCL (old, new), perftest, mlx5_ib, SPDK and Open MPI print it. 0: none.
 unsigned completion_status(std::string_view line) {
   constexpr std::string_view kName = "IBV_WC_";
@@ -127,10 +144,12 @@ unsigned completion_status(std::string_view line) {
           (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
         return i + 1;
   }
-  constexpr std::string_view kAlways[] = {"ompletion with error ", "Failed status ", "failed status ", "WC error: ",
-                                          "status number ",        "wc.status ",     "wc.status=",     "wc status ",
-                                          "wc status -- ",         "wc_status "};
+  constexpr std::string_view kAlways[] = {
+      "ompletion with error ", "WC error: ", "wc.status ", "wc.status=", "wc status ", "wc status -- ", "wc_status "};
   if (const auto number = number_after_any(line, kAlways)) return *number;
+  if (!is_about_rdma(line)) return 0;
+  constexpr std::string_view kOfRdma[] = {"Failed status ", "failed status ", "status number "};
+  if (const auto number = number_after_any(line, kOfRdma)) return *number;
   constexpr std::string_view kOfCompletion[] = {"with status=", " with error ", "(status ", "status: ", "status "};
   for (const std::string_view word : {"ompletion from peer", "completion", "wr_id"})
     if (const size_t at = line.find(word); at != std::string_view::npos)
@@ -191,6 +210,7 @@ constexpr std::string_view kNvshmemStatuses[] = {"INVALID_VALUE", "OUT_OF_MEMORY
 constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {2, "out of memory"},
                                 {3, "initialization error"},
+                                {46, "busy or unavailable"},
                                 {100, "no GPU"},
                                 {101, "no such GPU"},
                                 {214, "uncorrectable ECC error"},
@@ -272,6 +292,24 @@ bool is_of_gpu_runtime(std::string_view line) {
   return false;
 }
 
+// The words before the code with which a process ended: a negative one is a signal, not an errno.
+constexpr std::string_view kExitCodes[] = {"exitcode",
+                                           "exit code",
+                                           "exit_code",
+                                           "returncode",
+                                           "exit status",
+                                           "exits with return code",
+                                           "exited with return code"};
+
+// Intel's i40e and iavf print statuses of their own (enum i40e_status, enum virtchnl_status_code) as negative numbers;
+// the functions of the kernel that they call return errnos.
+bool has_own_statuses(std::string_view line) {
+  constexpr std::string_view kOfIntel[] = {
+      "i40e ", "i40e: ", "iavf ", "iavf: ", "I40E_ERR_", "IAVF_ERR_", "VIRTCHNL_STATUS_"};
+  constexpr std::string_view kOfKernel[] = {"probe", "sriov", "SR-IOV", "SRIOV"};
+  return has_any_of(line, kOfIntel) && !has_any_of(line, kOfKernel);
+}
+
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
   std::string small(line);
@@ -295,7 +333,8 @@ void read_errnos(Codes& codes, std::string_view line) {
   for (const std::string_view word : {"fail", "err", "couldn't", "cannot", "can't", "unable", "ret", "rc", "status",
                                       "abort", "reject", "fi_", "timeout", "timed out"})
     is_failure = is_failure || small.find(word) != std::string::npos;
-  for (size_t at = small.find('-'); is_failure && at != std::string::npos; at = small.find('-', at + 1)) {
+  const bool has_negated = is_failure && !has_own_statuses(line);
+  for (size_t at = small.find('-'); has_negated && at != std::string::npos; at = small.find('-', at + 1)) {
     if (at == 0 || std::string_view(" :=([,").find(small[at - 1]) == std::string_view::npos) continue;
     size_t end = at + 1;
     while (end < small.size() && is_digit(small[end])) ++end;
@@ -305,8 +344,9 @@ void read_errnos(Codes& codes, std::string_view line) {
     std::string_view before = std::string_view(small).substr(0, at);
     for (size_t left = 4; left > 0 && !before.empty() && !is_word_letter(before.back()); --left)
       before.remove_suffix(1);
-    if (before.ends_with("index") || before.ends_with("idx") || before.ends_with("rank") || before.ends_with("dbm") ||
-        before.ends_with("exitcode"))
+    const auto is_before = [&](std::string_view word) { return before.ends_with(word); };
+    if (is_before("index") || is_before("idx") || is_before("rank") || is_before("dbm") ||
+        std::ranges::any_of(kExitCodes, is_before))
       continue;
     const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
     const bool is_named = before.ends_with("errno") || before.ends_with("err") || before.ends_with("error") ||
@@ -314,7 +354,7 @@ void read_errnos(Codes& codes, std::string_view line) {
     if (number && (*number > 1 || is_named)) found.emplace_back(at, *number);
   }
   // 32 bits of a negative number: "Free MW failed: 0xffffff92".
-  if (const size_t at = small.find("0xffffff"); at != std::string::npos)
+  if (const size_t at = small.find("0xffffff"); is_failure && at != std::string::npos)
     if (const auto number = leading_number(std::string_view(small).substr(at));
         number && -*number > 1 && -*number <= kLastErrno)
       found.emplace_back(at, -*number);
@@ -398,7 +438,7 @@ void read_commands(Codes& codes, std::string_view line) {
     const std::string_view rest = line.substr(at);
     if (const size_t status = rest.find("status "); status != std::string_view::npos)
       if (const auto number = number_after(rest.substr(status), "("))
-        add(codes, "command status " + hex(*number) + " " + std::string(name_of(kMlx5Statuses, *number)));
+        add(codes, "command status " + hex(*number) + name_after("", name_of(kMlx5Statuses, *number)));
     for (const std::string_view prefix : {"syndrome (", "syndrome("})
       if (const auto number = number_after(rest, prefix); number && *number != 0)
         add(codes, "syndrome " + hex(*number));
@@ -438,7 +478,7 @@ void read_commands(Codes& codes, std::string_view line) {
     std::string text =
         "command " + std::string(words(line.substr(at + 16)).empty() ? "" : words(line.substr(at + 16)).front());
     if (const auto status = number_after(line, "comp_status "))
-      text += ", status " + std::to_string(*status) + " " + std::string(name_of(kEfaAdmin, *status));
+      text += ", status " + std::to_string(*status) + name_after("", name_of(kEfaAdmin, *status));
     add(codes, text);
   }
   if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos)
@@ -448,7 +488,7 @@ void read_commands(Codes& codes, std::string_view line) {
           add(codes, "EFA status " + std::to_string(*number) + " " + std::string(name));
   for (const std::string_view prefix : {"DOCA failure ", "DOCA Error "})
     if (const auto number = number_after(line, prefix))
-      add(codes, "DOCA error " + std::to_string(*number) + " DOCA_ERROR_" + std::string(name_of(kDoca, *number)));
+      add(codes, "DOCA error " + std::to_string(*number) + name_after("DOCA_ERROR_", name_of(kDoca, *number)));
   if (const auto number = nvshmem_status(line); number && *number > 0)
     add(codes,
         "NVSHMEM status " + std::to_string(*number) + " NVSHMEMX_ERROR_" + std::string(kNvshmemStatuses[*number - 1]));
@@ -482,31 +522,57 @@ constexpr std::pair<std::string_view, std::string_view> kEvents[] = {
 constexpr Name kRejects[] = {
     {1, "NO_QP"},       {3, "NO_RESOURCES"}, {4, "TIMEOUT"},      {5, "UNSUPPORTED"},  {8, "INVALID_SERVICE_ID"},
     {10, "STALE_CONN"}, {12, "INVALID_GID"}, {13, "INVALID_LID"}, {26, "INVALID_MTU"}, {28, "CONSUMER_DEFINED"}};
-// Bits of the AER status registers by the kernel's names (before Linux 5.0 they were whole words): the bit's meaning.
-constexpr std::pair<std::string_view, std::string_view> kAerBits[] = {
-    {"[ 0] RxErr", "receiver error"},
-    {"[ 4] DLP", "data link protocol error"},
-    {"[ 4] Data Link Protocol", "data link protocol error"},
-    {"[ 5] SDES", "surprise down: the link went down while it was in use"},
-    {"[ 5] Surprise Down", "surprise down: the link went down while it was in use"},
-    {"[ 6] BadTLP", "bad transaction packet"},
-    {"[ 7] BadDLLP", "bad link packet"},
-    {"[ 8] Rollover", "replay number rollover: a packet was resent four times"},
-    {"[12] Timeout", "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
-    {"[12] Replay Timer", "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
-    {"[12] TLP", "poisoned packet received"},
-    {"[12] Poisoned TLP", "poisoned packet received"},
-    {"[13] FCP", "flow control protocol error"},
-    {"[14] CmpltTO", "completion timeout: a read of the device got no answer"},
-    {"[14] Completion Timeout", "completion timeout: a read of the device got no answer"},
-    {"[15] CmpltAbrt", "completer abort"},
-    {"[16] UnxCmplt", "unexpected completion"},
-    {"[17] RxOF", "receiver overflow"},
-    {"[18] MalfTLP", "malformed packet"},
-    {"[19] ECRC", "end-to-end checksum error"},
-    {"[20] UnsupReq", "unsupported request"},
-    {"[21] ACSViol", "ACS violation"},
-    {"[22] UncorrIntErr", "uncorrectable internal error of the device"}};
+// Bits of the AER status registers by the kernel's names (before Linux 5.0 they were whole words).
+struct AerBit {
+  unsigned bit;
+  std::string_view name;
+  Aer kind;
+  std::string_view meaning;
+};
+constexpr std::string_view kReplayTimeout =
+    "replay timer timeout: the other end of the link did not acknowledge a packet in time";
+constexpr std::string_view kReplayRollover = "replay number rollover: a packet was resent four times";
+constexpr std::string_view kSurpriseDown = "surprise down: the link went down while it was in use";
+constexpr std::string_view kCompletionTimeout = "completion timeout: a read of the device got no answer";
+constexpr std::string_view kInternal = "uncorrectable internal error of the device";
+constexpr std::string_view kAdvisory = "advisory: an error that is not fatal, and that the receiver handled";
+constexpr AerBit kAerBits[] = {{0, "RxErr", Aer::corrected, "receiver error"},
+                               {0, "Receiver Error", Aer::corrected, "receiver error"},
+                               {4, "DLP", Aer::uncorrected, "data link protocol error"},
+                               {4, "Data Link Protocol", Aer::uncorrected, "data link protocol error"},
+                               {5, "SDES", Aer::surprise_down, kSurpriseDown},
+                               {5, "Surprise Down", Aer::surprise_down, kSurpriseDown},
+                               {6, "BadTLP", Aer::corrected, "bad transaction packet"},
+                               {6, "Bad TLP", Aer::corrected, "bad transaction packet"},
+                               {7, "BadDLLP", Aer::corrected, "bad link packet"},
+                               {7, "Bad DLLP", Aer::corrected, "bad link packet"},
+                               {8, "Rollover", Aer::corrected, kReplayRollover},
+                               {8, "RELAY_NUM", Aer::corrected, kReplayRollover},
+                               {12, "Timeout", Aer::corrected, kReplayTimeout},
+                               {12, "Replay Timer", Aer::corrected, kReplayTimeout},
+                               {12, "TLP", Aer::uncorrected, "poisoned packet received"},
+                               {12, "Poisoned TLP", Aer::uncorrected, "poisoned packet received"},
+                               {13, "NonFatalErr", Aer::corrected, kAdvisory},
+                               {13, "Advisory Non-Fatal", Aer::corrected, kAdvisory},
+                               {13, "FCP", Aer::uncorrected, "flow control protocol error"},
+                               {13, "Flow Control Protocol", Aer::uncorrected, "flow control protocol error"},
+                               {14, "CmpltTO", Aer::uncorrected, kCompletionTimeout},
+                               {14, "Completion Timeout", Aer::uncorrected, kCompletionTimeout},
+                               {15, "CmpltAbrt", Aer::uncorrected, "completer abort"},
+                               {15, "Completer Abort", Aer::uncorrected, "completer abort"},
+                               {16, "UnxCmplt", Aer::uncorrected, "unexpected completion"},
+                               {16, "Unexpected Completion", Aer::uncorrected, "unexpected completion"},
+                               {17, "RxOF", Aer::uncorrected, "receiver overflow"},
+                               {17, "Receiver Overflow", Aer::uncorrected, "receiver overflow"},
+                               {18, "MalfTLP", Aer::uncorrected, "malformed packet"},
+                               {18, "Malformed TLP", Aer::uncorrected, "malformed packet"},
+                               {19, "ECRC", Aer::uncorrected, "end-to-end checksum error"},
+                               {20, "UnsupReq", Aer::uncorrected, "unsupported request"},
+                               {20, "Unsupported Request", Aer::uncorrected, "unsupported request"},
+                               {21, "ACSViol", Aer::uncorrected, "ACS violation"},
+                               {21, "ACS Violation", Aer::uncorrected, "ACS violation"},
+                               {22, "UncorrIntErr", Aer::uncorrected, kInternal},
+                               {22, "Uncorrectable Internal", Aer::uncorrected, kInternal}};
 constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {31, "MMU fault: the program accessed an address that is not mapped"},
                           {32, "invalid or damaged push buffer"},
@@ -581,6 +647,48 @@ constexpr NicError kIrdmaEvents[] = {{0x203, 0, "CQ_OPERATION_ERROR"},
                                      {0x700, 0, "LCE_QP_CATASTROPHIC"},
                                      {0x701, 0, "LCE_FUNCTION_CATASTROPHIC"}};
 
+// The kernel prints a bit as "DRIVER PCIADDRESS:    [ n] NAME", some releases with "AER:" after the address. Numbers in
+// brackets without an address before them are of others: mpiexec prints the rank so.
+void read_aer(Codes& codes, std::string_view line) {
+  constexpr size_t kBefore = 40;  // bytes: the address and the blanks
+  for (size_t at = line.find('['); at != std::string_view::npos; at = line.find('[', at + 1)) {
+    const size_t begin = at - std::min(at, kBefore);
+    std::string_view before = trim(line.substr(begin, at - begin)), after = line.substr(at + 1);
+    if (before.ends_with(" AER:")) before = trim(before.substr(0, before.size() - 4));
+    if (!before.ends_with(':')) continue;
+    before.remove_suffix(1);
+    if (!is_pci_address(before.substr(before.rfind(' ') + 1))) continue;
+    if (after.starts_with(' ')) after.remove_prefix(1);
+    const auto number = leading_number(after);
+    const size_t name = after.find("] ");
+    if (!number || name == std::string_view::npos) continue;
+    const AerBit* known = find_where(kAerBits, [&](const AerBit& each) {
+      return each.bit == *number && after.substr(name + 2).starts_with(each.name);
+    });
+    if (known == nullptr) continue;
+    if (codes.aer == Aer::none) codes.aer = known->kind;
+    add(codes, "AER " + std::string(known->meaning));
+  }
+}
+
+// The signal that ended a process, by its exit code: a negative one (torchrun, DeepSpeed), or 128 and the signal
+// (shells, containers). 0: none.
+unsigned exit_signal(std::string_view line) {
+  const std::string small = lower(line);
+  for (const std::string_view word : kExitCodes) {
+    const size_t at = small.find(word);
+    if (at == std::string::npos) continue;
+    std::string_view code = std::string_view(small).substr(at + word.size());
+    code.remove_prefix(std::min(code.find_first_not_of(" :="), code.size()));
+    const bool is_negative = code.starts_with('-');
+    if (is_negative) code.remove_prefix(1);
+    const auto number = leading_number(code);
+    if (number && is_negative) return *number;
+    if (number && *number > 128) return *number - 128;
+  }
+  return 0;
+}
+
 void read_events(Codes& codes, std::string_view line) {
   if (line.find("event") != std::string_view::npos || line.find("GID table change") != std::string_view::npos)
     for (const auto& [text, name] : kEvents)
@@ -598,8 +706,7 @@ void read_events(Codes& codes, std::string_view line) {
       if (const auto number = number_after(line, prefix))
         if (const std::string_view name = name_of(kRejects, *number); !name.empty())
           add(codes, "reason " + std::to_string(*number) + " IB_CM_REJ_" + std::string(name));
-  for (const auto& [bit, meaning] : kAerBits)
-    if (line.find(bit) != std::string_view::npos) add(codes, "AER " + std::string(meaning));
+  read_aer(codes, line);
   if (const size_t at = line.find("power on the PCIe slot ("); at != std::string_view::npos) {
     const std::string_view watts = line.substr(at + 24);
     add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
@@ -636,12 +743,7 @@ void read_events(Codes& codes, std::string_view line) {
         if (const std::string_view name = name_of(kSxids, *number); !name.empty()) text += ": " + std::string(name);
         add(codes, text);
       }
-  // A process that a signal ended: its number with a minus sign (torchrun), or 128 and the signal (shells, containers).
-  unsigned signal = 0;
-  for (const std::string_view prefix : {"exitcode: -", "exitcode  : -"})
-    if (const auto number = number_after(line, prefix)) signal = *number;
-  if (const auto number = number_after(line, "exit code "); number && *number > 128) signal = *number - 128;
-  if (signal > 0 && signal < 64)
+  if (const unsigned signal = exit_signal(line); signal > 0 && signal < 64)
     if (const char* name = ::sigabbrev_np(static_cast<int>(signal)); name != nullptr)
       add(codes, "signal " + std::to_string(signal) + " SIG" + name);
   if (const auto number = number_after(line, "caused by previous Xid ")) {
@@ -775,7 +877,54 @@ std::string status_text(unsigned status) {
   return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);
 }
 
-Codes codes_of(std::string_view line) {
+std::string without_denials(std::string_view line) {
+  std::string out(line);
+  const std::string small = lower(line);
+  constexpr std::string_view kOne[] = {"error", "failure", "fault", "timeout"};
+  constexpr std::string_view kMany[] = {"errors", "failures", "faults", "timeouts"};
+  std::string_view before;  // the word before this one
+  for (size_t at = 0; at < small.size();) {
+    size_t end = at;
+    while (end < small.size() && is_word_letter(small[end])) ++end;
+    const std::string_view word = std::string_view(small).substr(at, end - at);
+    if (word.empty()) {
+      if (small[at] != ' ') before = {};
+      ++at;
+      continue;
+    }
+    // "port 0 error" counts ports: without "no", only the plural counts errors.
+    const bool is_many = contains(kMany, word);
+    const bool is_denied = before == "no" || before == "zero" || before == "without";
+    const std::string_view after = std::string_view(small).substr(end);
+    const bool is_zero = (after.starts_with(": 0") || after.starts_with("=0")) &&
+                         leading_number(after.substr(after.find('0'))).value_or(1) == 0;
+    if (((is_many || contains(kOne, word)) && is_denied) || (is_many && (before == "0" || is_zero)))
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
+    before = word;
+    at = end;
+  }
+  return out;
+}
+
+bool is_pci_address(std::string_view word) {
+  constexpr std::string_view kForm = ":hh:hh.d";
+  const size_t domain = word.find(':');  // of four digits; more behind Intel's VMD and in NVIDIA's programs
+  if (domain == std::string_view::npos || domain < 4 || domain > 8) return false;
+  if (!std::ranges::all_of(word.substr(0, domain), is_hex)) return false;
+  word.remove_prefix(domain);
+  if (word.size() != kForm.size() && word.size() != kForm.size() - 2) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    bool is_fitting = word[i] == kForm[i];
+    if (kForm[i] == 'h') is_fitting = is_hex(word[i]);
+    if (kForm[i] == 'd') is_fitting = is_digit(word[i]);
+    if (!is_fitting) return false;
+  }
+  return true;
+}
+
+Codes codes_of(std::string_view raw) {
+  const std::string all = without_denials(raw);
+  const std::string_view line = all;
   Codes out;
   read_completion(out, line);
   if (!is_of_gpu_runtime(line)) read_errnos(out, line);

@@ -31,6 +31,9 @@ enum class Call : uint8_t {
   of_driver,  // any other operation of a NIC's driver, in the kernel's log
 };
 
+// A bit of a PCIe device's AER status registers, as the kernel prints it.
+enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
+
 // Sources of the numbers:
 //   rdma-core libibverbs/verbs.h (ibv_wc_status, ibv_event_type), providers/mlx5/mlx5dv.h (CQE syndromes),
 //   librdmacm/rdma_cma.h; Linux include/rdma/ib_cm.h (ib_cm_rej_reason), include/linux/mlx5/device.h (command
@@ -43,10 +46,17 @@ struct Codes {
   unsigned xid = 0;                // of NVIDIA's GPU driver; 0: none
   std::string_view error;          // the first errno: "ETIMEDOUT"; empty: none
   Call call = Call::none;          // the call that failed
+  Aer aer = Aer::none;             // the first AER bit that the line names
   bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
 Codes codes_of(std::string_view line);
+
+// The line without what it says did not happen: "no error", "0 errors", "errors: 0".
+std::string without_denials(std::string_view line);
+
+// "0000:3b:00.0", and "0000:3b:00" of NVIDIA's driver.
+bool is_pci_address(std::string_view word);
 
 // "status 12 IBV_WC_RETRY_EXC_ERR"
 std::string status_text(unsigned status);

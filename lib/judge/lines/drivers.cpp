@@ -84,11 +84,15 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
-    {"mlx5-uar-limit", host, "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
-     "The doorbell pages (UAR) in the NIC's BAR are used up: too many processes on this NIC, or 64 KiB pages. The "
-     "firmware answers; RAM and locked memory are not the limit. Set PF_LOG_BAR_SIZE one or two higher with mlxconfig, "
-     "then a cold reboot; or fewer processes on this NIC.",
-     "mstconfig -d {pci} query | grep BAR_SIZE", "Linux drivers/net/ethernet/mellanox/mlx5/core/uar.c, mlx4/main.c"},
+    {"mlx5-uar-limit",
+     host,
+     "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
+     {"The doorbell pages (UAR) in the NIC's BAR are used up: too many processes on this NIC, or 64 KiB pages. The "
+      "firmware answers; RAM and locked memory are not the limit. Run fewer processes on this NIC",
+      {Work::in_machine, ", or set PF_LOG_BAR_SIZE one or two higher with mlxconfig, then a cold reboot"},
+      "."},
+     "mstconfig -d {pci} query | grep BAR_SIZE",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/uar.c, mlx4/main.c"},
     {"mlx5-limit", host,
      "failed, status limits exceeded(0x8)|failed, status no resources(0xf)|failed, status no resources(0xF)",
      "The firmware has no more objects of this kind: the queue pairs, completion queues or memory regions of the NIC, "
@@ -211,7 +215,10 @@ constexpr LineMessage kDriverRows[] = {
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
     {"link-down", cable,
      "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
-     "qede_link_update*Link is down|systemd-networkd[*: Lost carrier|NetworkManager[*): carrier: link disconnected",
+     "qede_link_update*Link is down|systemd-networkd[*]: en*: Lost carrier|systemd-networkd[*]: eth*: Lost carrier|"
+     "systemd-networkd[*]: ib*: Lost carrier|NetworkManager[*device (en*): carrier: link disconnected|"
+     "NetworkManager[*device (eth*): carrier: link disconnected|NetworkManager[*device (ib*): carrier: link "
+     "disconnected",
      "The link went down: cable, module, far end (switch port), or an administrator.",
      "fabric-agentctl diagnose {port}",
      "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; systemd-networkd, "
@@ -267,6 +274,13 @@ constexpr LineMessage kDriverRows[] = {
      "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
 
     // Other drivers.
+    {"bnxt-recovery-info", none, "bnxt_en*Error recovery info:",
+     "No fault: the driver notes how it will recover the NIC, if its firmware fails one day (msglevel of ethtool).",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"i40e-no-dcb", none, "i40e*DCB init failed",
+     "No fault: the NIC's firmware offers no DCB (its LLDP agent is off, or it is a mode without DCB), and the driver "
+     "goes on without it. The number is a status of i40e in kernels before 6.4, not an errno.",
+     "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal", host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"

@@ -21,9 +21,13 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-probe", host, "NVIDIA probe routine failed|NVRM: None of the NVIDIA devices were initialized",
      "The GPU driver could not start a GPU; the lines before this one have the reason.", "journalctl -k -g NVRM", kXid,
      0, Role::consequence},
+    {"gpu-busy", host, "is/are busy or unavailable",
+     "Another process holds the GPU in exclusive compute mode (an old process of a job, or two ranks with one GPU), or "
+     "the GPU needs a reset: the kernel log then has an Xid or \"Reset required\".",
+     "nvidia-smi -q -d COMPUTE,PIDS; journalctl -k -g NVRM", "CUDA driver_types.h (cudaErrorDevicesUnavailable)"},
     {"gpu-lost", host,
      "Unable to determine the device handle for GPU|GPU is lost|GPU requires reset|NV_ERR_RESET_REQUIRED|"
-     "NVML_ERROR_GPU_IS_LOST|Reset required|is/are busy or unavailable",
+     "NVML_ERROR_GPU_IS_LOST|GPU*Reset required|NVRM*Reset required",
      "A GPU does not answer any more, or works again only after a reset. The kernel log has the first error: a bad "
      "PCIe link (AER lines of the port above it), heat, power, or an Xid.",
      "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
@@ -53,8 +57,11 @@ constexpr LineMessage kGpuRows[] = {
      "The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). The GPU needs a reset, or the node a "
      "reboot; if it recurs, update the driver.",
      "nvidia-smi -q | grep -i gsp", kXid},
-    {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
-     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped): a bug in the program or a "
+    {"gpu-program", software,
+     "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|"
+     "NVRM: Xid (*): 137,*FLA",
+     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped; 137: access to the memory of "
+     "another GPU without permission): a bug in the program or a "
      "library, or a setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program "
      "ends, and its peers see remote errors.",
      "journalctl -k -g Xid", kXid},

@@ -65,7 +65,8 @@ bool is_glog_error(std::string_view text) {
 }
 
 // Whether a line that no rule knows reports a problem, by the words that programs use for it.
-bool is_error(std::string_view text) {
+bool is_error(std::string_view raw) {
+  const std::string text = without_denials(raw);
   for (const std::string_view word : {" INFO ", "<info>", " DEBUG ", "<debug>", "level=info", "level=debug"})
     if (text.find(word) != std::string_view::npos) return false;
   for (const std::string_view word :

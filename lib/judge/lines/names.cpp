@@ -10,6 +10,7 @@
 #include "base/ip.h"
 #include "base/parse.h"
 #include "judge/lines.h"
+#include "judge/lines/codes.h"
 
 namespace fabric::lines {
 namespace {
@@ -107,19 +108,6 @@ bool looks_like_a_device(std::string_view word) {
   return false;
 }
 
-// "0000:3b:00.0", and "0000:3b:00" of NVIDIA's driver.
-bool looks_like_a_pci_address(std::string_view word) {
-  constexpr std::string_view kForm = "hhhh:hh:hh.d";
-  if (word.size() != kForm.size() && word.size() != kForm.size() - 2) return false;
-  for (size_t i = 0; i < word.size(); ++i) {
-    bool is_fitting = word[i] == kForm[i];
-    if (kForm[i] == 'h') is_fitting = std::isxdigit(static_cast<unsigned char>(word[i])) != 0;
-    if (kForm[i] == 'd') is_fitting = is_digit(word[i]);
-    if (!is_fitting) return false;
-  }
-  return true;
-}
-
 void add(std::vector<std::string>& list, const std::string& text) {
   if (!contains(list, text)) list.push_back(text);
 }
@@ -170,7 +158,7 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
     if (ip && word.side == Side::local) add(out.elsewhere, "GID " + word.text);
     std::string_view address = word.text;  // "PCI:0000:3b:00", "GPU0000:3b:00.0" of NVIDIA's programs
     strip_prefix(address, {"PCI:", "GPU"});
-    if (looks_like_a_pci_address(address)) add(out.pci, std::string(address));
+    if (is_pci_address(address)) add(out.pci, std::string(address));
   }
   // ping and ip(8) accept an IPv4 address only without "::ffff:".
   constexpr std::string_view kMapped = "::ffff:";
@@ -193,6 +181,10 @@ std::string host_of(std::string_view line) {
     size_t begin = colon;
     while (begin > 0 && (is_in_word(line[begin - 1]) && line[begin - 1] != ':')) --begin;
     const std::string_view host = line.substr(begin, colon - begin);
+    // "PCI:0000:05:00.0" of NVIDIA's drivers has the form, and is an address.
+    size_t word_end = colon + 1;
+    while (word_end < line.size() && is_in_word(line[word_end])) ++word_end;
+    if (is_pci_address(without_punctuation(line.substr(colon + 1, word_end - colon - 1)))) continue;
     if (host.size() > 1 && host.size() <= kMaxWord && !is_digit(host.front())) return std::string(host);
   }
   // "Nov 29 13:04:29 HOST program:" and "2026-06-12T09:02:55Z HOST program:".

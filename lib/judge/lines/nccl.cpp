@@ -57,7 +57,9 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL found no external plugin and uses its own transports. Normal on a cluster without one; EFA needs the "
      "plugin.",
      "echo $NCCL_NET_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin/net.cc"},
-    {"nccl-socket-foreign", software, "wrong type * != |wrong magic |invalid magic|unexpected magic",
+    {"nccl-socket-foreign", software,
+     "NCCL*wrong type * != |NCCL*wrong magic |NCCL*invalid magic|NCCL*unexpected magic|"
+     "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
      "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
     {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki|GIN*failed|ncclGin*failed|GDAKI*failed",
@@ -125,6 +127,10 @@ constexpr LineMessage kNcclRows[] = {
      "The process of a peer ended or closed its connection. This is a consequence; the cause is the first error in the "
      "log of that peer.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclSocket},
+    {"nccl-retrying", none, "NCCL INFO*onnect*returned*, retrying",
+     "The peer does not listen yet, or did not answer in time, and NCCL tries again. Harmless at the start of a job; "
+     "if it goes on until NCCL gives up, a line with \"exceeded\" follows.",
+     "grep -h 'exceeded' LOG-OF-EVERY-RANK | head", kNcclSocket},
     {"nccl-refused", peer, "ocket*onnect*Connection refused|onnect to*<*failed : Connection refused",
      "The peer does not listen: its process is not running, or a firewall rejects the connection.", "ping -c 3 {peer}",
      kNcclSocket},
@@ -220,7 +226,7 @@ constexpr LineMessage kNcclRows[] = {
     {"torch-port-in-use", software, "server socket has failed to bind to|server socket has failed to listen on",
      "PyTorch's store cannot listen on its port (MASTER_PORT) on this host: an old process or another job uses it.",
      "ss -ltnp", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
-    {"torch-rank-killed", software, "failed (exitcode: -9)|exitcode  : -9",
+    {"torch-rank-killed", software, "failed (exitcode: -9)|exitcode  : -9|exits with return code = -9",
      "A rank was killed by SIGKILL: mostly the kernel's OOM killer, or the memory limit of the container or the job. "
      "Its peers see closed connections and retry errors.",
      "journalctl -k -g 'oom-kill'", "PyTorch torch/distributed/elastic/multiprocessing/api.py"},

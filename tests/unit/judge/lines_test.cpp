@@ -74,6 +74,92 @@ TEST(LogLines, OrdinaryLinesAreUnknown) {
     EXPECT_EQ(id_of(line), "") << line;
 }
 
+// Lines of other programs and of healthy nodes that have words of a message.
+TEST(LogLines, WordsOfAMessageElsewhereAreUnknown) {
+  for (const char* line : {
+           "systemd-networkd[811]: veth12ab34: Lost carrier",
+           "systemd-networkd[811]: docker0: Lost carrier",
+           "NetworkManager[902]: <info>  [1656064246.4961] device (wlp2s0): carrier: link disconnected",
+           "[12] Timeout waiting for parameter server",
+           "10.0.0.5 - - [12] TLP report",
+           "worker: [ 0] RxErr",
+           "bnxt_en 0000:c1:00.0: self test finished with no error",
+           "ice 0000:18:00.0: firmware answered (no error)",
+           "nv_peer_mem: module loaded, no error",
+           "Fabric Manager: 0 errors found during topology check",
+           "fabricmanager: errors: 0",
+           "cilium-agent: level=info msg=\"Stale veth removed\" error=\"Link not found\"",
+           "curl: (404) Link not found",
+           "plugin type=\"calico\" failed (add): failed to set up pod interface eth0: no IPs available in range",
+           "nginx: upstream wrong magic in header",
+           "SQUASHFS error: invalid magic number",
+           "VFS: wrong magic number",
+           "lpfc 0000:81:00.0: 0:0120 IOCB completion status 9, retrying",
+           "POST /v1/completions status: 12 tokens",
+           "HTTP request failed status 12",
+           "sd 0:0:0:0: Reset required",
+           "mooncake: using MC_GID_INDEX=3",
+       })
+    EXPECT_EQ(id_of(line), "") << line;
+}
+
+TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"systemd-networkd[245]: enp0s5: Lost carrier", "link-down"},
+      {"NetworkManager[902]: <info>  [1656064246.4961] device (ens1f0np0): carrier: link disconnected", "link-down"},
+      {"mlx5_core 0000:3b:00.0:    [ 4] DLP                    (First)", "aer-uncorrected"},
+      {"nvidia 0000:3b:00.0: AER:    [13] FCP", "aer-uncorrected"},
+      {"nvme 10000:01:00.0:    [12] Poisoned TLP", "aer-uncorrected"},
+      {"mlx5_core 0000:3b:00.0:    [ 6] BadTLP", "aer-corrected"},
+      {"pcieport 0000:00:03.0:    [13] NonFatalErr", "aer-corrected"},
+      {"ice 0000:3b:00.0:    [ 5] Surprise Down Error    (First)", "aer-surprise-down"},
+      {"bnxt_en 0000:c1:00.0 ens3np0: Error recovery info: error recovery[1], master[1], reset count[0x1], health "
+       "status: 0x8000",
+       "bnxt-recovery-info"},
+      {"i40e 0000:01:00.0: DCB init failed -53, disabled", "i40e-no-dcb"},
+      {"rdma-shared-dp: failed to get the link eth7: Link not found", "k8s-netdev-missing"},
+      {"Failed status 12: wr_id 0", "wc-retry-exceeded"},
+      {"NCCL INFO socketPollConnect: connect returned Connection refused, retrying (3/34) after 300 msec",
+       "nccl-retrying"},
+      {"NCCL INFO socketPollConnect: connect to 10.0.0.2<1> returned Connection timed out, retrying (1/34)",
+       "nccl-retrying"},
+      {"NCCL WARN socketFinalizeAccept: wrong magic 6a != 6b", "nccl-socket-foreign"},
+      {"srun: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)",
+       "slurm-controller"},
+      {"srun: error: Unable to allocate resources: Invalid account or account/partition combination specified",
+       "slurm-refused"},
+      {"srun: error: Unable to create step for job 8812: Job/step already completing or completed", "slurm-refused"},
+      {"srun: error: Unable to create step for job 8812: More processors requested than permitted",
+       "slurm-step-resources"},
+      {"srun: error: Unable to allocate resources: Requested node configuration is not available",
+       "slurm-step-resources"},
+      {"srun: error: node07: tasks 0-7: Aborted (core dumped)", "slurm-task-aborted"},
+      {"srun: error: node07: task 3: Bus error (core dumped)", "slurm-task-crashed"},
+      {"srun: error: node07: task 3: Killed", "slurm-cancelled"},
+      {"CUDA error: CUDA-capable device(s) is/are busy or unavailable", "gpu-busy"},
+      {"NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required", "gpu-lost"},
+      {"NVRM: Xid (PCI:0000:3b:00): 137, pid=71, name=python3, NVLink: FLA Privilege Error", "gpu-program"},
+      {"NVRM: Xid (PCI:0000:18:00): 137, RLW_RXPIPE interrupt hit on link 11 on GPU0: PRIV Error", "gpu-xid"},
+      {"config.cpp:97] Ignore value from environment variable MC_GID_INDEX, value 300", "mooncake-variable"},
+      {"launch.py:325:sigkill_handler] ['python', 'train.py'] exits with return code = -9", "torch-rank-killed"},
+      {"pcieport 0000:00:01.0: AER: found no error details for 0000:00:01.0", "aer-no-details"},
+      {"bnxt_en 0000:c1:00.0 ens3np0: port 0 error", "driver-error"},
+  };
+  for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
+}
+
+TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
+  const std::string text = recognize("srun: error: node07: task 3: Killed")->meaning.text();
+  EXPECT_TRUE(has(text, "OOM killer") && has(text, "preempted")) << text;
+}
+
+// Work at the machine is marked, and left out where the operator cannot do it.
+TEST(LogLines, WorkAtTheMachineIsMarked) {
+  for (const LineMessage& message : messages())
+    for (const StepRow& step : message.meaning)
+      EXPECT_TRUE(has_any(step.work, Work::at_machine) || !has(std::string(step.text), "cold reboot")) << message.id;
+}
+
 TEST(LogLines, StatusNumbersMatchAsAWhole) {
   EXPECT_EQ(recognize("Got completion with error 1, opcode 0")->id, "wc-local-length");
   EXPECT_EQ(recognize("Got completion with error 12, opcode 0")->id, "wc-retry-exceeded");
@@ -116,8 +202,7 @@ TEST(LogCodes, EveryNotationIsDecoded) {
   EXPECT_EQ(codes_text("efa: Failed to process command DEREG_MR (opcode 8) comp_status 7 err -22"),
             "errno 22 EINVAL (Invalid argument)\ncommand DEREG_MR, status 7 RESOURCE_BUSY\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
-  EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"),
-            "errno 5 EIO (Input/output error)\nerror IAVF_ERR_PARAM\n");
+  EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
 }
 
 // Numbers and texts that look like errnos, and are those of something else.
@@ -141,7 +226,23 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
             "asynchronous event 0x50a LLP_TOO_MANY_RETRIES\nstatus 12 IBV_WC_RETRY_EXC_ERR\n");
   EXPECT_EQ(codes_text("Processing CQ[0x1f] op error, AE 0x0203"), "asynchronous event 0x203 CQ_OPERATION_ERROR\n");
   EXPECT_EQ(codes_text("Bad wc status -- 12 -- 0"), "status 12 IBV_WC_RETRY_EXC_ERR\n");
-  for (const char* line : {"pcieport 0000:00:03.0:    [ 5] SDES", "pcieport:    [ 5] Surprise Down Error    (First)"})
+  EXPECT_EQ(codes_text("launch.py:325:sigkill_handler] ['python'] exits with return code = -9"), "signal 9 SIGKILL\n");
+  EXPECT_EQ(codes_text("worker 3 failed with exit code -6"), "signal 6 SIGABRT\n");
+  EXPECT_EQ(codes_text("CalledProcessError: failed, returncode=-11"), "signal 11 SIGSEGV\n");
+  EXPECT_EQ(codes_text("failed: exit status 137"), "signal 9 SIGKILL\n");
+  EXPECT_EQ(codes_text("qp modify failed with return code -110"), timeout) << "of a function, not of a process";
+  EXPECT_EQ(codes_text("i40e 0000:01:00.0: DCB init failed -53, disabled"), "");
+  EXPECT_EQ(codes_text("iavf 0000:01:01.0: Failed to init adminq: -54"), "");
+  EXPECT_EQ(codes_text("i40e 0000:01:00.0: probe with driver i40e failed with error -22"), invalid);
+  EXPECT_EQ(codes_text("i40e 0000:01:00.0: Failed to enable PCI sriov: -22"), invalid);
+  EXPECT_EQ(codes_text("CUDA error 46"), "CUDA error 46: busy or unavailable\n");
+  EXPECT_EQ(codes_text("NCCL WARN DOCA Error 13"), "DOCA error 13\n") << "a number without a name";
+  EXPECT_EQ(codes_text("SOME_CMD(0x504) op_mod(0x0) failed, status other(0x77)"),
+            "command SOME_CMD 0x504\ncommand status 0x77\n");
+  EXPECT_EQ(codes_text("process command X (opcode 8) comp_status 77"), "command X, status 77\n");
+  EXPECT_EQ(codes_text("DMA mask 0xffffff80"), "") << "no failure";
+  for (const char* line :
+       {"pcieport 0000:00:03.0:    [ 5] SDES", "pcieport 0000:00:03.0:    [ 5] Surprise Down Error    (First)"})
     EXPECT_EQ(codes_text(line), "AER surprise down: the link went down while it was in use\n") << line;
   EXPECT_EQ(codes_text("SXid (PCI:0000:84:00.0): 12028, Data {0x1}"), "SXid 12028: egress nonposted PRIV error\n");
   EXPECT_EQ(codes_text("XidCriticalError: Xid=69 on Device=GPU-1"), "Xid 69: exception of the graphics engine class\n");
@@ -287,6 +388,8 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("[1621652400.123456] [node-a:2211 :0]      libperf.c:1510 UCX  ERROR x"), "node-a");
   EXPECT_EQ(host_of("Nov 29 13:04:29 node-b kernel: bnxt_en 0000:12:00.0: x"), "node-b");
   EXPECT_EQ(host_of("[  476.320742] bnxt_en 0000:19:00.0: QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "");
+  EXPECT_EQ(host_of("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x1}"), "") << "a PCI address";
+  EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
   EXPECT_EQ(process_of("mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP"), "9993");
 }
 
