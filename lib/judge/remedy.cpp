@@ -134,7 +134,7 @@ void adapt_remedy(Finding& finding, const View& view) {
   }
   if (view.is_captured && leave_out(finding, Work::service) && finding.fix.empty())
     add_last(finding,
-             "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
+             "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
   const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == finding.subject; });

@@ -5,6 +5,7 @@
 #include "judge/engine.h"
 #include "nic/metrics.h"
 #include "support/test.h"
+#include "topology/built.h"
 
 namespace fabric::faults {
 namespace {
@@ -18,7 +19,9 @@ constexpr int64_t kWall = 1'790'000'000;
 // A machine with one reading a second, as the exporter has them.
 class Watched {
  public:
-  explicit Watched(const Machine& of) : machine(of) { machine.before = machine.now; }
+  explicit Watched(const Machine& of) : machine(of), built_(std::make_shared<const Built>(built_of(of.now))) {
+    machine.before = machine.now;
+  }
 
   // A second of load, then `more`.
   void second(const std::function<void(Machine&)>& more = {}) {
@@ -28,6 +31,7 @@ class Watched {
     if (more) more(machine);
     elapsed += kSample;
     View view = machine.view();
+    view.built = built_;
     view.health = &health;
     advance_health(health, view, kUp + elapsed, kWall + static_cast<int64_t>(elapsed));
   }
@@ -39,6 +43,7 @@ class Watched {
     View view = machine.view();
     Health shown = health;
     shown.states_only = true;
+    view.built = built_;
     view.health = &shown;
     static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // other groups do not change here
     return complaints_of(view, kOfReadings);
@@ -48,6 +53,9 @@ class Watched {
   Machine machine;
   Health health;
   double elapsed = 0;
+
+ private:
+  std::shared_ptr<const Built> built_;  // a fault over time does not change what the machine was built as
 };
 
 // Every half minute a burst of congestion, with milliseconds of pause and sometimes a lost packet.

@@ -361,7 +361,7 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
   EXPECT_EQ(adapted(view, start), "systemctl enable --now fabric-agent");
   view.is_captured = true;
   EXPECT_EQ(adapted(view, start, "host"),
-            "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
+            "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
   EXPECT_EQ(adapted(view, {"fabric-agentctl plan",
                            {Work::service, " (then systemctl daemon-reload)"},
                            ". Read the log; ",
@@ -391,7 +391,7 @@ TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
             }),
             "End the suspension: reverted at 12:00: not confirmed");
   EXPECT_EQ(remedy([](AgentState& agent) { agent.running = false; }),
-            "This is a captured tree: start or reload the service on the captured machine, and capture it again.");
+            "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
 }
 
 bool has_late_capital(const std::string& text) {
