@@ -93,7 +93,7 @@ bool begins_sentence(std::string_view text) {
   return is_capital(0) && !is_capital(1);
 }
 
-// What stands between the two.
+// The text between two steps.
 std::string_view separator(std::string_view before, std::string_view step) {
   if (before.empty()) return "";
   if (before.ends_with('.') || before.ends_with(':')) return " ";

@@ -33,8 +33,8 @@ struct Reading {
   Qos values;
   Capacity capacity{};
   Notes notes{};
-  // An answer was lost: what is absent may be offered. read_all() returns it instead of the reading, because a setting
-  // that was not read has no original to save.
+  // An answer was lost, so that a setting may be absent here although the port has it. read_all() returns this error
+  // instead of the reading, because a setting that was not read has no original to save.
   std::optional<Error> lost{};
 
   void not_offered(SettingId setting, std::string why) { notes.reasons[setting] = std::move(why); }

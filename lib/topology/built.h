@@ -21,7 +21,7 @@ struct Built {
   std::vector<Port> ports{};      // what decides about NICs for GPUs: link layer, rate, state and board of each port
   std::vector<size_t> compute{};  // the NICs for GPUs, missing ones too, in PCI order
   Pairing pairing{};              // of all GPUs, with these
-  Pairing present_pairing{};      // of the present GPUs, with present_compute(): `pairing`, minus what is gone
+  Pairing present_pairing{};      // of the present GPUs, with present_compute(): `pairing` without lost NICs
   std::set<size_t> lost{};        // NICs that are missing, or have no RDMA device any more
   std::set<size_t> lost_since{};  // those of them that the inventory has
   std::vector<MissingPart> missing{};  // by symmetry, beside the inventory; nothing if the inventory was accepted

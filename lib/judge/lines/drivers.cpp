@@ -416,8 +416,8 @@ constexpr LineMessage kDriverRows[] = {
      "priorities. Set the same one on both sides.",
      "fabric-agentctl topo --format nccl", "Linux drivers/infiniband/hw/irdma/cm.c"},
     {"irdma-abnormal", unknown, "abnormal ae_id|qp async event qp_id",
-     "An asynchronous event closed a queue pair of the NIC; its name tells which side's.", "fabric-agentctl counters",
-     "Linux drivers/infiniband/hw/irdma/hw.c"},
+     "An asynchronous event closed a queue pair of the NIC; its name says which side caused it.",
+     "fabric-agentctl counters", "Linux drivers/infiniband/hw/irdma/hw.c"},
     {"ice-channels", host, "Cannot change channels when RDMA is active",
      "The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts: unload irdma first, "
      "which removes the RDMA devices of this port, or set the channels at boot before irdma loads.",

@@ -235,7 +235,7 @@ constexpr LineMessage kLibraryRows[] = {
      "ip -br addr", "Open MPI opal/mca/btl/tcp/help-mpi-btl-tcp.txt"},
     {"mpich-shm", software, "MPIDU_Init_shm_init*unable to allocate shared memory",
      "MPICH could not make its shared memory segment: /dev/shm is full or too small in the container, or the launcher "
-     "told the ranks wrongly which of them share a host (PMI).",
+     "gave the ranks a wrong list of those that share a host (PMI).",
      "df -h /dev/shm", "MPICH src/mpid/common/shm/mpidu_init_shm.c"},
     {"ompi-lost-daemon", peer, "has lost communication with a remote daemon",
      "mpirun lost the daemon of a node: the node crashed, or its management network failed.", "ping -c 3 {peer}",

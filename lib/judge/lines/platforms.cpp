@@ -51,7 +51,7 @@ constexpr LineMessage kPlatformRows[] = {
     {"slurm-cancelled",
      unknown,
      "slurmstepd: error: *CANCELLED AT|srun: Job step aborted|srun: error: *: Killed",
-     "Slurm ended a job or a step: another task of it failed first, somebody cancelled it, or another job preempted "
+     "Slurm ended a job or a step: another task of it failed first, a user cancelled it, or another job preempted "
      "it. A task that was killed (SIGKILL) often used up the memory of the job or the node: the kernel's OOM killer "
      "is then in the log of its node. This is a consequence.",
      "sacct -j $SLURM_JOB_ID --format=JobID,State,ExitCode,NodeList; journalctl -k -g 'oom-kill'",
