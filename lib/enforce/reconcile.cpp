@@ -165,6 +165,7 @@ class Pass {
     for (const Setting& setting : kSettings) {
       if (has_value(setting, first_.values) || !has_value(setting, have_.values)) continue;
       copy_value(setting, have_.values, first_.values);
+      if (has_key(have_.notes.unread, setting.id)) first_.notes.unread.set(index(setting.id));
       is_new = true;
     }
     if (save_ != nullptr && (!saved_ || (*saved_ && is_new))) {
