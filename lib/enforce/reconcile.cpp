@@ -10,9 +10,6 @@
 namespace fabric::qos {
 namespace {
 
-// Read while the link is down, from drivers that show only the mode in use. A policy never asks for it.
-constexpr Fec kNoFec{};
-
 // Of a pass: a class of traffic moves in three steps, and a setting may have to be written twice.
 constexpr int kRounds = 6;
 constexpr unsigned kTimes = 2;
@@ -168,9 +165,11 @@ class Pass {
       if (has_key(have_.notes.unread, setting.id)) first_.notes.unread.set(index(setting.id));
       is_new = true;
     }
-    if (save_ != nullptr && (!saved_ || (*saved_ && is_new))) {
+    // Once we have written it, a later reading shows our own mode.
+    const bool stays_unknown = row.setting->id == SettingId::fec && first_.values.fec == kUnknownFec;
+    if (save_ != nullptr && (!saved_ || (*saved_ && (is_new || stays_unknown)))) {
       Qos original = first_.values;
-      if (original.fec == kNoFec) original.fec.reset();
+      if (original.fec == kUnknownFec && !stays_unknown) original.fec.reset();
       // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
       for (const Setting& setting : kSettings)
         if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr)
@@ -390,7 +389,7 @@ class Pass {
     if (dry_run_) return out;
     out.outcome = Outcome::ignored;
     out.detail = "accepted, but reads back as " + value_text(setting, have_.values);
-    if (setting.id == SettingId::fec && have_.values.fec == kNoFec)
+    if (setting.id == SettingId::fec && have_.values.fec == kUnknownFec)
       out.detail = "accepted; the mode in use is known once the link is up";
     return out;
   }

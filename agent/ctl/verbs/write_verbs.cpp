@@ -352,7 +352,7 @@ int run_restore(const Options& options, Output& output) {
   }
   bool keeps_unknown = false;
   for (const auto& [key, original] : writer->originals)
-    if (keys_of(original).none() && !state::is_empty(original)) {
+    if (keys_of(original).none() && original.unknown.none() && !state::is_empty(original)) {
       fail(output, kChanges, key + ": settings that a newer release has saved are kept for it");
       keeps_unknown = true;
     }

@@ -807,6 +807,36 @@ TEST_F(PortManagerTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   EXPECT_EQ(originals->begin()->second.mtu, 1500U);
 }
 
+// After the write the link shows our own mode, which a later write must not save as the original.
+TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::ice);
+  nic.ethtool.fec = ETHTOOL_FEC_BASER;
+  nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  nic.carrier = false;
+  start(kEnforce, "[[port]]\nfec = \"rs\"\nmtu = 4200\n");
+  nic.carrier = true;
+  restart(policy_of(kEnforce, "[[port]]\nfec = \"rs\"\nmtu = 9000\n"));  // an agent that knows of no first pass
+  ASSERT_EQ(nic.mtu, 9000U);
+  auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok() && originals->size() == 1);
+  const state::Original& saved = originals->begin()->second;
+  EXPECT_EQ(saved.fec, std::nullopt) << to_text(saved.fec.value_or(Fec{}));
+  EXPECT_TRUE(has_key(saved.unknown, SettingId::fec));
+  EXPECT_EQ(saved.mtu, 1500U);
+  Port port = ports().at(0);
+  for (const bool is_plan : {true, false}) {
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
+                                    : qos::restore(*kernel_, port, *originals, kFree);
+    const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
+    ASSERT_NE(fec, changes.end());
+    EXPECT_EQ(fec->outcome, Outcome::unsupported);
+    EXPECT_TRUE(has(fec->detail, "unknown")) << fec->detail;
+  }
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "nobody knows what it was";
+  EXPECT_TRUE(originals->empty());
+}
+
 TEST_F(PortManagerTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
