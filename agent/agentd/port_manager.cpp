@@ -11,6 +11,14 @@ namespace fabric::agentd {
 static constexpr std::chrono::seconds kLockPatience{10};
 static constexpr int kMaxWindowWait = 60;  // minutes
 
+// After so many failures in a row; nullopt: none.
+static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, std::chrono::milliseconds longest) {
+  constexpr unsigned kMostDoublings = 12;
+  if (failures == 0) return std::nullopt;
+  const std::chrono::milliseconds pause{1'000U << std::min(failures - 1, kMostDoublings)};
+  return std::min(pause, longest);
+}
+
 PortManager::PortManager(Environment environment, Policy policy)
     : environment_(std::move(environment)),
       policy_(std::move(policy)),
@@ -67,10 +75,18 @@ void PortManager::note_config(const ConfigInUse& config) {
 std::vector<std::string> PortManager::rescan() {
   std::map<std::string, Port> present;
   FoundPorts found_ports = environment_.scan(policy_);
-  for (Port& port : found_ports.ports) present.emplace(port.id(), std::move(port));
+  std::string unread = found_ports.unread;
+  if (!unread.empty()) unread = "RDMA devices cannot be listed: " + unread;
+  for (Port& port : found_ports.ports) {
+    // Without its netdev's index and address it would be taken for another device, and for another card.
+    const bool is_whole = !is_unread(port, kNetdevSubject);
+    if (is_whole) present.emplace(port.id(), std::move(port));
+    else unread = port.id() + ": " + why_unread(port, kNetdevSubject);
+  }
   // A port that could not be listed is not gone.
-  if (!found_ports.unread.empty()) {
-    errors_.once("RDMA devices cannot be listed: " + found_ports.unread + "; the known ports are kept");
+  incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
+  if (!unread.empty()) {
+    errors_.once(unread + "; the known ports are kept");
     for (const std::string& id : table_.ids())
       if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
   }
@@ -98,6 +114,10 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device || found.renamed || found.other_entry) fresh.push_back(id);
   }
   return fresh;
+}
+
+std::optional<std::chrono::milliseconds> PortManager::rescan_after() const {
+  return pause_after(incomplete_scans_, policy_.reread);
 }
 
 Result<Fd> PortManager::lock(qos::Instant now) {
@@ -140,6 +160,8 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
 
     const bool gone = contains(changes, ENODEV, &Change::code);
+    const bool lost = contains(changes, true, &Change::is_lost);
+    entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
     const bool again = std::exchange(entry.answered_enodev, gone);
@@ -154,6 +176,12 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     if (gone) return error(ENODEV, id);
   } while (write_now);
   return {};
+}
+
+std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::string& id) const {
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr) return std::nullopt;
+  return pause_after(entry->cut_short, policy_.reread);
 }
 
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {

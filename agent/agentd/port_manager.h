@@ -31,9 +31,14 @@ class PortManager {
   // Scans for ports. Returns the ids of the ports to check: new, re-created (driver reload), renamed, or matched by a
   // different entry now.
   std::vector<std::string> rescan();
+  // The time until the next scan, if the last one was incomplete; as retry_after().
+  [[nodiscard]] std::optional<std::chrono::milliseconds> rescan_after() const;
   // Reconciles one port, as far as its settings may be written now. EWOULDBLOCK: another process is writing; try again.
   // ENODEV: the port has disappeared or its device was re-created: call rescan().
   Result<void> reconcile_port(const std::string& id, qos::Instant now);
+  // The time until the next pass, if the last one could not read the port to its end: no notification may come when it
+  // can be read again. Doubled with each further such pass, up to the re-read period.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
@@ -84,6 +89,7 @@ class PortManager {
   Suspension suspension_;
   Publisher publisher_;
   std::string config_error_;
+  unsigned incomplete_scans_ = 0;  // in a row
   std::optional<qos::Instant> locked_out_since_{};
 };
 

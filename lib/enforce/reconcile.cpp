@@ -144,6 +144,7 @@ class Pass {
         return false;
     guard_.update(have_, want_, port_.netdev);
     in_use_.reset();
+    default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     const std::optional<Qos> value = guard_.next_value(row.setting->id);
@@ -366,8 +367,10 @@ class Pass {
     out.detail = row.detail;
     out.waits_for = row.waits_for;
     if (row.progress == Progress::blocked) out.wait = row.wait;
-    if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id)))
+    if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id))) {
+      out.is_lost = is_transient(*read_error_);
       return refused(std::move(out), row, *read_error_);
+    }
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);
     // A refused setting may be in sync, too: another setting's write has set it.
@@ -459,7 +462,7 @@ class Pass {
   unsigned accepted_writes_ = 0;
   bool wrote_mtu_or_pfc_ = false;
   std::optional<Use> in_use_;                 // the answer before the next write
-  std::optional<std::string> default_route_;  // default_route_of()
+  std::optional<std::string> default_route_;  // default_route_of(), before the next write
   std::optional<Error> read_error_;           // the port cannot be read any more
   Keys unknown_;                              // settings that a write may have changed since they were read
   std::optional<Result<void>> saved_;         // the result of saving the originals

@@ -28,6 +28,8 @@ Result<void> check_device(Kernel& kernel, const Port& port) {
 
 Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
+  // Its settings may be another device's, and its card is unknown, by which originals are saved.
+  if (is_unread(port, kNetdevSubject)) return error(EAGAIN, why_unread(port, kNetdevSubject));
   if (!kernel.route) {
     auto mtu = kernel.root.read_line("sys/class/net/" + port.netdev + "/mtu");
     if (!mtu) return mtu.error();

@@ -13,6 +13,7 @@ PortIo port_io(Kernel& kernel, const Port& port);
 Keys always_read();
 // The port's settings: always_read(), and the settings of `keys`, which cost a file or a firmware command each. ENODEV:
 // the device is gone (a new device of the same name is another one), or was renamed before or during the reading.
+// EAGAIN: the scan could not read the netdev.
 // Without netlink (a captured tree) only the MTU.
 Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set());
 // Updates only `keys` in `have`.

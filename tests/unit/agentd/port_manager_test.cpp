@@ -384,6 +384,64 @@ TEST_F(PortManagerTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
   EXPECT_EQ(nic.mtu, 4200U) << "at once";
 }
 
+// ENOBUFS, a timeout behind the kernel's lock: the driver has refused nothing.
+TEST_F(PortManagerTest, ALostAnswerIsAskedForAgainSoonAndHeldAgainstNothing) {
+  SimNic& nic = enforced(Personality::full, "reread = 30\n");
+  EXPECT_EQ(manager_->retry_after(kId), std::nullopt);
+  nic.mtu = 1500;
+  nic.faults["getpause"] = {test::Fault::refuse, ENOBUFS, 2};  // the reading, and its repetition
+  EXPECT_EQ(look(), 0);
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(outcome("mtu"), "refused");
+  EXPECT_EQ(manager_->retry_after(kId), seconds(1));
+  EXPECT_EQ(look(), 0);
+  EXPECT_EQ(nic.mtu, 4200U) << "at once";
+  EXPECT_EQ(manager_->retry_after(kId), std::nullopt);
+  nic.faults["getpause"] = {test::Fault::refuse, ETIMEDOUT, -1};
+  for (const int pause : {1, 2, 4, 8, 16, 30, 30}) {
+    EXPECT_EQ(look(), 0);
+    EXPECT_EQ(manager_->retry_after(kId), seconds(pause));
+  }
+  nic.faults.clear();
+  nic.faults["getpause"] = {test::Fault::refuse, ENODEV, 2};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(look(), ENODEV);
+  EXPECT_EQ(manager_->retry_after(kId), seconds(30)) << "a device in a reset may come back without a notification";
+}
+
+// The kernel answers about no netdev while a driver holds its lock for longer than we wait.
+TEST_F(PortManagerTest, APortWhoseNetdevTheScanCouldNotReadIsNoNewDevice) {
+  SimNic& nic = enforced(Personality::mlx5);
+  hour_ = 12;
+  bool is_lost = false;
+  Environment environment = this->environment();
+  environment.scan = [&](const Policy&) {
+    std::vector<Port> all = ports();
+    for (Port& port : all) {
+      if (!is_lost) continue;
+      port.ifindex = 0;
+      port.card.clear();
+      port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+    }
+    return FoundPorts(std::move(all));
+  };
+  manager_.emplace(environment, policy_of(kEnforce + kNight));
+  reconcile_all();
+  EXPECT_EQ(manager_->rescan_after(), std::nullopt);
+  nic.pfc.pfc_en = 0;
+  for (const bool lost : {true, false}) {
+    is_lost = lost;
+    EXPECT_TRUE(manager_->rescan().empty());
+    EXPECT_EQ(manager_->rescan_after(), lost ? std::optional<std::chrono::milliseconds>(1'000) : std::nullopt);
+    look();
+    EXPECT_EQ(outcome("pfc"), "pending") << "the maintenance window is closed";
+    EXPECT_EQ(nic.pfc.pfc_en, 0);
+  }
+  EXPECT_TRUE(said(message_id::trouble, "ETIMEDOUT"));
+  const auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok());
+  EXPECT_EQ(originals->size(), 1U);
+}
+
 TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.mtu = 2000;

@@ -108,6 +108,36 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   EXPECT_TRUE(originals.empty());
 }
 
+// A driver that shows its rings once the netdev has another MTU: one message sets both sizes, so that both originals
+// are saved before it.
+TEST(Restore, TwoSettingsThatAppearLateAndAreWrittenTogetherHaveTheirOriginals) {
+  Bed bed(Personality::full);
+  bed.nic.after_change = [&](const std::string& op) {
+    if (op != "setmtu" || bed.nic.ethtool.ring_rx) return;
+    bed.nic.ethtool.ring_rx = {512, 8192};
+    bed.nic.ethtool.ring_tx = {256, 8192};
+  };
+  state::Originals originals;
+  Tree tree;
+  bed.save = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  const Changes changes = bed.apply({.mtu = 4200, .ring_rx = 2048, .ring_tx = 1024});
+  EXPECT_EQ(bed.nic.calls["setrings"], 1U) << text(changes);
+  ASSERT_EQ(bed.nic.ethtool.ring_rx->now, 2048U) << text(changes);
+  ASSERT_EQ(bed.nic.ethtool.ring_tx->now, 1024U) << text(changes);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(originals.begin()->second.ring_rx, 512U);
+  EXPECT_EQ(originals.begin()->second.ring_tx, 256U);
+  EXPECT_EQ(originals.begin()->second.mtu, 1500U);
+  const auto loaded = state::load_originals(tree.path());
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(*loaded, originals) << "durable before the write";
+  qos::restore(bed.kernel, bed.port, originals, free_terms());
+  EXPECT_EQ(bed.nic.ethtool.ring_rx->now, 512U);
+  EXPECT_EQ(bed.nic.ethtool.ring_tx->now, 256U);
+}
+
 // ice shows the FEC of the link alone. A write of another setting while there is none says nothing about FEC: its
 // original is the mode that the link shows before FEC itself is written.
 TEST(Restore, TheOriginalOfFecIsThatOfTheLinkIfItComesUpBeforeTheWrite) {
