@@ -216,6 +216,8 @@ void Agent::reconcile_port(const std::string& id) {
   auto done = manager_.reconcile_port(id, start);
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at({TaskKind::reconcile_port, id}, now() + kLockRetry);
   else if (!done) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
+  if (done)
+    for (const std::string& other : manager_.waiting_for(id)) schedule_check(other);
   // Dead firmware costs seconds with each pass, which the other ports must not wait for all the time.
   if (const auto again = manager_.retry_after(id))
     schedule_.at({TaskKind::reconcile_port, id},

@@ -153,6 +153,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
+  const Qos before = entry.port.qos;
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
@@ -162,6 +163,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     const bool gone = contains(changes, ENODEV, &Change::code);
     const bool lost = contains(changes, true, &Change::is_lost);
     entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
+    entry.changed = !(entry.port.qos == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
     const bool again = std::exchange(entry.answered_enodev, gone);
@@ -182,6 +184,15 @@ std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::str
   const PortEntry* entry = find_in(table_.entries(), id);
   if (entry == nullptr) return std::nullopt;
   return pause_after(entry->cut_short, policy_.reread);
+}
+
+std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
+  std::vector<std::string> out;
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr || !entry->changed || entry->port.bond.empty()) return out;
+  for (const auto& [other, each] : table_.entries())
+    if (other != id && each.port.bond == entry->port.bond && each.port.rdma == entry->port.rdma) out.push_back(other);
+  return out;
 }
 
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {

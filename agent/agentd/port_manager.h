@@ -39,6 +39,8 @@ class PortManager {
   // The time until the next pass, if the last one could not read the port to its end: no notification may come when it
   // can be read again. Doubled with each further such pass, up to the re-read period.
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const std::string& id) const;
+  // The other ports of the port's bond, if the last pass has changed the port: what they wait for may be done.
+  [[nodiscard]] std::vector<std::string> waiting_for(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).

@@ -34,6 +34,7 @@ struct PortEntry {
   Sightings seen{};
   bool answered_enodev = false;  // in the last pass, although the netdev exists
   unsigned cut_short = 0;        // passes in a row that could not read the port to their end
+  bool changed = false;          // the last pass has read other values than the one before
   std::optional<bool> carrier{};
   std::optional<uint32_t> carrier_downs{};
 };

@@ -63,8 +63,16 @@ class Pass {
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
         want_(expected_of(driver_, want, {})),
-        guard_(driver_, policy_, keys_wanted(), has_vlan(kernel.root, port.netdev)) {
+        others_(others_of_bond(kernel.root, port)) {
     keys_ = keys_wanted();
+    const Keys own = own_keys(port_);
+    for (const Setting& setting : kSettings)
+      if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
+        foreign_[index(setting.id)] = !others_.empty() && !has_key(own, setting.id) && has_value(setting, want_);
+    if (foreign_.none()) others_.clear();
+    const bool tagged = has_vlan(kernel.root, port.netdev);
+    for (size_t i = 0; i < std::max<size_t>(1, others_.size()); ++i)
+      guards_.emplace_back(driver_, policy_, keys_ | foreign_, tagged);
     for (const Setting& setting : kSettings)
       if (has_key(keys_, setting.id)) rows_.push_back({&setting, &op_of(driver_, setting.id)});
   }
@@ -142,12 +150,12 @@ class Pass {
       if (const Row* pfc = find(SettingId::pfc);
           pfc != nullptr && pfc->progress == Progress::untouched && want_.pfc->bits == 0)
         return false;
-    guard_.update(have_, want_, port_.netdev);
+    update_guards();
     in_use_.reset();
     default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
-    const std::optional<Qos> value = guard_.next_value(row.setting->id);
+    const std::optional<Qos> value = next_value(*row.setting);
     if (!value) return false;
     const bool is_wanted = same_value(*row.setting, *value, want_);
     if (is_wanted) ++row.times;
@@ -231,7 +239,7 @@ class Pass {
     if (!may_wait_for_class(id)) return;
     for (const Row& other : rows_) {
       const SettingId member = other.setting->id;
-      if (member == id || !guard_.differs(member)) continue;
+      if (member == id || !differs(member)) continue;
       const auto blocker = blocker_of(other);
       if (!blocker) continue;
       row.waits_for = member;
@@ -243,8 +251,46 @@ class Pass {
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
   // What only adds protection does not wait.
   [[nodiscard]] bool may_wait_for_class(SettingId id) const {
-    if (guard_.differs(id)) return guard_.is_moving() && !guard_.only_protects(id);
-    return setting_of(id).traffic == TrafficPart::none && guard_.takes_away(id);
+    if (differs(id))
+      return std::ranges::any_of(guards_, &TrafficGuard::is_moving) &&
+             !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
+    return setting_of(id).traffic == TrafficPart::none &&
+           std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.takes_away(id); });
+  }
+
+  [[nodiscard]] bool differs(SettingId id) const {
+    return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.differs(id); });
+  }
+  [[nodiscard]] bool moves(SettingId id) const {
+    return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.moves(id); });
+  }
+  // TrafficGuard::next_value(); of a bond, a value that no member forbids.
+  [[nodiscard]] std::optional<Qos> next_value(const Setting& setting) const {
+    std::optional<Qos> value;
+    for (const TrafficGuard& guard : guards_) {
+      std::optional<Qos> next = guard.next_value(setting.id);
+      if (!next) return std::nullopt;
+      if (!value || !same_value(setting, *next, want_)) value = std::move(next);
+    }
+    return value;
+  }
+
+  // Call it after each reading. The guard of a port sees the settings of the class that the bond or a member has.
+  void update_guards() {
+    for (size_t i = 0; i < guards_.size(); ++i) {
+      if (foreign_have_.size() <= i) {
+        guards_[i].update(have_, want_, port_.netdev);
+        continue;
+      }
+      Reading seen = have_;
+      update(seen, foreign_have_[i], foreign_);
+      const Qos want = expected_of(driver_, policy_, seen);
+      // A plan shows what is written when the other ports have followed.
+      if (dry_run_)
+        for (const Setting& setting : kSettings)
+          if (has_key(foreign_, setting.id) && has_value(setting, seen.values)) copy_value(setting, want, seen.values);
+      guards_[i].update(seen, want, others_[i].is_member() ? others_[i].netdev : port_.netdev);
+    }
   }
 
   // Why the setting itself must not be written, or not now.
@@ -267,8 +313,8 @@ class Pass {
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
-    const bool stops = is_disruptive(row), moves = guard_.moves(row.setting->id);
-    if (!stops && !moves) return std::nullopt;
+    const bool stops = is_disruptive(row);
+    if (!stops && !moves(row.setting->id)) return std::nullopt;
     const std::string what = stops ? "the write stops traffic" : "the write moves RoCE to another priority";
     if (stops && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
@@ -292,7 +338,7 @@ class Pass {
 
   // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
   void wait_for_class(Row& row) {
-    guard_.update(have_, want_, port_.netdev);
+    update_guards();
     const Row* cause = nullptr;
     // First what was refused or is blocked, and what protects: without it the others cannot go on.
     const auto rank = [](const Row& other) {
@@ -301,9 +347,19 @@ class Pass {
       return std::pair(failed, other.setting->traffic == TrafficPart::protects);
     };
     for (const Row& other : rows_)
-      if (other.setting != row.setting && guard_.differs(other.setting->id) && !other.waits_for &&
+      if (other.setting != row.setting && differs(other.setting->id) && !other.waits_for &&
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
+    const bool failed_here = cause != nullptr && rank(*cause).first;
+    for (const Setting& setting : kSettings) {
+      if (failed_here || !has_key(foreign_, setting.id) || !differs(setting.id)) continue;
+      row.waits_for = setting.id;
+      const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
+      return block(row, Outcome::pending,
+                   "waits for " + std::string(setting.key) + " of " + whose +
+                       ": without it RoCE's traffic would have less protection",
+                   WaitsFor::other_setting);
+    }
     if (cause == nullptr)
       return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection",
                    WaitsFor::other_setting);
@@ -334,8 +390,14 @@ class Pass {
     auto now = read(kernel_, port_, keys_);
     if (now) have_ = std::move(now).value();
     else read_error_ = now.error();
-    if (!now && now.error().code != ENODEV) unknown_.set();
-    return now.ok();
+    foreign_have_.clear();
+    for (const Port& other : others_) {
+      const auto done = read_again(kernel_, other, foreign_, foreign_have_.emplace_back());
+      // A member that is gone has left the bond.
+      if (!done && done.error().code != ENODEV && !read_error_) read_error_ = done.error();
+    }
+    if (read_error_ && read_error_->code != ENODEV) unknown_.set();
+    return !read_error_;
   }
 
   // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
@@ -453,8 +515,11 @@ class Pass {
   const SaveOriginal* const save_;
   const Driver& driver_;
   const Qos& policy_;
-  Qos want_;  // `policy_` as the driver will show it
-  TrafficGuard guard_;
+  Qos want_;                           // `policy_` as the driver will show it
+  std::vector<Port> others_;           // others_of_bond(), if the policy has settings of the class that are theirs
+  Keys foreign_;                       // these settings
+  std::vector<Reading> foreign_have_;  // of each of others_
+  std::vector<TrafficGuard> guards_;   // one; of a bond one for each member
   std::vector<Row> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading

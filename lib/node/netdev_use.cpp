@@ -199,10 +199,13 @@ std::string place_of(const Stack& stack, int ifindex, const Port& port) {
 
 }  // namespace
 
-bool has_vlan(const Root& root, const std::string& netdev) {
+bool has_vlan(const Root& root, const std::string& netdev, unsigned depth) {
   constexpr std::string_view kUpper = "upper_";
+  if (depth == 0) return false;
   return std::ranges::any_of(root.names_in("sys/class/net/" + netdev), [&](const std::string& name) {
-    return name.starts_with(kUpper) && root.exists("proc/net/vlan/" + name.substr(kUpper.size()));
+    if (!name.starts_with(kUpper)) return false;
+    const std::string upper = name.substr(kUpper.size());
+    return root.exists("proc/net/vlan/" + upper) || has_vlan(root, upper, depth - 1);
   });
 }
 

@@ -19,6 +19,10 @@ Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys = Keys()
 // Updates only `keys` in `have`.
 Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have);
 
+// The other ports of a bond (mlx5 RoCE LAG), as far as their settings can be read: of a member the bond, of a bond its
+// members. Empty: the port is neither.
+std::vector<Port> others_of_bond(const Root& root, const Port& port);
+
 // Driver::vendor_command of the port's driver, for a setting of `want`; empty: the driver can write the setting, or no
 // command is known.
 std::string vendor_command(const Port& port, const Setting& setting, const Qos& want);

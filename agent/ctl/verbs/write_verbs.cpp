@@ -52,6 +52,19 @@ int print_changes(const Changes& changes, const Options& options, Output& output
   return kDone;
 }
 
+// Replaces the changes of the same settings by those of a later pass. What the first one has written stays written.
+void replace(Changes& all, const Changes& later) {
+  for (const Change& change : later) {
+    Change* known = find_where(all, [&](const Change& each) {
+      return each.port == change.port && each.sysctl.empty() && each.setting == change.setting;
+    });
+    if (known == nullptr || (was_written(*known) && is_done(change.outcome))) continue;
+    const std::string from = std::exchange(known->from, {});
+    *known = change;
+    known->from = from;
+  }
+}
+
 bool has_carrier(Kernel& kernel, const Port& port) {
   const auto link = rtnl::link(*kernel.route, port.netdev);
   return link && link->carrier.value_or(false);
@@ -274,9 +287,9 @@ int run_apply(const Options& options, Output& output) {
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = write_terms(writer->machine, options);
   Changes all = std::move(*ended);
-  for (Port& port : writer->node.ports) {
+  const auto apply = [&](Port& port) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
-    if (entry == nullptr || !is_chosen(options, port)) continue;
+    if (entry == nullptr || !is_chosen(options, port)) return {};
     terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
@@ -284,8 +297,17 @@ int run_apply(const Options& options, Output& output) {
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    append(all, qos::reconcile(writer->machine.kernel, port, entry->want, terms, save));
-  }
+    return qos::reconcile(writer->machine.kernel, port, entry->want, terms, save);
+  };
+  for (Port& port : writer->node.ports) append(all, apply(port));
+  // A bond and its members wait for each other: the members protect, the bond moves RoCE, the members release.
+  constexpr int kRounds = 2;
+  for (int round = 0; round < kRounds; ++round)
+    for (Port& port : writer->node.ports)
+      if (std::ranges::any_of(all, [&](const Change& change) {
+            return change.port == port.id() && change.wait == WaitsFor::other_setting && !port.bond.empty();
+          }))
+        replace(all, apply(port));
   if (names_host(options)) {
     const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
