@@ -351,12 +351,16 @@ class Pass {
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
     const bool failed_here = cause != nullptr && rank(*cause).first;
-    for (const Setting& setting : kSettings) {
-      if (failed_here || !has_key(foreign_, setting.id) || !differs(setting.id)) continue;
-      row.waits_for = setting.id;
+    const Setting* elsewhere = nullptr;
+    for (const Setting& setting : kSettings)
+      if (has_key(foreign_, setting.id) && differs(setting.id) &&
+          (elsewhere == nullptr || setting.traffic == TrafficPart::protects))
+        elsewhere = &setting;
+    if (elsewhere != nullptr && !failed_here) {
       const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
+      row.waits_for = elsewhere->id;
       return block(row, Outcome::pending,
-                   "waits for " + std::string(setting.key) + " of " + whose +
+                   "waits for " + std::string(elsewhere->key) + " of " + whose +
                        ": without it RoCE's traffic would have less protection",
                    WaitsFor::other_setting);
     }

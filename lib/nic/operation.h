@@ -17,9 +17,10 @@ struct PortIo {
   unsigned port = 1;        // of the RDMA device
   std::string pci{};        // of the function below; empty for software devices
   bool fec_in_use = false;  // Driver::fec_in_use
-  bool is_member = false;   // of a bond (mlx5 RoCE LAG): the RDMA device is the bond's, on the function of a member
   // For a reading: the requested settings. For a write: the settings that may be written in the same message.
   Keys wanted{};
+  // Of a bond (mlx5 RoCE LAG): the RDMA device is the bond's, on the function of one of the members.
+  bool is_member = false;
 
   [[nodiscard]] NetdevId id() const { return {netdev, ifindex}; }
   [[nodiscard]] bool has_ethtool() const { return kernel.generic && kernel.ethtool; }

@@ -1309,6 +1309,34 @@ TEST_F(PortManagerTest, ThePortOfTheDefaultRouteIsWrittenOnlyIfAnEntryNamesIt) {
   EXPECT_EQ(nic.mtu, 4200U);
 }
 
+// A bond and its members wait for each other's part of RoCE's class: a change of one is a pass of the others.
+TEST_F(PortManagerTest, ThePortsOfABondFollowEachOther) {
+  sim_.add_nic("bond0", Personality::nodcb);
+  sim_.add_nic("eth0", Personality::mlx5);
+  sim_.add_nic("eth9", Personality::mlx5);
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  Environment environment = this->environment();
+  environment.scan = [this](const Policy&) {
+    std::vector<Port> all = ports();
+    for (Port& port : all) {
+      if (port.netdev == "eth9") continue;
+      port.rdma = "mlx5_bond_0";
+      port.kernel_driver = "mlx5_core";
+      port.role = port.netdev == "bond0" ? PortRole::bond : PortRole::bond_member;
+      port.bond = "bond0";
+    }
+    return FoundPorts(std::move(all));
+  };
+  manager_.emplace(environment, policy_of(kEnforce));
+  const std::string bond = "mlx5_bond_0/1", member = "mlx5_bond_0/1@eth0";
+  reconcile_all();
+  EXPECT_EQ(manager_->waiting_for(member), std::vector{bond});
+  EXPECT_EQ(manager_->waiting_for(bond), std::vector{member});
+  EXPECT_TRUE(manager_->waiting_for("roce_eth9/1").empty());
+  reconcile_all();
+  for (const std::string& id : {bond, member}) EXPECT_TRUE(manager_->waiting_for(id).empty()) << "nothing has changed";
+}
+
 // What waits for another setting, which the driver refuses, does not wait for an idle port.
 TEST_F(PortManagerTest, ARefusedMemberOfTheClassIsNotPolledFor) {
   SimNic& nic = enforced(Personality::mlx5);
