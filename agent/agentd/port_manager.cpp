@@ -51,6 +51,8 @@ void PortManager::remember_published() {
       if (is_left && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
     }
   }
+  for (const auto& [id, device] : devices)
+    if (!(*state)->ports.contains(id)) table_.expect(id, device);
 }
 
 void PortManager::set_policy(Policy policy) {

@@ -782,6 +782,20 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// Nor does one that a restart brings.
+TEST_F(PortManagerTest, ThePortOfAnEntryThatARestartBringsWaitsForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  const std::string head = kEnforce + kNight;
+  start(head, "");
+  restart(policy_of(head));
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(outcome("pfc"), "pending");
+  sim_.reload(nic);
+  restart(policy_of(head));
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "another device is a new one";
+}
+
 // At boot udev names a netdev when the agent has seen it under the kernel's name, which no entry matches.
 TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
