@@ -206,7 +206,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   }
   auto locked = lock(now);
   if (!locked) return locked.error();
-  if (suspension_.reason().empty()) releases_.restore(entry.port, policy_, now);
+  if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) restored_.insert(id);
   return {};
 }
 
@@ -228,10 +228,20 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 
 Result<void> PortManager::settle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
-  if (entry == nullptr || !is_enforcing() || policy_for(policy_, entry->port) == nullptr) return {};
+  if (entry == nullptr) return {};
+  const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
+  if (!is_enforced && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
-  return qos::settle(environment_.kernel, entry->port);
+  auto settled = qos::settle(environment_.kernel, entry->port);
+  if (settled) restored_.erase(id);
+  return settled;
+}
+
+Suspension::Watch PortManager::watch_confirm() {
+  Suspension::Watch watch = suspension_.watch(config_, table_.ports());
+  restored_.insert(watch.written.begin(), watch.written.end());
+  return watch;
 }
 
 void PortManager::on_notification(const std::string& id, NotificationKind how) {

@@ -70,41 +70,6 @@ bool has_carrier(Kernel& kernel, const Port& port) {
   return link && link->carrier.value_or(false);
 }
 
-// After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
-// them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
-// carrier never comes.
-void settle(Writer& writer, const Changes& changes, Output& output) {
-  Kernel& kernel = writer.machine.kernel;
-  std::vector<const Port*> ports;  // ports that lost their carrier by a write
-  for (const Port& port : writer.node.ports) {
-    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
-      return change.port == port.id() && was_written(change) && change.disruptive;
-    });
-    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
-  }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!ports.empty()) {
-    std::erase_if(ports, [&](const Port* port) {
-      if (!has_carrier(kernel, *port)) return false;
-      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
-      return true;
-    });
-    if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  for (const Port* port : ports) {
-    std::string text = port->id() + ": no carrier 10 s after the write";
-    if (port->qos.pfc && port->qos.pfc->bits != 0) {
-      // The same as qos::settle(), by hand.
-      text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
-              " prio-pfc all:off";
-      for (int prio = 0; prio < kPriorities; ++prio)
-        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
-    }
-    fail(output, kFailure, text);
-  }
-}
-
 // The options of a plan that an apply of the same must have, too.
 std::string same_options(const Options& options) {
   std::string text;
@@ -177,6 +142,40 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 }
 
 }  // namespace
+
+// After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
+// them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
+// carrier never comes.
+void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output) {
+  std::vector<const Port*> ports;  // ports that lost their carrier by a write
+  for (const Port& port : node.ports) {
+    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
+      return change.port == port.id() && was_written(change) && change.disruptive;
+    });
+    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!ports.empty()) {
+    std::erase_if(ports, [&](const Port* port) {
+      if (!has_carrier(kernel, *port)) return false;
+      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
+      return true;
+    });
+    if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  for (const Port* port : ports) {
+    std::string text = port->id() + ": no carrier 10 s after the write";
+    if (port->qos.pfc && port->qos.pfc->bits != 0) {
+      // The same as qos::settle(), by hand.
+      text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
+              " prio-pfc all:off";
+      for (int prio = 0; prio < kPriorities; ++prio)
+        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
+    }
+    fail(output, kFailure, text);
+  }
+}
 
 Result<void> must_be_host(const Options& options) {
   const auto root = Root::open(options.root);
@@ -317,7 +316,7 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, host_changes(writer->machine, false, save));
   }
-  settle(*writer, all, output);
+  settle(writer->machine.kernel, writer->node, all, output);
   return print_changes(all, options, output, trial->await(output));
 }
 
@@ -383,7 +382,7 @@ int run_restore(const Options& options, Output& output) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle(*writer, all, output);
+  settle(writer->machine.kernel, writer->node, all, output);
   const int code = print_changes(all, options, output, saved);
   return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }

@@ -1077,6 +1077,25 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
   }
 }
 
+// mlx5 computes the thresholds of lossless buffers when PFC is set, from the speed of a link that the write takes down.
+TEST_F(PortManagerTest, WhatIsRestoredIsSettledWhenTheLinkIsUp) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pfc.pfc_en = 1 << 4;
+  start(kEnforce);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.link_up();
+  reload(policy_of(kEnforce + kRestore, ""));
+  reconcile_all();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 4);
+  nic.link_up();
+  const unsigned before = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "the same bits again";
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 4);
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "once: the port is not ours any more";
+}
+
 TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   SimNic& nic = enforced(Personality::mlx5);
   hour_ = 12;
@@ -1308,6 +1327,23 @@ TEST_F(Unconfirmed, APortThatIsAwayIsPutBackWhenItReturns) {
   manager_->rescan();
   EXPECT_FALSE(manager_->watch_confirm().again);
   EXPECT_EQ(nic_->mtu, 2000U);
+}
+
+TEST_F(PortManagerTest, AnApplyThatIsTakenBackIsSettledWhenTheLinkIsUp) {
+  tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
+  SimNic& nic = enforced(Personality::mlx5);
+  nic.link_up();
+  confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), seconds(3'600), manager_->policy(),
+                                          confirm::digest(wanted_config(manager_->policy())));
+  confirm::remember(record, ports().at(0), {.pfc = PrioSet{1 << 4}}, Keys().set());
+  record.deadline = 0;
+  ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
+  manager_->watch_confirm();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 4);
+  nic.link_up();
+  const unsigned before = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "although nothing is enforced";
 }
 
 // An operator who switches enforcement on keeps the network by which the machine is reached.
