@@ -118,9 +118,10 @@ TEST_F(RoceLag, MovesAsAWholeAndIsProtectedAllTheTime) {
   EXPECT_TRUE(has_outcome(first, "roce_tos", Outcome::pending, "of the members of bond0"));
   EXPECT_EQ(eth0.pfc.pfc_en, 0x18) << "the old priority is released when the bond has left it";
   EXPECT_EQ(eth1.pfc.pfc_en, 0x18);
-  const Change& waits = *std::ranges::find_if(
+  const auto waits = std::ranges::find_if(
       first, [](const Change& change) { return change.setting == SettingId::pfc && change.waits_for; });
-  EXPECT_EQ(waits.waits_for, SettingId::roce_tos) << waits.detail;
+  ASSERT_NE(waits, first.end()) << text(first);
+  EXPECT_EQ(waits->waits_for, SettingId::roce_tos) << waits->detail;
   settle_to(roce(34, 4));
   EXPECT_EQ(tos(), 136U);
   EXPECT_EQ(eth0.pfc.pfc_en, 0x10);
