@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::rtnl {
@@ -103,6 +104,10 @@ constexpr TunnelKind kTunnels[]{
     {"ip6tnl", AF_INET6, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE},
 };
 
+// Kinds without ndo_get_iflink, which have a namespace of their own sockets (get_link_net): in another one, IFLA_LINK
+// is their own ifindex (dev_get_iflink(), rtnl_fill_link_netnsid()).
+constexpr std::string_view kWithoutLink[]{"vxlan", "geneve", "bareudp", "gtp", "pfcp", "amt"};
+
 // Zeros: not set.
 std::optional<Ip> end_of_tunnel(unsigned family, const std::vector<Attr>& data, uint16_t attribute) {
   if (attribute == 0) return std::nullopt;
@@ -119,6 +124,7 @@ Result<Link> parse_link(View8 payload) {
   Link out;
   out.ifindex = header->ifi_index;
   bool is_elsewhere = false;  // the device below is in another network namespace
+  std::optional<int> lower_of_vxlan;
   for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {
     switch (attr.type) {
       case IFLA_IFNAME: out.name = attr.text(); break;
@@ -154,7 +160,7 @@ Result<Link> parse_link(View8 payload) {
           const auto data = parse_nested(info, IFLA_INFO_DATA);
           if (out.kind == "vxlan")  // drivers/net/vxlan/vxlan_core.c, vxlan_fill_info(): not as IFLA_LINK
             if (const auto lower = value_of<uint32_t>(data, IFLA_VXLAN_LINK); lower && *lower != 0)
-              out.lower = static_cast<int>(*lower);
+              lower_of_vxlan = static_cast<int>(*lower);
           if (const auto local = end_of_tunnel(tunnel.family, data, tunnel.local)) out.tunnel_local = local;
           if (const auto remote = end_of_tunnel(tunnel.family, data, tunnel.remote)) out.tunnel_remote = remote;
         }
@@ -164,6 +170,7 @@ Result<Link> parse_link(View8 payload) {
     }
   }
   if (out.kind == "veth" || out.kind == "netkit") out.lower.reset();
+  if (contains(kWithoutLink, out.kind)) out.lower = lower_of_vxlan;
   if (is_elsewhere) out.lower_elsewhere = std::exchange(out.lower, std::nullopt);
   if (!out.lower_elsewhere) out.lower_namespace.reset();
   return out;

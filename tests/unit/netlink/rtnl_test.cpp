@@ -77,6 +77,21 @@ TEST(ParseLink, KnowsTheDeviceBelowInAnotherNamespace) {
   for (const char* kind : {"veth", "netkit"}) EXPECT_FALSE(parsed(kind, true).lower_elsewhere) << kind;
 }
 
+// Their IFLA_LINK is their own ifindex, and comes last: Linux 6.18, `ip -n other -d link show`.
+TEST(ParseLink, KnowsTheDeviceBelowATunnelInAnotherNamespace) {
+  const auto parsed = [](const char* kind) {
+    AttrWriter info, out;
+    info.text(IFLA_INFO_KIND, kind).nest(IFLA_INFO_DATA, AttrWriter().u32(IFLA_VXLAN_LINK, 3));
+    ifinfomsg header{};
+    header.ifi_index = 4;
+    out.header(header).text(IFLA_IFNAME, "net1").nest(IFLA_LINKINFO, info).u32(IFLA_LINK_NETNSID, 1).u32(IFLA_LINK, 4);
+    return *parse_link(out.data());
+  };
+  EXPECT_EQ(parsed("vxlan").lower_elsewhere, 3);
+  EXPECT_EQ(parsed("geneve").lower_elsewhere, std::nullopt) << "another netdev of the host may have the index 4";
+  EXPECT_EQ(parsed("macvlan").lower_elsewhere, 4) << "the index of the device below may be its own, too";
+}
+
 // Network namespaces with ids 0 and 4: id 4 is gone when its links are listed.
 TEST(Namespaces, AreListedAndTheirLinksToo) {
   class Kernel final : public Netlink {
