@@ -247,9 +247,11 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
 // toggled, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
+  std::optional<uint32_t> cable;  // unless another writer keeps changing it back
+  if (has_key(io.wanted, SettingId::cable_length)) cable = want.cable_length;
   const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
-  const bool later = any_lossless && want.cable_length.value_or(0) > have.cable_length.value_or(0);
-  auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : want.cable_length);
+  const bool later = any_lossless && cable.value_or(0) > have.cable_length.value_or(0);
+  auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : cable);
   if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   return sent;
 }

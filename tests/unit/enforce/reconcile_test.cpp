@@ -366,6 +366,15 @@ TEST_F(Mlx5, ALongerCableFollowsPfcWhereBuffersWereLossless) {
   EXPECT_EQ(bed.nic.pfc.delay, 100);
 }
 
+TEST_F(Mlx5, ACableLengthInConflictDoesNotTravelWithPfc) {
+  bed.terms.in_conflict = [](SettingId setting) { return setting == SettingId::cable_length; };
+  const auto before = bed.nic.pfc.delay;
+  const Changes changes = bed.apply(profile(Personality::mlx5));
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied) << text(changes);
+  EXPECT_EQ(of(changes, "cable_length").outcome, Outcome::conflict) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.delay, before);
+}
+
 TEST_F(Mlx5, HostModeComesAndGoesWithoutTheBitsOfVersions) {
   bed.nic.dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
   const Qos firmware{.dcbx = Dcbx::firmware}, host{.dcbx = Dcbx::host};
