@@ -55,7 +55,7 @@ Suspension::Watch Suspension::watch(const std::string& config, std::vector<Port>
       watch.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return watch;
   }
-  const auto pause = revert(**record, present);
+  const auto pause = revert(**record, present, watch);
   if (confirm::is_pending(**record) || !(*record)->is_restored()) watch.again = pause;
   watch.changed = refresh(config) || watch.changed;
   return watch;
@@ -74,7 +74,7 @@ void Suspension::drop_reverted() {
   reason_.clear();
 }
 
-std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present) {
+std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, Watch& watch) {
   const bool was_pending = confirm::is_pending(record);
   const auto changes =
       confirm::lapse(environment_.directory, environment_.kernel, present, record, environment_.in_use);
@@ -83,6 +83,8 @@ std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vecto
     return kRetry;
   }
   const auto written = std::ranges::count_if(*changes, was_written);
+  for (const Change& change : *changes)
+    if (was_written(change) && change.sysctl.empty()) watch.written.insert(change.port);
   const std::string count = std::to_string(written) + " settings written";
   const std::string left = confirm::left_text(record);
   if (confirm::is_pending(record)) {

@@ -22,8 +22,9 @@ class Suspension {
   // What the caller must do after watch().
   struct Watch {
     std::optional<std::chrono::milliseconds> again{};  // call watch() again after this time
-    bool confirmed = false;  // the apply has just been confirmed: read the configuration files again
-    bool changed = false;    // enforcement was suspended or resumed: check every port
+    bool confirmed = false;           // the apply has just been confirmed: read the configuration files again
+    bool changed = false;             // enforcement was suspended or resumed: check every port
+    std::set<std::string> written{};  // ports whose previous settings were restored: they must be settled
   };
   // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. What this
   // process may not write, it leaves to another one (confirm::Share). Call it when the record changes.
@@ -39,7 +40,7 @@ class Suspension {
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
   // Restores the previous settings and logs the result. Returns the pause before the next call.
-  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present);
+  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, Watch& watch);
 
   Environment& environment_;
   ErrorLog& errors_;

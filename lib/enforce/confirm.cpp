@@ -184,6 +184,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
   const Keys own = keys & qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
+  if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,

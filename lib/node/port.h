@@ -174,6 +174,9 @@ inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::eth
 // of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
 
+// In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
+inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";
+
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);
 

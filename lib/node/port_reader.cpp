@@ -68,7 +68,7 @@ void Context::note_unseen(const std::string& what) {
   if (!contains(unseen, what)) unseen.push_back(what);
 }
 
-void note(Port& port, const char* subject, const Error& failure) {
+void note(Port& port, std::string_view subject, const Error& failure) {
   port.unread.push_back(std::string(subject) + ": " + failure.text());
 }
 
@@ -207,8 +207,13 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   }
   const auto link = rtnl::link(*context.kernel.route, port.netdev);
   if (!link) {
-    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names a netdev of another namespace
-    else note(port, "netdev, mtu, carrier", link.error());
+    if (link.error().code == ENODEV) {
+      port.netdev.clear();  // soft-RoCE names a netdev of another namespace
+      return std::nullopt;
+    }
+    note(port, kNetdevSubject, link.error());
+    port.card.clear();  // of a bond's member: the bond's
+    port.card_address.clear();
     return std::nullopt;
   }
   port.ifindex = link->ifindex;

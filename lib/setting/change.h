@@ -57,6 +57,9 @@ struct Change {
   // If pending: the setting of the same class of traffic that has to be written before or with this one.
   std::optional<SettingId> waits_for{};
   std::optional<WaitsFor> wait{};  // if pending
+  // If refused: the port's settings are unknown, because an answer of the kernel was lost (is_transient()). The driver
+  // has refused nothing, and another pass can succeed at once.
+  bool is_lost = false;
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));

@@ -103,6 +103,9 @@ struct Fec {
   bool operator==(const Fec&) const = default;
 };
 inline constexpr uint8_t kFecOff = 4;
+// Read while the link is down, from drivers that show only the mode in use: the configured mode is unknown. A policy
+// never asks for it.
+inline constexpr Fec kUnknownFec{};
 
 // Names of the optional RDMA counters that are on. {"*"}, only in a policy: all that the device has.
 struct Names {

@@ -25,6 +25,10 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
 Node scan_for_writing(Machine& machine);
 
+// Calls qos::settle() for each port that has lost its carrier by these changes, once the carrier is back, for 10
+// seconds at most.
+void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output);
+
 // Restores the settings that an interrupted selftest has changed.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
 

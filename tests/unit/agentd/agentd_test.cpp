@@ -442,6 +442,40 @@ TEST_F(Loop, ARecreatedDeviceIsSetAnew) {
   EXPECT_EQ(told(message_id::repaired), 0U);
 }
 
+TEST_F(Loop, AnIncompleteScanIsRepeatedSoon) {
+  Environment environment = this->environment([](const Policy&) { return std::vector<Port>(); });
+  environment.scan = [this, scans = 0](const Policy&) mutable {
+    if (++scans == 1) return FoundPorts({}, "simulated");
+    return FoundPorts(ports());
+  };
+  RunningAgent::start(std::move(environment), kKeepsMtu);
+  EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
+}
+
+// Loses the first answers about DCB.
+class LossyNetlink final : public Netlink {
+ public:
+  LossyNetlink(std::unique_ptr<Netlink> real, int lost) : real_(std::move(real)), lost_(lost) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    if (type == RTM_GETDCB && lost_ > 0) {
+      --lost_;
+      return error(ENOBUFS, "simulated");
+    }
+    return real_->talk(type, flags, payload);
+  }
+
+ private:
+  std::unique_ptr<Netlink> real_;
+  int lost_;
+};
+
+TEST_F(Loop, ALostReadingIsRepeatedSoon) {
+  kernel_->route = std::make_unique<LossyNetlink>(std::move(kernel_->route), 2);  // the reading, and its repetition
+  start(kKeepsMtu);
+  EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
+  EXPECT_TRUE(becomes([&] { return told(message_id::not_set) >= 1 && told(message_id::applied) >= 1; }));
+}
+
 TEST_F(Loop, TheHostSettingsOfAnInterfaceComeWithIt) {
   start("mode = \"enforce\"\nreread = \"1h\"\n[sysctl]\n\"net.ipv4.conf.late0.rp_filter\" = 2\n");
   ASSERT_TRUE(becomes([&] { return told(message_id::not_set) == 1; })) << "there is no such interface";
