@@ -2,6 +2,7 @@
 #include "judge/lines.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -43,21 +44,69 @@ bool has_parts(std::string_view line, std::string_view pattern) {
   return true;
 }
 
+bool has_any(std::string_view line, std::string_view patterns) {
+  while (!patterns.empty())
+    if (has_parts(line, cut(patterns, '|'))) return true;
+  return false;
+}
+
+// Whether the program marks the line as one that reports no problem.
+bool is_informational(std::string_view line) {
+  for (const std::string_view mark : {" INFO", "[INFO", "<info>", "[info]", ": info: ", " DEBUG", "[DEBUG", "<debug>",
+                                      "<trace>", "[debug]", ": debug: ", "level=info", "level=debug", " NOTICE "})
+    if (line.find(mark) != std::string_view::npos) return true;
+  // glog: "I1129 13:04:29.119704"
+  const auto is_glog = [&](size_t at) {
+    return at + 6 < line.size() && line[at] == 'I' && line[at + 5] == ' ' &&
+           std::ranges::all_of(line.substr(at + 1, 4), is_digit);
+  };
+  if (is_glog(0)) return true;
+  for (const std::string_view before : {" I", "[I"})
+    for (size_t at = line.find(before); at != std::string_view::npos; at = line.find(before, at + 1))
+      if (is_glog(at + 1)) return true;
+  return false;
+}
+
+// Words by which drivers and daemons report a problem. In small letters: the line is compared in them.
+constexpr std::string_view kFailureWords =
+    "fail|error|^err |^err:|^err=|-err|^err (|timeout|timed out|time out|timed-out|unable|cannot|can't|can "
+    "not|couldn't|"
+    "could not|n't |invalid|unsupported|not support|not valid|not handled|not found|not match|not allowed|not ready|"
+    "not respond|not enough|not initialized|not available|no response|no memory|no free|no longer|^no room|"
+    "out of memory|out of range|out of resource|^unknown|incorrect|^bad |^bad_|stuck|^hung|^hang|fatal|exceed|overflow|"
+    "overrun|abort|reject|refus|denied|missing|mismatch|corrupt|^fault|page fault|_fault|critical|insufficient|"
+    "unhandled|illegal|malformed|degraded|^too |^lost |inconsisten|broken|unexpected|violation|unrecoverable|"
+    "uncorrect|incompatible|conflict|warning|^warn |^bug|^wrong|^stall|unreachable|unavailable|inaccessible|"
+    "overheat|thermal shutdown|poison|preemption time|is full|dropping|giving up|gave up";
+
+// The part of a line that its component decides, computed when the first component is compared.
+struct Tone {
+  explicit Tone(std::string_view line)
+      : is_note(is_informational(line)), has_failure(has_any(lower(line), kFailureWords)) {}
+  bool is_note, has_failure;
+};
+
+bool is_of_component(const LineMessage& message, std::string_view line, std::optional<Tone>& tone) {
+  if (!has_any(line, message.printer)) return false;
+  if (!message.patterns.empty() && !has_any(line, message.patterns)) return false;
+  if (!tone) tone.emplace(line);
+  return !tone->is_note && (message.severity == Severity::marked || tone->has_failure);
+}
+
 bool has_word(std::string_view list, std::string_view word) {
   while (!list.empty())
     if (cut(list, '|') == word) return true;
   return false;
 }
 
-bool fits(const LineMessage& message, std::string_view line, const Codes& codes) {
+bool fits(const LineMessage& message, std::string_view line, const Codes& codes, std::optional<Tone>& tone) {
+  if (message.is_component()) return is_of_component(message, line, tone);
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return true;
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
-  for (std::string_view patterns = message.patterns; !patterns.empty();)
-    if (has_parts(line, cut(patterns, '|'))) return true;
-  return false;
+  return has_any(line, message.patterns);
 }
 
 }  // namespace
@@ -72,7 +121,7 @@ const std::vector<LineMessage>& messages() {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
          {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages, kGpuMessages,
-          kProgramMessages, kPlatformMessages, kCallMessages})
+          kProgramMessages, kPlatformMessages, kCallMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();
@@ -80,12 +129,14 @@ const std::vector<LineMessage>& messages() {
 }
 
 bool matches(const LineMessage& message, std::string_view line) {
-  return fits(message, without_denials(line), codes_of(line));
+  std::optional<Tone> tone;
+  return fits(message, without_denials(line), codes_of(line), tone);
 }
 
 const LineMessage* recognize(std::string_view line, const Codes& codes) {
   const std::string read = without_denials(line.substr(0, kMaxLine));
-  return find_where(messages(), [&](const LineMessage& message) { return fits(message, read, codes); });
+  std::optional<Tone> tone;
+  return find_where(messages(), [&](const LineMessage& message) { return fits(message, read, codes, tone); });
 }
 
 const LineMessage* recognize(std::string_view line) {
