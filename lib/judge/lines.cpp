@@ -67,30 +67,49 @@ bool is_informational(std::string_view line) {
   return false;
 }
 
-// Words by which drivers and daemons report a problem. In small letters: the line is compared in them.
+// Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
-    "fail|error|^err |^err:|^err=|-err|^err (|timeout|timed out|time out|timed-out|unable|cannot|can't|can "
-    "not|couldn't|"
-    "could not|n't |invalid|unsupported|not support|not valid|not handled|not found|not match|not allowed|not ready|"
-    "not respond|not enough|not initialized|not available|no response|no memory|no free|no longer|^no room|"
-    "out of memory|out of range|out of resource|^unknown|incorrect|^bad |^bad_|stuck|^hung|^hang|fatal|exceed|overflow|"
-    "overrun|abort|reject|refus|denied|missing|mismatch|corrupt|^fault|page fault|_fault|critical|insufficient|"
-    "unhandled|illegal|malformed|degraded|^too |^lost |inconsisten|broken|unexpected|violation|unrecoverable|"
-    "uncorrect|incompatible|conflict|warning|^warn |^bug|^wrong|^stall|unreachable|unavailable|inaccessible|"
-    "overheat|thermal shutdown|poison|preemption time|is full|dropping|giving up|gave up";
+    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|timed out|time "
+    "out|timed-out|timedout|unable|cannot|can't|"
+    "can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|not valid|not "
+    "handled|"
+    "not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|no more|^no room|out of "
+    "memory|"
+    "out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|stuck|^hung| "
+    "hang|fatal|exceeded|exceeds|"
+    "overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|page "
+    "fault|_fault|critical|insufficient|unhandled|"
+    "illegal|malformed|malicious|degraded|^too |^lost |broken|bogus|unexpected|violation|unrecoverable|uncorrect|"
+    "incompatible|conflict|^bug:|^wrong|^stall|unreachable|inaccessible|overheat|thermal shutdown|poison|preemption "
+    "time|"
+    "is full|dropping|dropped|giving up|gave up|is null|null pointer|unprivileged|not approved";
+constexpr std::string_view kComplaintWords =
+    "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |no such|"
+    "inconsisten|no longer|does not|invalid|^no ";
+// What follows such words in lines about the healthy start of a machine.
+constexpr std::string_view kHealthyWords =
+    "error containment capabilities|collector initialized|is initialized|module verification failed|optional "
+    "|workaround|"
+    "timeout set to|advertised sufficient power|error cleared|overflow cleared|successfully|recovered from|retrying";
 
-// The part of a line that its component decides, computed when the first component is compared.
+// What the words of a line say; read when the first component is compared with it.
 struct Tone {
-  explicit Tone(std::string_view line)
-      : is_note(is_informational(line)), has_failure(has_any(lower(line), kFailureWords)) {}
-  bool is_note, has_failure;
+  explicit Tone(std::string_view line) {
+    const std::string small = lower(line);
+    is_note = is_informational(line) || has_any(small, kHealthyWords);
+    has_failure = has_any(small, kFailureWords);
+    has_complaint = has_failure || has_any(small, kComplaintWords);
+  }
+  bool is_note = false, has_failure = false, has_complaint = false;
 };
 
 bool is_of_component(const LineMessage& message, std::string_view line, std::optional<Tone>& tone) {
   if (!has_any(line, message.printer)) return false;
   if (!message.patterns.empty() && !has_any(line, message.patterns)) return false;
   if (!tone) tone.emplace(line);
-  return !tone->is_note && (message.severity == Severity::marked || tone->has_failure);
+  if (tone->is_note) return false;
+  if (message.severity == Severity::failure) return tone->has_failure;
+  return message.severity == Severity::marked || tone->has_complaint;
 }
 
 bool has_word(std::string_view list, std::string_view word) {

@@ -22,11 +22,11 @@ std::string_view to_text(Cause value);
 // shown there.
 enum class Role : uint8_t { cause, consequence };
 
-// How a message shows that something is wrong.
+// How the line of a component shows that something is wrong.
 enum class Severity : uint8_t {
-  any,     // the patterns are those of an error
-  marked,  // `printer` has the mark of an error or a warning: "NCCL WARN"
-  worded,  // words such as "failed" must be in the line
+  marked,    // `printer` has the mark of an error or a warning: "NCCL WARN"
+  failure,   // words such as "failed" are in the line
+  complaint  // or "not supported", which drivers also print about features that a machine does not have
 };
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
@@ -52,7 +52,7 @@ struct LineMessage {
   std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
   Aer aer = Aer::none;             // a bit of the AER registers
   std::string_view printer = {};   // of a component
-  Severity severity = Severity::any;
+  Severity severity = Severity::marked;
 
   constexpr bool is_component() const { return !printer.empty(); }
 };

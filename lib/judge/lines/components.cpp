@@ -8,22 +8,30 @@ namespace {
 
 using enum Cause;
 
-// The printer's mark is that of an error or a warning.
-constexpr LineMessage marked(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
-                             const FixRow& meaning, std::string_view next, std::string_view source) {
+constexpr LineMessage component(Severity severity, std::string_view id, Cause cause, std::string_view printer,
+                                std::string_view patterns, const FixRow& meaning, std::string_view next,
+                                std::string_view source) {
   LineMessage out{id, cause, patterns, meaning, next, source};
   out.printer = printer;
-  out.severity = Severity::marked;
+  out.severity = severity;
   return out;
 }
 
-// Only the words of the line show that something failed.
-constexpr LineMessage worded(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+constexpr LineMessage marked(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
                              const FixRow& meaning, std::string_view next, std::string_view source) {
-  LineMessage out{id, cause, patterns, meaning, next, source};
-  out.printer = printer;
-  out.severity = Severity::worded;
-  return out;
+  return component(Severity::marked, id, cause, printer, patterns, meaning, next, source);
+}
+
+// Drivers: the kernel's log does not show the severity.
+constexpr LineMessage failing(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+                              const FixRow& meaning, std::string_view next, std::string_view source) {
+  return component(Severity::failure, id, cause, printer, patterns, meaning, next, source);
+}
+
+// Programs.
+constexpr LineMessage complaining(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+                                  const FixRow& meaning, std::string_view next, std::string_view source) {
+  return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
 }
 
 constexpr std::string_view kNccl = "NCCL WARN|NCCL ERROR";
@@ -37,10 +45,10 @@ constexpr std::string_view kMlx5 = "mlx5_core*:(pid ";
 constexpr std::string_view kMlx5Ib = "infiniband *:(pid |mlx5_ib*:(pid |mlx5_*:(pid ";
 constexpr std::string_view kMlx5Log = "journalctl -k -g {pci}; devlink health show pci/{pci}";
 constexpr std::string_view kBnxt = "^bnxt_en ";
-constexpr std::string_view kIce = "^ice 0|^ice: |^ice 1";
+constexpr std::string_view kIce = "^ice *:*:*.*: |^ice: ";
 constexpr std::string_view kHns = "^hns3 |^hns3: |^hclge|^hns_roce|^infiniband hns_";
 constexpr std::string_view kQed = "[qed_|[qede_|[qedr_|[__qed|^qede |^qedr |^qed ";
-constexpr std::string_view kAmd = "^amdgpu 0|^amdgpu 1|^amdgpu: |[amdgpu]]|[amdgpu]";
+constexpr std::string_view kAmd = "^amdgpu *:*:*.*: |^amdgpu: |[amdgpu]";
 constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; amd-smi metric";
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
@@ -118,7 +126,7 @@ constexpr LineMessage kRows[] = {
            "of the program. Usual causes: the memory of a GPU is used up, a buffer that was not allocated with "
            "ncclMemAlloc, or a limit of the host (memlock, open files, memory of the container).",
            "nvidia-smi; ulimit -l; ulimit -n", "NCCL src/allocator.cc, src/mem_manager.cc, src/register"),
-    marked("nccl-symmetric-other", unknown, kNccl, "dev_runtime|sym_kernels|symmetric|ce_coll|rma/|rma.cc|window",
+    marked("nccl-symmetric-other", unknown, kNccl, "dev_runtime|sym_kernels|symmetric|ce_coll|rma/|rma.cc|ncclWindow",
            "NCCL's windows of symmetric memory and device API: every rank of the NVLink domain maps the memory of the "
            "others, and kernels or copy engines access it. Usual causes: the program's call (size, alignment, a "
            "communicator without it), a program that was built for another NCCL release, or no NVLink or IMEX between "
@@ -319,10 +327,11 @@ constexpr LineMessage kRows[] = {
            "UCX, the communication library of Open MPI, NIXL and others. The first UCX line of all ranks is nearest to "
            "the cause.",
            "grep -h UCX LOG-OF-EVERY-RANK | grep -E 'ERROR|WARN' | head", "UCX src"),
-    worded("ucx-program-other", unknown, "^ucp_|^uct_|ucx_utils|ucxx|UCXX|ucx-py|common_ucx", "",
-           "A program that uses UCX reports an error of one of its calls. UCX's own line, with UCX_LOG_LEVEL=warn or "
-           "higher, has the reason.",
-           "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
+    complaining(
+        "ucx-program-other", unknown, "^ucp_|^uct_|ucx_utils|ucxx|UCXX|ucx-py|common_ucx", "",
+        "A program that uses UCX reports an error of one of its calls. UCX's own line, with UCX_LOG_LEVEL=warn or "
+        "higher, has the reason.",
+        "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
 
     // ---- libfabric, by the provider.
     marked("efa-provider-other", unknown, kOfi, ":efa:",
@@ -377,33 +386,36 @@ constexpr LineMessage kRows[] = {
            "fi_info -l; env | grep FI_", "libfabric prov"),
 
     // ---- MPI.
-    worded(
+    complaining(
         "ompi-openib-other", unknown, "btl_openib|^btl:openib|openib BTL", "",
         "Open MPI's old RDMA transport (the openib BTL), which UCX has replaced. Usual causes: a NIC that it does not "
         "know, the memlock limit, a port that is down or a peer that ended. Use UCX: mpirun --mca pml ucx --mca btl "
         "^openib.",
         "ompi_info | grep ucx; ulimit -l", "Open MPI opal/mca/btl/openib"),
-    worded("ompi-ucx-other", unknown,
-           "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |ucc_", "",
-           "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its "
-           "own line, no RDMA device for it, or a peer that ended.",
-           "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
-    worded(
+    complaining(
+        "ompi-ucx-other", unknown,
+        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |^ucc_", "",
+        "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its "
+        "own line, no RDMA device for it, or a peer that ended.",
+        "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
+    complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
         "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
         "operation, no device in the container, or a peer that ended. libfabric's own lines (FI_LOG_LEVEL=warn) have "
         "the reason.",
         "fi_info -l; ls -l /dev/infiniband", "Open MPI ompi/mca/mtl/ofi"),
-    worded("ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
-           "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, ptl). "
-           "Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
-           "oob_tcp_if_include), or a process that ended.",
-           "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob"),
-    worded("ompi-shm-other", host,
-           "btl_sm|btl_vader|btl_smcuda|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm", "",
-           "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory "
-           "in /tmp is full, or the containers of the processes do not share them. The network is not at fault.",
-           "df -h /dev/shm /tmp", "Open MPI opal/mca/btl/sm"),
+    complaining(
+        "ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
+        "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, ptl). "
+        "Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
+        "oob_tcp_if_include), or a process that ended.",
+        "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob"),
+    complaining(
+        "ompi-shm-other", host, "btl_sm|btl_vader|btl_smcuda|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm",
+        "",
+        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory "
+        "in /tmp is full, or the containers of the processes do not share them. The network is not at fault.",
+        "df -h /dev/shm /tmp", "Open MPI opal/mca/btl/sm"),
     marked("ompi-runtime-other", unknown,
            "ORTE_ERROR_LOG|PRTE ERROR|PRTE_ERROR_LOG|PMIX ERROR|OPAL ERROR|PMIX_ERROR_LOG|ORTE ERROR|OMPI "
            "ERROR|OPAL_ERROR_LOG",
@@ -412,20 +424,21 @@ constexpr LineMessage kRows[] = {
            "causes: a daemon that ended or cannot be reached, different releases of PMIx in Slurm and Open MPI, a full "
            "/tmp, or the error of the line before. RDMA is not used here.",
            "grep -hE 'rror' LOG-OF-EVERY-RANK | head; df -h /tmp", "Open MPI PRRTE, OpenPMIx"),
-    worded(
+    complaining(
         "ompi-launch-other", unknown, "plm_|^plm:|ras_base|rmaps|odls|^prte|^prun|^mpirun|^orted|^orterun|pmix_|PMIx_",
         "",
         "The launch of processes by mpirun or PMIx: allocation, mapping, start by ssh or Slurm. Usual causes: ssh or "
         "srun to a node fails, a program or library that is missing there, or more processes than slots. RDMA is not "
         "used here.",
         "mpirun --display allocation,map hostname", "Open MPI PRRTE src/mca/plm, rmaps"),
-    worded("mpich-network-other", unknown,
-           "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
-           "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a provider "
-           "that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or a peer that "
-           "ended. The lines of libfabric or UCX have the reason.",
-           "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod"),
-    worded(
+    complaining(
+        "mpich-network-other", unknown,
+        "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
+        "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a provider "
+        "that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or a peer that "
+        "ended. The lines of libfabric or UCX have the reason.",
+        "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod"),
+    complaining(
         "mpich-other", unknown,
         "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
         "MPICH or a library made of it (Intel MPI, Cray MPICH, MVAPICH), or its launcher (Hydra, PMI). Usual causes: "
@@ -441,24 +454,27 @@ constexpr LineMessage kRows[] = {
         "an error of NCCL in the log of this or another rank, a rank that ended, or an error of CUDA. Set "
         "NCCL_DEBUG=WARN and read the first error of all ranks.",
         kRanks, "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"),
-    worded("torch-store-other", unknown,
-           "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|rendezvous",
-           "",
-           "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). "
-           "Usual causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. "
-           "A warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
-           "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp",
-           "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp, socket.cpp"),
-    worded(
+    complaining(
+        "torch-store-other", unknown,
+        "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|torch*rendezvous|"
+        "[rendezvous",
+        "",
+        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). "
+        "Usual causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. "
+        "A warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
+        "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp",
+        "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp, socket.cpp"),
+    complaining(
         "gloo-other", unknown, "gloo/|[E*gloo|ProcessGroupGloo|^gloo|Gloo", "",
         "Gloo, PyTorch's transport for the CPU: it uses TCP, not RDMA. Usual causes: a rank that ended, an interface "
         "that the others cannot reach (GLOO_SOCKET_IFNAME), or a host name that resolves to 127.0.1.1.",
         "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "Gloo transport/tcp, PyTorch ProcessGroupGloo.cpp"),
-    worded("torch-elastic-other", unknown,
-           "torch/distributed/|torch.distributed|torchelastic|elastic_launch|DistBackendError|DistNetworkError", "",
-           "PyTorch's distributed package or its launcher (torchrun). Usual causes: a rank that failed (its own output "
-           "has the reason), ranks that cannot reach the first one, or an error of NCCL or Gloo.",
-           kRanks, "PyTorch torch/distributed"),
+    complaining(
+        "torch-elastic-other", unknown,
+        "torch/distributed/|torch.distributed|torchelastic|elastic_launch|DistBackendError|DistNetworkError", "",
+        "PyTorch's distributed package or its launcher (torchrun). Usual causes: a rank that failed (its own output "
+        "has the reason), ranks that cannot reach the first one, or an error of NCCL or Gloo.",
+        kRanks, "PyTorch torch/distributed"),
 
     // ---- NVSHMEM, NIXL, Mooncake, DeepEP.
     marked("nvshmem-ib-other", unknown,
@@ -469,7 +485,7 @@ constexpr LineMessage kRows[] = {
            "GID that was chosen wrongly (NVSHMEM_HCA_LIST, NVSHMEM_IB_GID_INDEX), GPUDirect RDMA or DMA-BUF that is "
            "missing, firmware or driver without DEVX or PeerMappingOverride (IBGDA), or a peer that ended.",
            "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/modules/transport"),
-    worded(
+    complaining(
         "nvshmem-transport-other", unknown,
         "libfabric.cpp:|modules/transport|nvshmemt_|transport/ucx|transport_common.cpp|host/"
         "transport|proxy.cpp:*nvshmem|nvshmem*proxy",
@@ -486,94 +502,75 @@ constexpr LineMessage kRows[] = {
            "(NVSHMEM_SYMMETRIC_SIZE), a bootstrap (MPI, PMI, UID) that does not fit, NVLink or IMEX between the GPUs, "
            "or an error in the lines before this one.",
            "env | grep NVSHMEM; nvidia-smi", "NVSHMEM src/host"),
-    worded(
+    complaining(
         "nvshmem-program-other", unknown, "^nvshmem|NVSHMEM", "",
         "NVSHMEM, which gives the kernels of GPUs access to the memory of other GPUs. Usual causes: the setup of its "
         "RDMA transport (GPUDirect RDMA, GID, IBGDA), its heap that is larger than the memory of the GPU, or a "
         "process that ended.",
         "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src"),
-    worded("nixl-backend-other", unknown,
-           "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
-           "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|^nixl*backend",
-           "",
-           "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual causes: "
-           "an error of the library below, in its own line, memory that cannot be registered, no RDMA device in the "
-           "container, or an agent at the other end that ended.",
-           "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
-    worded("nixl-other", unknown, "^nixl|NIXL", "",
-           "NIXL, which moves the caches of inference programs between workers. Usual causes: a plugin that is missing "
-           "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
-           "lines before.",
-           "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core"),
-    worded("mooncake-rdma-other", unknown,
-           "rdma_transport.cpp|rdma_context.cpp|rdma_endpoint.cpp|worker_pool.cpp|endpoint_store.cpp|memory_location|"
-           "topology.cpp",
-           "",
-           "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
-           "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
-           "two rails that does not exist.",
-           "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
-           "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
-    worded("mooncake-other", unknown,
-           "transfer_engine|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport.cpp|"
-           "nvlink_transport",
-           "",
-           "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
-           "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
-           "env | grep -E 'MC_|MOONCAKE'; ss -ltnp", "Mooncake mooncake-transfer-engine, mooncake-store"),
-    worded("deepep-other", unknown, "DeepEP|deep_ep|deepep|^mori|MORI|^uccl|UCCL|flashinfer*omm|pplx", "",
-           "A library for the exchange between experts (DeepEP, MORI, UCCL): kernels of GPUs that send over NVLink and "
-           "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
-           "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
-           "fabric-agentctl check --only gpudirect,gid; nvidia-smi topo -m", "DeepEP csrc, MORI src, UCCL"),
+    complaining(
+        "nixl-backend-other", unknown,
+        "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
+        "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|^nixl*backend",
+        "",
+        "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual causes: "
+        "an error of the library below, in its own line, memory that cannot be registered, no RDMA device in the "
+        "container, or an agent at the other end that ended.",
+        "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
+    complaining(
+        "nixl-other", unknown, "^nixl|NIXL", "",
+        "NIXL, which moves the caches of inference programs between workers. Usual causes: a plugin that is missing "
+        "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
+        "lines before.",
+        "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core"),
+    complaining(
+        "mooncake-rdma-other", unknown,
+        "rdma_transport.cpp|rdma_context.cpp|rdma_endpoint.cpp|worker_pool.cpp|endpoint_store.cpp|memory_location", "",
+        "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
+        "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
+        "two rails that does not exist.",
+        "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
+        "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
+    complaining(
+        "mooncake-other", unknown,
+        "transfer_engine|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport.cpp|"
+        "nvlink_transport",
+        "",
+        "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
+        "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
+        "env | grep -E 'MC_|MOONCAKE'; ss -ltnp", "Mooncake mooncake-transfer-engine, mooncake-store"),
+    complaining(
+        "deepep-other", unknown, "DeepEP|deep_ep|deepep|^mori|MORI|^uccl|UCCL|flashinfer*omm", "",
+        "A library for the exchange between experts (DeepEP, MORI, UCCL): kernels of GPUs that send over NVLink and "
+        "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
+        "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
+        "fabric-agentctl check --only gpudirect,gid; nvidia-smi topo -m", "DeepEP csrc, MORI src, UCCL"),
 
     // ---- rdma-core and programs on verbs.
-    worded(
-        "opensm-other", unknown,
-        "^opensm|^osm_|OpenSM|ERR [0-9]|__osm|SUBNET UP|^ERR 3|^ERR 1|^ERR 2|^ERR 5|^ERR 7: ", "osm|OpenSM|opensm",
+    complaining(
+        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
         "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
         "that does not answer, a second subnet manager, or a link with errors.",
         "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm"),
-    worded("ib-diagnostics-other", unknown,
-           "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
-           "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
-           "",
-           "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
-           "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
-           "that does not answer, or a firmware that does not know the request.",
-           "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT"),
-    worded("ibacm-other", unknown, "^ibacm|^acm_|acmp|^ib_acme", "",
-           "ibacm, the service that caches addresses and paths of InfiniBand. Usual causes: no InfiniBand port, a port "
-           "in use, or a subnet manager that does not answer. RoCE does not need it.",
-           "systemctl status ibacm; sminfo", "rdma-core ibacm"),
-    worded("srp-daemon-other", unknown, "^srp_daemon|^ibsrpdm|^run_srp_daemon", "",
-           "srp_daemon, which looks for SRP storage on InfiniBand. Usual causes: no InfiniBand port (it has no use on "
-           "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
-           "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
-    worded(
-        "rdmacm-library-other", unknown,
-        "librdmacm|^rdma_|^rping|^ucmatose|^rstream|^riostream|^cmtime|^udaddy|^mckey|RDMA_CM|^rdmacm", "",
-        "librdmacm, or a program that connects through it. Usual causes: an address that is not that of an RDMA port, "
-        "rdma_ucm that is not loaded, /dev/infiniband/rdma_cm that is not in the container, no route, or a peer that "
-        "does not listen. The errno or the event decides.",
-        "rdma link show; ip -br addr; ls -l /dev/infiniband", "rdma-core librdmacm"),
-    worded(
-        "verbs-provider-other", unknown,
-        "^libmlx5|^libbnxt_re|^bnxt_re_|^libirdma|^irdma_|^libionic|^ionic_|^libefa|^efa_|^libhns|^hns_roce_u|^"
-        "libcxgb4|^libqedr|^qelr|^liberdma|^libsiw|libsiw:|^libmana|^librxe|^mlx5dv_|^efadv_|^hnsdv_|^manadv_|^mlx5: "
-        "|^libhfi1|^libmlx4",
+    complaining(
+        "ib-diagnostics-other", unknown,
+        "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
+        "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
         "",
-        "The provider of libibverbs for this NIC, in the process of the program. Usual causes: an object that the NIC "
-        "cannot make (limits of queue pairs, sizes, an operation that it lacks), a provider that does not fit the "
-        "kernel's driver, or a NIC in an error state. The errno decides.",
-        "ibv_devinfo -v -d {rdma}; rdma resource show; uname -r", "rdma-core providers"),
-    worded(
-        "verbs-library-other", unknown, "libibverbs|libibumad|libibmad|libibnetdisc|^ibverbs|^umad_|^ibv_|^verbs_", "",
-        "libibverbs or libibumad, the libraries of RDMA, or a program that calls them. Usual causes: a device that is "
-        "not in the container or of another network namespace, a provider that is missing, the memlock limit, or "
-        "limits of the NIC. The errno decides.",
-        "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs"),
-
+        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
+        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
+        "that does not answer, or a firmware that does not know the request.",
+        "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT"),
+    complaining(
+        "ibacm-other", unknown, "^ibacm|^acm_|acmp|^ib_acme", "",
+        "ibacm, the service that caches addresses and paths of InfiniBand. Usual causes: no InfiniBand port, a port "
+        "in use, or a subnet manager that does not answer. RoCE does not need it.",
+        "systemctl status ibacm; sminfo", "rdma-core ibacm"),
+    complaining(
+        "srp-daemon-other", unknown, "^srp_daemon|^ibsrpdm|^run_srp_daemon", "",
+        "srp_daemon, which looks for SRP storage on InfiniBand. Usual causes: no InfiniBand port (it has no use on "
+        "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
+        "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
     // ---- mlx5_core: errors and warnings name the function.
     marked(
         "mlx5-steering-other", host, kMlx5,
@@ -713,7 +710,24 @@ constexpr LineMessage kRows[] = {
            "The driver of an NVIDIA NIC; the line names its function. Usual causes: a request that the firmware or the "
            "model does not support, resources that are used up, or a firmware that does not answer.",
            kMlx5Log, kMlx5Source),
-    worded(
+    failing(
+        "mlx5-interface-offload-other", host, "^mlx5_core ",
+        "HWS|tunnel|encap|decap|vxlan|geneve|offload|flow|rule|action|header|match|tc |TC |MACsec|macsec|IPsec|filter",
+        "An offload of an NVIDIA NIC: tc rules, tunnels, filters, MACsec, IPsec, or the steering below them. Usual "
+        "causes: a rule or combination that the NIC does not support, or tables that are used up. The traffic then "
+        "takes the way through the CPU; RDMA does not depend on it.",
+        "ethtool -k {netdev}; tc -s filter show dev {netdev} ingress; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c, steering/hws"),
+    failing(
+        "mlx5-interface-setting-other", host, "^mlx5_core ",
+        "ETS|ets|PFC|pfc|priority|buffer|DCB|dcb|speed|autoneg|pause|ring|channel|coalesc|MTU|mtu|RSS|rss|rate|pflag|"
+        "EEPROM",
+        "A setting of the network interface of an NVIDIA NIC by ethtool, ip or dcb (PFC, ETS, buffers, speed, queues). "
+        "Usual causes: a value that the NIC or the port does not support, or settings that exclude each other. The "
+        "former setting stays.",
+        "fabric-agentctl check --only pfc; ethtool {netdev}; dcb ets show dev {netdev}",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c"),
+    failing(
         "mlx5-interface-other", host, "^mlx5_core ",
         "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|^mlx|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
         "filter",
@@ -722,10 +736,11 @@ constexpr LineMessage kRows[] = {
         "that are used up.",
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c"),
-    worded("mlx5-driver-other", host, "^mlx5_core|^mlx5:", "",
-           "The driver of an NVIDIA NIC. Usual causes: a firmware that does not answer or rejects a request, a feature "
-           "that the firmware does not have, or resources of the host or of the NIC that are used up.",
-           kMlx5Log, kMlx5Source),
+    failing(
+        "mlx5-driver-other", host, "^mlx5_core|^mlx5:", "",
+        "The driver of an NVIDIA NIC. Usual causes: a firmware that does not answer or rejects a request, a feature "
+        "that the firmware does not have, or resources of the host or of the NIC that are used up.",
+        kMlx5Log, kMlx5Source),
 
     // ---- mlx5_ib.
     marked(
@@ -759,7 +774,7 @@ constexpr LineMessage kRows[] = {
         "The RDMA driver of an NVIDIA NIC (mlx5_ib); the line names its function. Usual causes: a command that the "
         "firmware rejects, limits of the NIC, a request that it does not support, or a device that is being removed.",
         "journalctl -k -g {rdma}; rdma resource show; ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/mlx5"),
-    worded(
+    failing(
         "mlx5-rdma-driver-other", host, "^mlx5_ib|^infiniband mlx5_|^infiniband roce|^infiniband rocep|^infiniband ibp",
         "",
         "The RDMA driver of a NIC. Usual causes: a firmware command that failed, limits of the NIC, or a device that "
@@ -767,15 +782,15 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g {rdma}; rdma resource show", "Linux drivers/infiniband/hw/mlx5"),
 
     // ---- Broadcom.
-    worded("bnxt-rdma-queue-other", host,
-           "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
-           "FP:| QP| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
-           "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
-           "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
-           "the command, or a queue pair whose peer ended.",
-           "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt",
-           "Linux drivers/infiniband/hw/bnxt_re"),
-    worded(
+    failing("bnxt-rdma-queue-other", host,
+            "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
+            "FP:| QP| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
+            "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
+            "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
+            "the command, or a queue pair whose peer ended.",
+            "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt",
+            "Linux drivers/infiniband/hw/bnxt_re"),
+    failing(
         "bnxt-rdma-other", host,
         "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW channel", "",
         "The RDMA driver of a Broadcom NIC (bnxt_re). Usual causes: a firmware command that failed or timed out, a "
@@ -783,12 +798,12 @@ constexpr LineMessage kRows[] = {
         "that it rejects.",
         "journalctl -k -g bnxt; devlink dev info pci/{pci}; modinfo -F version bnxt_re",
         "Linux drivers/infiniband/hw/bnxt_re"),
-    worded("bnxt-sriov-other", host, kBnxt, "SRIOV|SR-IOV| VF|VFs|vf ",
-           "The virtual functions (SR-IOV) of a Broadcom NIC. Usual causes: SR-IOV that is off in the firmware, a PF "
-           "whose netdev is down or in a reset, or queues of the NIC that are used up.",
-           "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
-           "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
-    worded(
+    failing("bnxt-sriov-other", host, kBnxt, "SRIOV|SR-IOV| VF|VFs|vf ",
+            "The virtual functions (SR-IOV) of a Broadcom NIC. Usual causes: SR-IOV that is off in the firmware, a PF "
+            "whose netdev is down or in a reset, or queues of the NIC that are used up.",
+            "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
+            "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
+    failing(
         "bnxt-offload-other", host, kBnxt,
         "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
         "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Usual causes: a rule that the NIC cannot "
@@ -796,43 +811,44 @@ constexpr LineMessage kRows[] = {
         "its own queue.",
         "ethtool -k {netdev}; ethtool -n {netdev}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_tc.c"),
-    worded("bnxt-update-other", host, kBnxt,
-           "NVM|nvm|nvram|flash|devlink|package|PKG|install|image|dump|reload|live patch",
-           "devlink, dumps or the update of the firmware of a Broadcom NIC. Usual causes: a package for another model, "
-           "another update in progress, or a firmware that does not support the request.",
-           "devlink dev info pci/{pci}; journalctl -k -g {pci}",
-           "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_devlink.c"),
-    worded(
+    failing(
+        "bnxt-update-other", host, kBnxt,
+        "NVM|nvm|nvram|flash|devlink|package|PKG|install|image|dump|reload|live patch",
+        "devlink, dumps or the update of the firmware of a Broadcom NIC. Usual causes: a package for another model, "
+        "another update in progress, or a firmware that does not support the request.",
+        "devlink dev info pci/{pci}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_devlink.c"),
+    failing(
         "bnxt-clock-other", host, kBnxt, "PTP|ptp|timestamp|hwmon|PHC|pps|PPS",
         "The clock or the sensors of a Broadcom NIC (PTP, hwmon). Usual causes: a firmware without the feature, or a "
         "function that may not change it. RDMA does not depend on it.",
         "ethtool -T {netdev}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_ptp.c"),
-    worded(
+    failing(
         "bnxt-ring-other", host, kBnxt,
         "ring|IRQ|irq|MSIX|MSI-X|buffer|skb|TX |RX |tpa|mem alloc|NAPI|napi|xps|coalesc",
         "The rings and interrupts of a Broadcom NIC. Usual causes: rings or interrupt vectors (MSI-X) that are used up "
         "by other functions, memory of the host, or a ring that hangs and makes the driver reset the NIC.",
         "ethtool -l {netdev}; ethtool -g {netdev}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"),
-    worded(
+    failing(
         "bnxt-command-other", host, kBnxt, "hwrm|HWRM|req_type|cmdq|irmware|fw |FW ",
         "The firmware commands (HWRM) of a Broadcom NIC. Usual causes: a firmware that does not answer, is in a reset "
         "or does not know the command (older than the driver), or a function without permission.",
         "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"),
-    worded(
+    failing(
         "bnxt-other", host, "^bnxt_en ", "",
         "The driver of a Broadcom NIC. Usual causes: a firmware that does not answer or rejects a request, a setting "
         "that the NIC does not support, or resources that are used up.",
         kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
 
     // ---- AMD Pensando.
-    worded("ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
-           "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
-           "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
-           "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
-           "Linux drivers/infiniband/hw/ionic"),
-    worded(
+    failing("ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
+            "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
+            "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
+            "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
+            "Linux drivers/infiniband/hw/ionic"),
+    failing(
         "ionic-other", host, "^ionic ", "",
         "The driver of an AMD Pensando NIC (ionic): its functions (LIFs), queues and firmware commands. Usual causes: "
         "a firmware that does not answer or is restarting, a driver and firmware of different releases, or interrupts "
@@ -840,80 +856,81 @@ constexpr LineMessage kRows[] = {
         "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic"),
 
     // ---- Intel.
-    worded(
+    failing(
         "irdma-other", host, "^irdma|^infiniband irdma|^infiniband rocep*s*f|^i40iw|^infiniband i40iw", "",
         "The RDMA driver of an Intel NIC (irdma). Usual causes: a command of the RDMA unit that failed (CQP; major and "
         "minor codes), limits of queue pairs or memory that the profile of the driver sets, an NVM that does not fit, "
         "or a reset of the NIC.",
         "journalctl -k -g irdma; devlink dev info pci/{pci}; modinfo irdma | grep parm",
         "Linux drivers/infiniband/hw/irdma"),
-    worded("ice-vf-other", host, kIce, "VF|virtchnl|SR-IOV|sriov|VM |mailbox|eswitch|switchdev|subfunction|SF ",
-           "The virtual functions of an Intel NIC, and their requests to the PF. Usual causes: a request that the "
-           "settings of the function forbid (trust, MAC, VLAN), interrupts or queues that are used up, or a function "
-           "that is in a reset.",
-           "ip link show {netdev}; journalctl -k -g {pci}",
-           "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c"),
-    worded(
+    failing("ice-vf-other", host, kIce, "VF|virtchnl|SR-IOV|sriov|VM |mailbox|eswitch|switchdev|subfunction|SF ",
+            "The virtual functions of an Intel NIC, and their requests to the PF. Usual causes: a request that the "
+            "settings of the function forbid (trust, MAC, VLAN), interrupts or queues that are used up, or a function "
+            "that is in a reset.",
+            "ip link show {netdev}; journalctl -k -g {pci}",
+            "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c"),
+    failing(
         "ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
         "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
         "the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does not "
         "support. RoCE drops packets if PFC is not set.",
         "ethtool --show-priv-flags {netdev}; fabric-agentctl check --only pfc; dcb pfc show dev {netdev}",
         "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c"),
-    worded("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
-           "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
-           "source of the clock that is missing. RDMA does not depend on it.",
-           "ethtool -T {netdev}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_ptp.c"),
-    worded(
+    failing("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
+            "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
+            "source of the clock that is missing. RDMA does not depend on it.",
+            "ethtool -T {netdev}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_ptp.c"),
+    failing(
         "ice-update-other", host, kIce,
         "NVM|flash|firmware|Firmware|FW |fwlog|package|Package|DDP|devlink|module|EEPROM|anti-rollback|EMP",
         "The firmware of an Intel NIC, its update (devlink dev flash), the DDP package, or the module of the port. "
         "Usual causes: a firmware or package that does not fit the driver, another update in progress, or a reset of "
         "the management processor (EMP) that is pending until a reboot.",
         "devlink dev info pci/{pci}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_fw_update.c"),
-    worded(
+    failing(
         "ice-filter-other", host, kIce,
         "filter|Filter|FDIR|fdir|Flow|flow|RSS|rss|VLAN|vlan|rule|LAG|lag|bond|tunnel|promisc|MAC",
         "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Usual causes: a rule or combination "
         "that the NIC does not support, or tables that are used up. In a bond RDMA works only in active-backup mode.",
         "ethtool -n {netdev}; cat /proc/net/bonding/*; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/intel/ice/ice_main.c, ice_lag.c"),
-    worded(
+    failing(
         "ice-other", host, kIce, "",
         "The driver of an Intel NIC (ice): its queues, interrupts, link settings and commands to the firmware (admin "
         "queue). Usual causes: a setting that the NIC does not support, a reset in progress, resources that are used "
         "up, or a firmware that does not answer.",
         kKernelLog, "Linux drivers/net/ethernet/intel/ice"),
-    worded("iavf-other", host, "^iavf |^iavf: ", "",
-           "The driver of an Intel virtual function (iavf), which asks its PF for everything. Usual causes: the PF "
-           "rejects the request (trust, VLAN, MAC), is down or in a reset, or the resources of the function are used "
-           "up. The PF's log, on the host, has the reason.",
-           "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"),
-    worded(
+    failing("iavf-other", host, "^iavf |^iavf: ", "",
+            "The driver of an Intel virtual function (iavf), which asks its PF for everything. Usual causes: the PF "
+            "rejects the request (trust, VLAN, MAC), is down or in a reset, or the resources of the function are used "
+            "up. The PF's log, on the host, has the reason.",
+            "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"),
+    failing(
         "i40e-other", host, "^i40e |^i40e: |^ixgbe |^igb |^idpf ", "",
         "The driver of an Intel NIC (i40e, ixgbe, idpf). Usual causes: a firmware (NVM) that does not fit the driver, "
         "a setting that the NIC does not support, or a reset in progress.",
         kKernelLog, "Linux drivers/net/ethernet/intel"),
 
     // ---- Clouds.
-    worded("efa-driver-other", host, "^efa 0|^efa 1|^efa: |^infiniband efa_|^infiniband rdmap", "",
-           "The kernel driver of EFA (AWS). Usual causes: a command that the device rejects (limits of queue pairs, "
-           "memory regions or address handles), a device that does not answer, or an EFA driver that is older than the "
-           "instance type.",
-           "modinfo -F version efa; rdma resource show; journalctl -k -g efa", "Linux drivers/infiniband/hw/efa"),
-    worded(
-        "ena-other", host, "^ena 0|^ena 1|^ena: ", "",
+    failing(
+        "efa-driver-other", host, "^efa *:*:*.*: |^efa: |^infiniband efa_|^infiniband rdmap", "",
+        "The kernel driver of EFA (AWS). Usual causes: a command that the device rejects (limits of queue pairs, "
+        "memory regions or address handles), a device that does not answer, or an EFA driver that is older than the "
+        "instance type.",
+        "modinfo -F version efa; rdma resource show; journalctl -k -g efa", "Linux drivers/infiniband/hw/efa"),
+    failing(
+        "ena-other", host, "^ena *:*:*.*: |^ena: ", "",
         "The driver of the Ethernet interface of an AWS instance (ENA): TCP, and not EFA. Usual causes: a limit of the "
         "instance type, a device that does not answer and is reset, or an old driver. RDMA over EFA does not use it; "
         "the bootstrap of the jobs does.",
         "ethtool -S {netdev} | grep exceeded; modinfo -F version ena; journalctl -k -g ena",
         "Linux drivers/net/ethernet/amazon/ena"),
-    worded(
-        "mana-other", host, "^mana 0|^mana 7|^mana: |^mana |^infiniband mana_|^mana_ib", "",
+    failing(
+        "mana-other", host, "^mana *:*:*.*: |^mana: |^infiniband mana_|^mana_ib", "",
         "The driver of the NIC of an Azure machine (MANA), or its RDMA driver. Usual causes: a request that the host "
         "rejects, servicing of the host, or limits of the machine's size.",
         "journalctl -k -g mana; rdma link show", "Linux drivers/net/ethernet/microsoft/mana"),
-    worded(
+    failing(
         "netvsc-other", host, "^hv_netvsc|^hv_pci|^hv_vmbus|^virtio_net|^vmxnet3|^gve |^gve: |^idpf: ", "",
         "A network driver of a virtual machine (Hyper-V, virtio, VMware, Google). Usual causes: the hypervisor "
         "removed or changed the device, or limits of the machine's size. It carries TCP; RDMA uses a function of its "
@@ -921,58 +938,59 @@ constexpr LineMessage kRows[] = {
         "ip -br link; journalctl -k -p warning", "Linux drivers/net/hyperv, drivers/net/virtio_net.c"),
 
     // ---- HiSilicon, Chelsio, Marvell, others.
-    worded("hns-reset-other", host, kHns, "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware",
-           "The error handling and resets of a HiSilicon NIC. Usual causes: an internal error (ECC, overflow) that the "
-           "NIC reports, or a PF that was reset with all its virtual functions. The first line of the kernel log "
-           "decides.",
-           "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
-           "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c"),
-    worded(
+    failing(
+        "hns-reset-other", host, kHns, "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware",
+        "The error handling and resets of a HiSilicon NIC. Usual causes: an internal error (ECC, overflow) that the "
+        "NIC reports, or a PF that was reset with all its virtual functions. The first line of the kernel log "
+        "decides.",
+        "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
+        "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c"),
+    failing(
         "hns-rdma-other", host,
         "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq", "",
         "The RDMA driver of a HiSilicon NIC (hns_roce). Usual causes: a request that is larger than the limits of the "
         "NIC or not supported, a command that failed during a reset, or memory of the host.",
         "ibv_devinfo -v -d {rdma}; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns"),
-    worded(
+    failing(
         "hns-other", host, kHns, "",
         "The driver of a HiSilicon NIC (hns3). Usual causes: a command that the firmware rejects, a setting that the "
         "NIC does not support, a reset in progress, or a virtual function whose PF is down.",
         "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3"),
-    worded(
+    failing(
         "cxgb4-rdma-other", host, "^iw_cxgb4|^infiniband cxgb4|^infiniband iw_cxgb4|^c4iw", "",
         "The iWARP driver of a Chelsio NIC (iw_cxgb4). Usual causes: a peer that closed or rejected the connection, a "
         "request that is larger than the limits of the NIC, or a NIC in a fatal state.",
         "journalctl -k -g cxgb4; rdma link show", "Linux drivers/infiniband/hw/cxgb4"),
-    worded(
+    failing(
         "cxgb4-other", host, "^cxgb4 |^cxgb4: |^cxgb4vf", "",
         "The driver of a Chelsio NIC (cxgb4). Usual causes: a firmware that does not fit the driver, filters or queues "
         "that are used up, or a hardware error (parity) after which the NIC needs a reset.",
         "journalctl -k -g cxgb4; ethtool -i {netdev}", "Linux drivers/net/ethernet/chelsio/cxgb4"),
-    worded(
+    failing(
         "qed-other", host, kQed, "",
         "The drivers of a Marvell FastLinQ NIC (qed, qede, qedr). Usual causes: a firmware command (MCP, ramrod) that "
         "failed or timed out, limits of the NIC, a setting that it does not support, or a hardware attention, after "
         "which the NIC is reset.",
         "journalctl -k -g qed; ethtool -i {netdev}", "Linux drivers/net/ethernet/qlogic, drivers/infiniband/hw/qedr"),
-    worded(
+    failing(
         "erdma-other", host, "^erdma|^infiniband erdma", "",
         "The RDMA driver of Alibaba Cloud (erdma). Usual causes: a command that the device rejects or does not answer, "
         "limits of the instance type, or a device without its netdev.",
         "journalctl -k -g erdma; rdma link show", "Linux drivers/infiniband/hw/erdma"),
-    worded("hfi1-other", host, "^hfi1 |^hfi1: |^hfi1_|^qib |^ib_qib", "",
-           "The driver of an Omni-Path NIC (hfi1). Usual causes: a cable or module of the port, a fabric manager that "
-           "does not run, a firmware that is missing, or a hardware error of the NIC.",
-           "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1"),
-    worded(
+    failing("hfi1-other", host, "^hfi1 |^hfi1: |^hfi1_|^qib |^ib_qib", "",
+            "The driver of an Omni-Path NIC (hfi1). Usual causes: a cable or module of the port, a fabric manager that "
+            "does not run, a firmware that is missing, or a hardware error of the NIC.",
+            "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1"),
+    failing(
         "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|^infiniband mlx4", "",
         "The driver of an older Mellanox NIC (ConnectX-3). Usual causes: a firmware that does not answer or rejects a "
         "command, or limits that module parameters set.",
         "journalctl -k -g mlx4; ibv_devinfo -v -d {rdma}", "Linux drivers/net/ethernet/mellanox/mlx4"),
-    worded("cxi-driver-other", host, "^cxi_core|^cxi_ss1|^cxi_user|^cxi_eth|^cxi_|^kfabric|^kdreg", "",
-           "The kernel driver of an HPE Slingshot NIC. Usual causes: a link that is down or has errors, resources or "
-           "services (VNI) that are used up, or a hardware error of the NIC.",
-           "cxi_stat; journalctl -k -g cxi", "HPE shs-cxi-driver"),
-    worded(
+    failing("cxi-driver-other", host, "^cxi_core|^cxi_ss1|^cxi_user|^cxi_eth|^cxi_|^kfabric|^kdreg", "",
+            "The kernel driver of an HPE Slingshot NIC. Usual causes: a link that is down or has errors, resources or "
+            "services (VNI) that are used up, or a hardware error of the NIC.",
+            "cxi_stat; journalctl -k -g cxi", "HPE shs-cxi-driver"),
+    failing(
         "soft-rdma-other", software, "^rdma_rxe|^rxe[0-9]|^rxe0|^rxe1|^siw|^infiniband rxe|^infiniband siw", "",
         "A software RDMA device (rxe: Soft-RoCE, siw: software iWARP) on an ordinary netdev. Usual causes: a program "
         "that uses a queue pair wrongly, a netdev that was removed, or limits of the device. It is for tests: no NIC "
@@ -980,7 +998,7 @@ constexpr LineMessage kRows[] = {
         "rdma link show; journalctl -k -g 'rxe|siw'", "Linux drivers/infiniband/sw"),
 
     // ---- The kernel's RDMA stack and what uses it.
-    worded(
+    failing(
         "kernel-cm-other", unknown,
         "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agents|^"
         "infiniband*SM AH",
@@ -989,109 +1007,115 @@ constexpr LineMessage kRows[] = {
         "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that "
         "does not answer.",
         "rdma link show; journalctl -k -p warning -g 'infiniband|rdma'", "Linux drivers/infiniband/core/cma.c, mad.c"),
-    worded("ipoib-other", unknown,
-           "^ib_ipoib|^ib0: |^ib1: |^ib2: |^ib3: |^ib4: |^ib5: |^ib6: |^ib7: |^ipoib|^ibs*: |^ibp*: ", "",
-           "IP over InfiniBand (ib_ipoib). Usual causes: a subnet manager that does not answer or refuses the join of "
-           "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
-           "RDMA without IP does not depend on it.",
-           "sminfo; ip -d link show {netdev}; journalctl -k -g ipoib", "Linux drivers/infiniband/ulp/ipoib"),
-    worded(
+    failing(
+        "ipoib-other", unknown,
+        "^ib_ipoib|^ib0: |^ib1: |^ib2: |^ib3: |^ib4: |^ib5: |^ib6: |^ib7: |^ipoib|^ibs*: |^ibp*: ", "",
+        "IP over InfiniBand (ib_ipoib). Usual causes: a subnet manager that does not answer or refuses the join of "
+        "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
+        "RDMA without IP does not depend on it.",
+        "sminfo; ip -d link show {netdev}; journalctl -k -g ipoib", "Linux drivers/infiniband/ulp/ipoib"),
+    failing(
         "nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet_rdma|^nvmet: |^nvmet|^nvme-rdma",
-        "RDMA|rdma|queue|connect|CM|cm |QP|CQ|MR|nvmet|timeout|I/O|reset|keep-alive|controller|target|send|recv",
+        "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
         "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: a "
         "target that does not answer or refuses the connection, a network path that is lost, resources of the NIC, "
         "or the drive itself.",
         "nvme list-subsys; journalctl -k -g nvme; rdma link show",
         "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c"),
-    worded("nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|^rpcrdma:|RPC:*rdma", "",
-           "NFS over RDMA (client: rpcrdma, server: svcrdma). Usual causes: a server that does not answer or listen on "
-           "the RDMA port, a connection that was lost, or memory that the NIC cannot register. The client connects "
-           "again.",
-           "mount | grep rdma; nfsstat -m; journalctl -k -g rpcrdma", "Linux net/sunrpc/xprtrdma"),
-    worded(
+    failing(
+        "nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|^rpcrdma:|RPC:*rdma", "",
+        "NFS over RDMA (client: rpcrdma, server: svcrdma). Usual causes: a server that does not answer or listen on "
+        "the RDMA port, a connection that was lost, or memory that the NIC cannot register. The client connects "
+        "again.",
+        "mount | grep rdma; nfsstat -m; journalctl -k -g rpcrdma", "Linux net/sunrpc/xprtrdma"),
+    failing(
         "srp-other", unknown, "ib_srp: |^ib_srp|^ib_srpt|^scsi host*ib_srp", "",
         "SRP storage over RDMA (ib_srp: host, ib_srpt: target). Usual causes: a target that rejects the login or does "
         "not answer, a path that is lost, or resources of the NIC.",
         "journalctl -k -g srp; lsscsi", "Linux drivers/infiniband/ulp/srp"),
-    worded("iser-other", unknown, "^iser:|^iser |^isert:|^ib_iser|^ib_isert|^isert|connection*iser", "",
-           "iSCSI storage over RDMA (iser: host, isert: target). Usual causes: a target that does not answer or closed "
-           "the "
-           "connection, a path that is lost, or resources of the NIC.",
-           "iscsiadm -m session -P 3; journalctl -k -g iser", "Linux drivers/infiniband/ulp/iser"),
-    worded("rtrs-other", unknown, "^rtrs|^rnbd|rtrs_server|rtrs_client|rnbd_", "",
-           "Network block devices over RDMA (RTRS, RNBD). Usual causes: a peer that does not answer or closed the "
-           "connection, a path that is lost, or memory that the NIC cannot register.",
-           "ls /sys/class/rtrs-client; journalctl -k -g rtrs", "Linux drivers/infiniband/ulp/rtrs"),
-    worded(
+    failing(
+        "iser-other", unknown, "^iser:|^iser |^isert:|^ib_iser|^ib_isert|^isert|connection*iser", "",
+        "iSCSI storage over RDMA (iser: host, isert: target). Usual causes: a target that does not answer or closed "
+        "the "
+        "connection, a path that is lost, or resources of the NIC.",
+        "iscsiadm -m session -P 3; journalctl -k -g iser", "Linux drivers/infiniband/ulp/iser"),
+    failing("rtrs-other", unknown, "^rtrs|^rnbd|rtrs_server|rtrs_client|rnbd_", "",
+            "Network block devices over RDMA (RTRS, RNBD). Usual causes: a peer that does not answer or closed the "
+            "connection, a path that is lost, or memory that the NIC cannot register.",
+            "ls /sys/class/rtrs-client; journalctl -k -g rtrs", "Linux drivers/infiniband/ulp/rtrs"),
+    failing(
         "smc-other", unknown, "^smc: |^smc_|^smcr_|^smcd_", "",
         "SMC, which carries TCP connections over RDMA. Usual causes: an RDMA device or PNET ID that is missing, a link "
         "that was lost, or a peer without SMC; the connection then uses TCP.",
         "smcr stats; smc_rnics; journalctl -k -g smc", "Linux net/smc"),
-    worded(
+    failing(
         "rds-other", unknown, "^RDS|^rds_|^rds: |^rds|RDS/IB|RDS/RDMA", "",
         "RDS, Oracle's datagrams over RDMA. Usual causes: a peer that does not answer or rejects the connection, or a "
         "path that is lost; it connects again.",
         "rds-info -I; journalctl -k -g RDS", "Linux net/rds"),
-    worded("lustre-rdma-other", unknown, "o2iblnd|kiblnd_|ko2iblnd|o2iblnd_cb.c|LNet*@o2ib", "",
-           "Lustre's network on RDMA (o2iblnd). Usual causes: a server or client that does not answer or rejects the "
-           "connection, a path that is lost, settings of the module that differ between the nodes (peer_credits, "
-           "map_on_demand), or memory that the NIC cannot register.",
-           "lnetctl net show -v; lnetctl peer show; journalctl -k -g LNet", "Lustre lnet/klnds/o2iblnd"),
+    failing("lustre-rdma-other", unknown, "o2iblnd|kiblnd_|ko2iblnd|o2iblnd_cb.c|LNet*@o2ib", "",
+            "Lustre's network on RDMA (o2iblnd). Usual causes: a server or client that does not answer or rejects the "
+            "connection, a path that is lost, settings of the module that differ between the nodes (peer_credits, "
+            "map_on_demand), or memory that the NIC cannot register.",
+            "lnetctl net show -v; lnetctl peer show; journalctl -k -g LNet", "Lustre lnet/klnds/o2iblnd"),
     marked(
         "lustre-other", unknown, "LNetError|LustreError|LNet: *Error|LNetError:", "",
         "Lustre or its network (LNet). Usual causes: a server that does not answer or was restarted, an LNet network "
         "or route that is not set up on this node, or a path that is lost. LNet over tcp does not use RDMA.",
         "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
         "Lustre lnet, lustre"),
-    worded("storage-client-other", unknown,
-           "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
-           "ERROR|nvme_rdma.c|^rdma.c:",
-           "",
-           "A storage client or server that can use RDMA (GPFS, Weka, BeeGFS, DAOS, SPDK). Usual causes: a server that "
-           "does not answer, a path that is lost, an RDMA port that was not found or may not be used, or the memlock "
-           "limit.",
-           "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product"),
-    worded("rdma-core-other", host, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
-           "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
-           "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
-           "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core"),
+    complaining(
+        "storage-client-other", unknown,
+        "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
+        "ERROR|nvme_rdma.c|^rdma.c:",
+        "",
+        "A storage client or server that can use RDMA (GPFS, Weka, BeeGFS, DAOS, SPDK). Usual causes: a server that "
+        "does not answer, a path that is lost, an RDMA port that was not found or may not be used, or the memlock "
+        "limit.",
+        "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product"),
+    failing("rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
+            "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
+            "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
+            "rdma link show; rdma system show; journalctl -k -p warning -g infiniband",
+            "Linux drivers/infiniband/core"),
 
     // ---- NVIDIA's GPUs and their services.
-    worded("gpu-xid-other", unknown, "NVRM: Xid|NVRM: *Xid", "",
-           "NVIDIA's GPU driver reports an event of a GPU by its number (Xid). NVIDIA's Xid catalog says whether the "
-           "program, the GPU, its memory or NVLink is at fault, and what to do.",
-           "journalctl -k -g Xid; nvidia-smi -q", "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog"),
-    worded("gpu-driver-other", host,
-           "NVRM: |^nvidia-modeset:|^nvidia-uvm:|^nvidia 0|^nvidia: "
-           "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
-           "",
-           "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
-           "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
-           "releases, or PCIe resources that the BIOS did not give.",
-           "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
-           "NVIDIA open-gpu-kernel-modules"),
-    worded("fabricmanager-other", host,
-           "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm",
-           "",
-           "NVIDIA's fabric manager (or NVLSM), which sets up NVSwitch and NVLink between the GPUs. Usual causes: a "
-           "release that is not that of the driver, an NVSwitch or NVLink that failed, or a GPU that was reset or is "
-           "missing. Without it CUDA does not start on machines with NVSwitch. The RDMA network is not at fault.",
-           "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; nvidia-smi nvlink -s",
-           "NVIDIA fabric manager"),
-    worded("imex-other", host, "nvidia-imex|^imex|IMEX", "",
-           "nvidia-imex, which lets GPUs of several nodes share memory over NVLink. Usual causes: a node of its list "
-           "(nodes_config.cfg) that does not run it or is not reachable over TCP, different releases, or a domain that "
-           "is not complete.",
-           "systemctl status nvidia-imex; nvidia-imex-ctl -N", "NVIDIA IMEX"),
-    worded(
+    failing("gpu-xid-other", unknown, "NVRM: Xid|NVRM: *Xid", "",
+            "NVIDIA's GPU driver reports an event of a GPU by its number (Xid). NVIDIA's Xid catalog says whether the "
+            "program, the GPU, its memory or NVLink is at fault, and what to do.",
+            "journalctl -k -g Xid; nvidia-smi -q", "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog"),
+    failing("gpu-driver-other", host,
+            "NVRM: |^nvidia-modeset:|^nvidia-uvm:|^nvidia *:*:*.*: |^nvidia: "
+            "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
+            "",
+            "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
+            "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
+            "releases, or PCIe resources that the BIOS did not give.",
+            "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
+            "NVIDIA open-gpu-kernel-modules"),
+    complaining(
+        "fabricmanager-other", host,
+        "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
+        "NVIDIA's fabric manager (or NVLSM), which sets up NVSwitch and NVLink between the GPUs. Usual causes: a "
+        "release that is not that of the driver, an NVSwitch or NVLink that failed, or a GPU that was reset or is "
+        "missing. Without it CUDA does not start on machines with NVSwitch. The RDMA network is not at fault.",
+        "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; nvidia-smi nvlink -s",
+        "NVIDIA fabric manager"),
+    complaining(
+        "imex-other", host, "nvidia-imex|^imex|IMEX", "",
+        "nvidia-imex, which lets GPUs of several nodes share memory over NVLink. Usual causes: a node of its list "
+        "(nodes_config.cfg) that does not run it or is not reachable over TCP, different releases, or a domain that "
+        "is not complete.",
+        "systemctl status nvidia-imex; nvidia-imex-ctl -N", "NVIDIA IMEX"),
+    complaining(
         "gpu-service-other", host,
-        "nvidia-persistenced|nv-hostengine|dcgm|DCGM|nvidia-smi|NVML|nvidia-ctk|nvsm|nvidia-bug", "",
+        "nvidia-persistenced|nv-hostengine|dcgm|DCGM|nvidia-smi|NVML|nvidia-ctk|^nvsm|nvidia-bug", "",
         "A service or tool of NVIDIA's GPUs (DCGM, persistence daemon, nvidia-smi). Usual causes: a driver that is not "
         "loaded or of another release, or a GPU that does not answer. The RDMA network is not at fault.",
         "nvidia-smi; journalctl -k -g NVRM", "NVIDIA DCGM, nvidia-smi"),
 
     // ---- AMD's GPUs.
-    worded(
+    failing(
         "amdgpu-ras-other", host, kAmd,
         "RAS|ras |ras_|ECC|poison|uncorrectable|correctable|hardware error|ACA|bad "
         "page|eeprom|UMC|umc|MCA|retire|deferred",
@@ -1101,12 +1125,12 @@ constexpr LineMessage kRows[] = {
          {Work::in_machine, "Replace the GPU if it recurs."}},
         "amd-smi metric --ecc; journalctl -k -g 'amdgpu.*(RAS|error)'",
         "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c"),
-    worded(
+    failing(
         "amdgpu-xgmi-other", host, kAmd, "xgmi|XGMI|hive|WAFL|link training",
         "The links between the AMD GPUs of a node (XGMI). Usual causes: a link that did not come up or has errors, a "
         "GPU of the group (hive) that failed or was reset alone. The RDMA network is not at fault.",
         "amd-smi xgmi; amd-smi topology; journalctl -k -g xgmi", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_xgmi.c"),
-    worded(
+    failing(
         "amdgpu-memory-fault-other", unknown, kAmd,
         "page fault|retry "
         "fault|VM_L2|PROTECTION_FAULT|gmc|GMC|gfxhub|mmhub|TLB|tlb|PERMISSION_FAULTS|MAPPING_ERROR|WALKER_ERROR|MORE_"
@@ -1114,104 +1138,131 @@ constexpr LineMessage kRows[] = {
         "An access of an AMD GPU to memory that is not mapped, with its details. Usual causes: an error of the "
         "program's kernel, memory that was freed while in use, or a follow-up of a reset. The line names the process.",
         "journalctl -k -g amdgpu; coredumpctl list", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"),
-    worded("amdgpu-firmware-other", host, kAmd,
-           "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|smc|SMC|pmfw|PMFW|MES|mes|IMU|TMR|TA |ta |fw |FW "
-           "|discovery|vbios|VBIOS|BIOS",
-           "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
-           "causes: "
-           "a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a power or "
-           "thermal limit.",
-           kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm"),
-    worded("amdgpu-ring-other", unknown, kAmd,
-           "ring|sdma|SDMA|job|fence|Fence|queue|Queue|CP |cp "
-           "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|IH ",
-           "A queue of an AMD GPU (graphics, compute, SDMA, video). Usual causes: a program's kernel that hangs (the "
-           "driver then resets the queue or the GPU), or a GPU that failed before.",
-           kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c"),
-    worded(
+    failing("amdgpu-firmware-other", host, kAmd,
+            "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|smc|SMC|pmfw|PMFW|MES|mes|IMU|TMR|TA |ta |fw |FW "
+            "|discovery|vbios|VBIOS|BIOS",
+            "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
+            "causes: "
+            "a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a power or "
+            "thermal limit.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm"),
+    failing("amdgpu-ring-other", unknown, kAmd,
+            "ring|sdma|SDMA|job|fence|Fence|queue|Queue|CP |cp "
+            "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|IH ",
+            "A queue of an AMD GPU (graphics, compute, SDMA, video). Usual causes: a program's kernel that hangs (the "
+            "driver then resets the queue or the GPU), or a GPU that failed before.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c"),
+    failing(
         "amdgpu-reset-other", host, kAmd,
         "reset|RESET|recover|BACO|mode1|mode2|bus|PCI|pcie|PCIe|suspend|resume|init|probe|hw_init|late_init",
         "The start, stop or reset of an AMD GPU. Usual causes: a GPU that hangs or has failed (the first line of the "
         "kernel log decides), a PCIe link that is lost, or a driver that does not fit.",
         kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"),
-    worded(
+    failing(
         "amdkfd-other", unknown, "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|HSA_STATUS|^hsa_|ROCr|^rocm", "",
         "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory that cannot be mapped or "
         "evicted, a queue that hangs, /dev/kfd that the container has no access to, or a process that ended.",
         "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
-    worded("amdgpu-other", host, kAmd, "",
-           "The driver of an AMD GPU (amdgpu). Usual causes: a GPU that failed or hangs, memory that is used up, a "
-           "setting "
-           "that the GPU does not support, or a firmware that does not fit.",
-           kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu"),
-    worded(
-        "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|amdsmi_|rdc|gpuagent|device-metrics-exporter",
+    failing("amdgpu-other", host, kAmd, "",
+            "The driver of an AMD GPU (amdgpu). Usual causes: a GPU that failed or hangs, memory that is used up, a "
+            "setting "
+            "that the GPU does not support, or a firmware that does not fit.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu"),
+    complaining(
+        "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|amdsmi_|^rdc|gpuagent|device-metrics-exporter",
         "",
         "A tool or service of AMD's GPUs (amd-smi, RDC). Usual causes: amdgpu that is not loaded, /dev/kfd or /dev/dri "
         "without permission, or a library of another release. The RDMA network is not at fault.",
         "amd-smi list; ls -l /dev/kfd /dev/dri; lsmod | grep amdgpu", "ROCm amd-smi"),
 
     // ---- Other accelerators.
-    worded(
-        "intel-gpu-other", host, "^xe 0|^xe 1|^i915 0|^i915 1|^xe: |^i915: |^xe_|^drm/i915", "",
+    failing(
+        "intel-gpu-other", host, "^xe *:*:*.*: |^i915 *:*:*.*: |^xe: |^i915: |^xe_guc|^drm/i915", "",
         "The driver of an Intel GPU (xe, i915). Usual causes: a GPU whose firmware (GuC, HuC) failed or is missing, a "
         "program's kernel that hangs, or a memory or PCIe error. The RDMA network is not at fault.",
         "journalctl -k -g 'xe |i915'; xpu-smi discovery", "Linux drivers/gpu/drm/xe, i915"),
-    worded(
+    failing(
         "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "
         "reset, a firmware that does not fit the driver, or a scale-out port (NIC of the accelerator) that is down.",
         "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
-    worded("neuron-other", host, "^neuron|NRT:|^nrt_|neuron:|NEURON|NCCOM|^TDRV|TDRV:|NMGR:|ENC:", "",
-           "The driver or runtime of an AWS Trainium or Inferentia accelerator (Neuron). Usual causes: an error of the "
-           "device or its memory, a runtime and driver of different releases, or EFA that is not set up for the ranks.",
-           "neuron-ls; journalctl -k -g neuron; fi_info -p efa", "AWS Neuron runtime"),
+    failing(
+        "neuron-other", host, "^neuron|NRT:|^nrt_|neuron:|NEURON|NCCOM|^TDRV|TDRV:|NMGR:", "",
+        "The driver or runtime of an AWS Trainium or Inferentia accelerator (Neuron). Usual causes: an error of the "
+        "device or its memory, a runtime and driver of different releases, or EFA that is not set up for the ranks.",
+        "neuron-ls; journalctl -k -g neuron; fi_info -p efa", "AWS Neuron runtime"),
 
     // ---- PCIe, IOMMU, memory.
-    worded(
-        "pcie-error-other", host, "AER: |DPC: |^pcieport*EDR|PCIe Bus Error|ACPI*EDR|CXL", "",
+    failing(
+        "pcie-error-other", host, "AER: |DPC: |^pcieport*EDR|PCIe Bus Error|ACPI*EDR", "",
         {"PCIe error reporting and containment (AER, DPC). Usual causes: a device that does not answer or sends wrong "
          "packets, its slot, riser or cable. The address in the line is that of the port or the device. ",
          {Work::in_machine, "Reseat the device or riser if it recurs."}},
         "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie"),
-    worded(
+    failing(
         "pcie-hotplug-other", host, "pciehp|^shpchp|^acpiphp|Slot(", "",
         {"A PCIe slot with hotplug. Usual causes: a device that left or returned, a slot without power, or a link that "
          "does not come up. ",
          {Work::in_machine, "Reseat the device if it was not removed on purpose."}},
         "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/hotplug"),
-    worded("vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^nvgrace|^mlx5-vfio", "",
-           "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
-           "its "
-           "own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
-           "limit of the virtual machine.",
-           "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
-           "Linux drivers/vfio"),
-    worded("iommu-other", host,
-           "^DMAR|^DMAR:|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
-           "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "
-           "memory that is not mapped (its driver or firmware), a device that does not answer an invalidation, or a "
-           "BIOS table that is wrong. GPUDirect RDMA needs iommu=pt.",
-           "cat /proc/cmdline; fabric-agentctl check --only iommu; journalctl -k -g 'DMAR|AMD-Vi|smmu'",
-           "Linux drivers/iommu"),
-    worded("memory-error-other", host,
-           "^EDAC|^mce: |^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
-           "|^CPER|{*}[Hardware|^MCA:|^ras:|rasdaemon|mcelog",
-           "",
-           {"Errors of memory, CPU or platform, as the hardware or its firmware reports them. Usual causes: a memory "
-            "module, a CPU or a PCIe device. The lines with the same number or CPU belong together. ",
-            {Work::in_machine, "Replace the part that the lines name if the errors go on."}},
-           "journalctl -k -g 'Hardware Error|EDAC|mce'; ipmitool sel elist", "Linux drivers/edac, drivers/acpi/apei"),
-    worded("pcie-other", host,
-           "^pcieport|^pci 0|^pci 1|^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI|^ACPI*PCI", "",
-           "PCIe: enumeration, address space (BARs), power states and bridges. Usual causes: a BIOS that leaves too "
-           "little "
-           "address space, a device that does not answer, or a feature of a bridge that is not supported. Lines about "
-           "bridge windows at boot are often harmless.",
-           "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie", "Linux drivers/pci"),
+    failing(
+        "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^nvgrace|^mlx5-vfio", "",
+        "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
+        "its "
+        "own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
+        "limit of the virtual machine.",
+        "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
+        "Linux drivers/vfio"),
+    failing("iommu-other", unknown,
+            "^DMAR|^DMAR:|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
+            "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "
+            "memory that is not mapped (its driver or firmware), a device that does not answer an invalidation, or a "
+            "BIOS table that is wrong. GPUDirect RDMA needs iommu=pt.",
+            "cat /proc/cmdline; fabric-agentctl check --only iommu; journalctl -k -g 'DMAR|AMD-Vi|smmu'",
+            "Linux drivers/iommu"),
+    failing("memory-error-other", host,
+            "^EDAC|^mce: |^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
+            "|^CPER|{*}[Hardware|^MCA:|^ras:|rasdaemon|mcelog",
+            "",
+            {"Errors of memory, CPU or platform, as the hardware or its firmware reports them. Usual causes: a memory "
+             "module, a CPU or a PCIe device. The lines with the same number or CPU belong together. ",
+             {Work::in_machine, "Replace the part that the lines name if the errors go on."}},
+            "journalctl -k -g 'Hardware Error|EDAC|mce'; ipmitool sel elist", "Linux drivers/edac, drivers/acpi/apei"),
+    failing("pcie-other", unknown,
+            "^pcieport|^pci *:*:*.*: |^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI|^ACPI*PCI", "",
+            "PCIe: enumeration, address space (BARs), power states and bridges. Usual causes: a BIOS that leaves too "
+            "little "
+            "address space, a device that does not answer, or a feature of a bridge that is not supported. Lines about "
+            "bridge windows at boot are often harmless.",
+            "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie", "Linux drivers/pci"),
+
+    // ---- Programs on the libraries of RDMA: after the kernel, whose functions have the same names.
+    complaining(
+        "rdmacm-library-other", unknown,
+        "librdmacm|^rdma_|^rping|^ucmatose|^rstream|^riostream|^cmtime|^udaddy|^mckey|RDMA_CM|^rdmacm", "",
+        "librdmacm, or a program that connects through it. Usual causes: an address that is not that of an RDMA port, "
+        "rdma_ucm that is not loaded, /dev/infiniband/rdma_cm that is not in the container, no route, or a peer that "
+        "does not listen. The errno or the event decides.",
+        "rdma link show; ip -br addr; ls -l /dev/infiniband", "rdma-core librdmacm"),
+    complaining(
+        "verbs-provider-other", unknown,
+        "^libmlx5|^libbnxt_re|^bnxt_re_|^libirdma|^irdma_|^libionic|^ionic_|^libefa|^efa_|^libhns|^hns_roce_u|^"
+        "libcxgb4|^libqedr|^qelr|^liberdma|^libsiw|libsiw:|^libmana|^librxe|^mlx5dv_|^efadv_|^hnsdv_|^manadv_|^mlx5: "
+        "|^libhfi1|^libmlx4",
+        "",
+        "The provider of libibverbs for this NIC, in the process of the program. Usual causes: an object that the NIC "
+        "cannot make (limits of queue pairs, sizes, an operation that it lacks), a provider that does not fit the "
+        "kernel's driver, or a NIC in an error state. The errno decides.",
+        "ibv_devinfo -v -d {rdma}; rdma resource show; uname -r", "rdma-core providers"),
+    complaining(
+        "verbs-library-other", unknown, "libibverbs|libibumad|libibmad|libibnetdisc|^ibverbs|^umad_|^ibv_|^verbs_", "",
+        "libibverbs or libibumad, the libraries of RDMA, or a program that calls them. Usual causes: a device that is "
+        "not in the container or of another network namespace, a provider that is missing, the memlock limit, or "
+        "limits of the NIC. The errno decides.",
+        "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs"),
 
     // ---- Services of the node.
-    worded(
+    complaining(
         "service-rdma-other", host,
         "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
         "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
@@ -1221,7 +1272,7 @@ constexpr LineMessage kRows[] = {
          "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; journalctl -p warning -b", "systemd"),
-    worded(
+    complaining(
         "service-gpu-other", host,
         "systemd[*nvidia|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
         "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
@@ -1230,14 +1281,15 @@ constexpr LineMessage kRows[] = {
          "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; nvidia-smi", "systemd"),
-    worded("service-job-other", host,
-           "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
-           "pbs|systemd[*lsf",
-           "",
-           {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
-            "configuration, a full file system, or a service that it needs. ",
-            {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
-           "systemctl --failed; df -h", "systemd"),
+    complaining(
+        "service-job-other", host,
+        "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
+        "pbs|systemd[*lsf",
+        "",
+        {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
+         "configuration, a full file system, or a service that it needs. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; df -h", "systemd"),
     marked("slurm-other", unknown,
            "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
            "error:|"
@@ -1251,14 +1303,14 @@ constexpr LineMessage kRows[] = {
            "munge and clocks, resources (GPUs, cgroups) that do not exist as configured, or a task that failed. RDMA "
            "is not used here.",
            "scontrol show node; scontrol ping; journalctl -u slurmd -p warning", "Slurm src"),
-    worded(
+    complaining(
         "slurm-daemon-other", unknown,
         "^slurmd|^slurmctld|^slurmstepd|^slurmdbd|^munged|^srun:|^sackd|^slurmrestd|^pyxis|pyxis:|^enroot|enroot", "",
         "Slurm, or its plugins for containers (pyxis, enroot). Usual causes: daemons that do not reach each other, an "
         "image that cannot be read, a hook that failed, a full file system, or configuration that differs between the "
         "nodes.",
         "scontrol show node; journalctl -u slurmd -p warning; df -h", "Slurm src, pyxis, enroot"),
-    worded(
+    complaining(
         "k8s-device-plugin-other", host,
         "device-plugin|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
         "operator|network-operator|gpu-feature|nfd-worker|node-feature",
@@ -1268,15 +1320,16 @@ constexpr LineMessage kRows[] = {
         "(its socket is gone). Pods then wait for the resource or start without the device.",
         "kubectl describe node NODE | grep -A 8 Allocatable; rdma link show",
         "NVIDIA k8s-device-plugin, k8s-rdma-shared-dev-plugin"),
-    worded("k8s-network-other", host,
-           "multus|sriov-cni|sriov-network|SriovNetwork|ib-sriov|rdma-cni|SRIOV-CNI|type=\"sriov|type=\"ib-sriov|type="
-           "\"rdma|type=\"host-device|type=\"macvlan|type=\"ipvlan|whereabouts|type=\"ovs|config-daemon",
-           "",
-           "The additional network interfaces of pods (Multus, SR-IOV CNI, RDMA CNI, IPAM). Usual causes: a virtual "
-           "function that is in use or gone, no free address, RDMA's network namespace mode (rdma system show), or a "
-           "network attachment that does not exist.",
-           "kubectl describe pod POD; ip link show; rdma system show", "Multus, sriov-cni, rdma-cni"),
-    worded(
+    complaining(
+        "k8s-network-other", host,
+        "multus|sriov-cni|sriov-network|SriovNetwork|ib-sriov|rdma-cni|SRIOV-CNI|type=\"sriov|type=\"ib-sriov|type="
+        "\"rdma|type=\"host-device|type=\"macvlan|type=\"ipvlan|whereabouts|type=\"ovs|config-daemon",
+        "",
+        "The additional network interfaces of pods (Multus, SR-IOV CNI, RDMA CNI, IPAM). Usual causes: a virtual "
+        "function that is in use or gone, no free address, RDMA's network namespace mode (rdma system show), or a "
+        "network attachment that does not exist.",
+        "kubectl describe pod POD; ip link show; rdma system show", "Multus, sriov-cni, rdma-cni"),
+    complaining(
         "nvidia-container-other", host,
         "nvidia-container|libnvidia-container|nvidia-ctk|NVIDIA "
         "Container|nvidia-oci|container-toolkit|nvidia.com/gpu|nvidia-cdi",
@@ -1286,12 +1339,13 @@ constexpr LineMessage kRows[] = {
         "another release, a runtime that is not configured for it, a device or CDI file that is missing, or cgroups. "
         "The RDMA network is not at fault.",
         "nvidia-smi; nvidia-container-cli info; nvidia-ctk cdi list", "NVIDIA container toolkit"),
-    worded("kubelet-other", unknown, "kubelet[*]: E|kubelet[*]: F|kubelet[*rror|^kubelet:|^kube-proxy|^kubelet ", "",
-           "The kubelet, which runs the pods of a node. Usual causes: a container runtime, device plugin or network "
-           "plugin "
-           "that does not answer, a full disk or memory, or an API server that cannot be reached.",
-           "kubectl describe node NODE; journalctl -u kubelet -p warning", "Kubernetes pkg/kubelet"),
-    worded(
+    complaining(
+        "kubelet-other", unknown, "kubelet[*]: E|kubelet[*]: F|kubelet[*rror|^kubelet:|^kube-proxy|^kubelet ", "",
+        "The kubelet, which runs the pods of a node. Usual causes: a container runtime, device plugin or network "
+        "plugin "
+        "that does not answer, a full disk or memory, or an API server that cannot be reached.",
+        "kubectl describe node NODE; journalctl -u kubelet -p warning", "Kubernetes pkg/kubelet"),
+    complaining(
         "container-runtime-other", unknown,
         "containerd[|dockerd[|crio[|^containerd:|^dockerd:|^docker:|^runc|^crun|^podman|^crio|runc run|OCI "
         "runtime|^apptainer|^singularity",
@@ -1317,9 +1371,9 @@ constexpr LineMessage kRows[] = {
         "modules and fans, bgp the routes. Usual causes: a configuration that the chip rejects, a table that is used "
         "up, a module or fan, or a chip that does not answer (syncd).",
         "show interfaces status; show logging; show platform summary; docker ps", "SONiC sonic-swss, sonic-sairedis"),
-    worded(
+    complaining(
         "cumulus-other", network,
-        "^switchd|^ports.conf|^portwd|^nvued|^nv_|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^sx_|SXD|sx_sdk|^hw-"
+        "^switchd|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^sx_|SXD|sx_sdk|^hw-"
         "management|^sdk_",
         "",
         "A service of Cumulus Linux or NVIDIA's switches (switchd, clagd, nvued, the SDK of the chip). Usual causes: a "
