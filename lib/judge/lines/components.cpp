@@ -28,7 +28,7 @@ constexpr LineMessage failing(std::string_view id, Cause cause, std::string_view
   return component(Severity::failure, id, cause, printer, patterns, meaning, next, source);
 }
 
-// Programs.
+// Programs, and drivers that refuse a request.
 constexpr LineMessage complaining(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
                                   const FixRow& meaning, std::string_view next, std::string_view source) {
   return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
@@ -53,6 +53,36 @@ constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; a
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
 constexpr LineMessage kRows[] = {
+    // ---- Units of systemd.
+    complaining(
+        "service-rdma-other", host,
+        "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
+        "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
+        "*lldpd|systemd[*dcb|systemd[*lnet|openibd",
+        "",
+        {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
+         "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; journalctl -p warning -b", "systemd"),
+    complaining(
+        "service-gpu-other", host,
+        "systemd[*nvidia|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
+        "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
+        "",
+        {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
+         "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; nvidia-smi", "systemd"),
+    complaining(
+        "service-job-other", host,
+        "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
+        "pbs|systemd[*lsf",
+        "",
+        {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
+         "configuration, a full file system, or a service that it needs. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; df -h", "systemd"),
+
     // ---- NCCL and RCCL, by the source file.
     marked(
         "nccl-gin-other", unknown, kNccl, "/gdaki/|net_ib/gin|gin/gin_|gin/proxy|gin_host|plugin/gin",
@@ -327,11 +357,6 @@ constexpr LineMessage kRows[] = {
            "UCX, the communication library of Open MPI, NIXL and others. The first UCX line of all ranks is nearest to "
            "the cause.",
            "grep -h UCX LOG-OF-EVERY-RANK | grep -E 'ERROR|WARN' | head", "UCX src"),
-    complaining(
-        "ucx-program-other", unknown, "^ucp_|^uct_|ucx_utils|ucxx|UCXX|ucx-py|common_ucx", "",
-        "A program that uses UCX reports an error of one of its calls. UCX's own line, with UCX_LOG_LEVEL=warn or "
-        "higher, has the reason.",
-        "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
 
     // ---- libfabric, by the provider.
     marked("efa-provider-other", unknown, kOfi, ":efa:",
@@ -511,7 +536,8 @@ constexpr LineMessage kRows[] = {
     complaining(
         "nixl-backend-other", unknown,
         "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
-        "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|^nixl*backend",
+        "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|gusli_backend|azure_blob|"
+        "libfabric_topology|libfabric_handshake|libfabric_common",
         "",
         "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual causes: "
         "an error of the library below, in its own line, memory that cannot be registered, no RDMA device in the "
@@ -572,6 +598,11 @@ constexpr LineMessage kRows[] = {
         "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
         "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
     // ---- mlx5_core: errors and warnings name the function.
+    marked(
+        "mlx5-vdpa-other", host, kMlx5, "vdpa|_vq|vhost",
+        "The virtio emulation of the NIC (vDPA) for virtual machines. Usual causes: firmware without it, queues that "
+        "are used up, or a device in use. RDMA does not depend on it.",
+        "vdpa dev show; journalctl -k -g vdpa", "Linux drivers/vdpa/mlx5"),
     marked(
         "mlx5-steering-other", host, kMlx5,
         "mlx5dr|^dr_|mlx5hws|^hws_|mlx5_cmd_dr|smfs|_fte|flow_group|flow_table|^mlx5_fc_|modify_header|packet_reformat|"
@@ -672,11 +703,6 @@ constexpr LineMessage kRows[] = {
            "without the feature, or a pin in use. RDMA does not depend on it.",
            "ethtool -T {netdev}; journalctl -k -g {pci}",
            "Linux drivers/net/ethernet/mellanox/mlx5/core/lib/clock.c, dpll.c, hwmon.c"),
-    marked(
-        "mlx5-vdpa-other", host, kMlx5, "vdpa|_vq|vhost|umem",
-        "The virtio emulation of the NIC (vDPA) for virtual machines. Usual causes: firmware without it, queues that "
-        "are used up, or a device in use. RDMA does not depend on it.",
-        "vdpa dev show; journalctl -k -g vdpa", "Linux drivers/vdpa/mlx5"),
     marked("mlx5-devlink-other", host, kMlx5, "devlink|mlx5_fw_version|component_query|fw_image|boot_img|trap",
            "devlink of the NIC: parameters, traps, versions, reload and write of the firmware. Usual causes: a value "
            "that the firmware or the present mode does not allow, or a function that is not the owner of the port.",
@@ -710,7 +736,7 @@ constexpr LineMessage kRows[] = {
            "The driver of an NVIDIA NIC; the line names its function. Usual causes: a request that the firmware or the "
            "model does not support, resources that are used up, or a firmware that does not answer.",
            kMlx5Log, kMlx5Source),
-    failing(
+    complaining(
         "mlx5-interface-offload-other", host, "^mlx5_core ",
         "HWS|tunnel|encap|decap|vxlan|geneve|offload|flow|rule|action|header|match|tc |TC |MACsec|macsec|IPsec|filter",
         "An offload of an NVIDIA NIC: tc rules, tunnels, filters, MACsec, IPsec, or the steering below them. Usual "
@@ -718,7 +744,7 @@ constexpr LineMessage kRows[] = {
         "takes the way through the CPU; RDMA does not depend on it.",
         "ethtool -k {netdev}; tc -s filter show dev {netdev} ingress; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c, steering/hws"),
-    failing(
+    complaining(
         "mlx5-interface-setting-other", host, "^mlx5_core ",
         "ETS|ets|PFC|pfc|priority|buffer|DCB|dcb|speed|autoneg|pause|ring|channel|coalesc|MTU|mtu|RSS|rss|rate|pflag|"
         "EEPROM",
@@ -727,7 +753,7 @@ constexpr LineMessage kRows[] = {
         "former setting stays.",
         "fabric-agentctl check --only pfc; ethtool {netdev}; dcb ets show dev {netdev}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c"),
-    failing(
+    complaining(
         "mlx5-interface-other", host, "^mlx5_core ",
         "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|^mlx|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
         "filter",
@@ -736,7 +762,7 @@ constexpr LineMessage kRows[] = {
         "that are used up.",
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c"),
-    failing(
+    complaining(
         "mlx5-driver-other", host, "^mlx5_core|^mlx5:", "",
         "The driver of an NVIDIA NIC. Usual causes: a firmware that does not answer or rejects a request, a feature "
         "that the firmware does not have, or resources of the host or of the NIC that are used up.",
@@ -774,7 +800,7 @@ constexpr LineMessage kRows[] = {
         "The RDMA driver of an NVIDIA NIC (mlx5_ib); the line names its function. Usual causes: a command that the "
         "firmware rejects, limits of the NIC, a request that it does not support, or a device that is being removed.",
         "journalctl -k -g {rdma}; rdma resource show; ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/mlx5"),
-    failing(
+    complaining(
         "mlx5-rdma-driver-other", host, "^mlx5_ib|^infiniband mlx5_|^infiniband roce|^infiniband rocep|^infiniband ibp",
         "",
         "The RDMA driver of a NIC. Usual causes: a firmware command that failed, limits of the NIC, or a device that "
@@ -782,15 +808,15 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g {rdma}; rdma resource show", "Linux drivers/infiniband/hw/mlx5"),
 
     // ---- Broadcom.
-    failing("bnxt-rdma-queue-other", host,
-            "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
-            "FP:| QP| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
-            "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
-            "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
-            "the command, or a queue pair whose peer ended.",
-            "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt",
-            "Linux drivers/infiniband/hw/bnxt_re"),
-    failing(
+    complaining(
+        "bnxt-rdma-queue-other", host,
+        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
+        "FP:| QP| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
+        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
+        "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
+        "the command, or a queue pair whose peer ended.",
+        "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt", "Linux drivers/infiniband/hw/bnxt_re"),
+    complaining(
         "bnxt-rdma-other", host,
         "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW channel", "",
         "The RDMA driver of a Broadcom NIC (bnxt_re). Usual causes: a firmware command that failed or timed out, a "
@@ -798,12 +824,13 @@ constexpr LineMessage kRows[] = {
         "that it rejects.",
         "journalctl -k -g bnxt; devlink dev info pci/{pci}; modinfo -F version bnxt_re",
         "Linux drivers/infiniband/hw/bnxt_re"),
-    failing("bnxt-sriov-other", host, kBnxt, "SRIOV|SR-IOV| VF|VFs|vf ",
-            "The virtual functions (SR-IOV) of a Broadcom NIC. Usual causes: SR-IOV that is off in the firmware, a PF "
-            "whose netdev is down or in a reset, or queues of the NIC that are used up.",
-            "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
-            "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
-    failing(
+    complaining(
+        "bnxt-sriov-other", host, kBnxt, "SRIOV|SR-IOV| VF|VFs|vf ",
+        "The virtual functions (SR-IOV) of a Broadcom NIC. Usual causes: SR-IOV that is off in the firmware, a PF "
+        "whose netdev is down or in a reset, or queues of the NIC that are used up.",
+        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
+    complaining(
         "bnxt-offload-other", host, kBnxt,
         "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
         "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Usual causes: a rule that the NIC cannot "
@@ -843,11 +870,12 @@ constexpr LineMessage kRows[] = {
         kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
 
     // ---- AMD Pensando.
-    failing("ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
-            "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
-            "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
-            "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
-            "Linux drivers/infiniband/hw/ionic"),
+    complaining(
+        "ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
+        "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
+        "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
+        "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
+        "Linux drivers/infiniband/hw/ionic"),
     failing(
         "ionic-other", host, "^ionic ", "",
         "The driver of an AMD Pensando NIC (ionic): its functions (LIFs), queues and firmware commands. Usual causes: "
@@ -856,19 +884,20 @@ constexpr LineMessage kRows[] = {
         "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic"),
 
     // ---- Intel.
-    failing(
+    complaining(
         "irdma-other", host, "^irdma|^infiniband irdma|^infiniband rocep*s*f|^i40iw|^infiniband i40iw", "",
         "The RDMA driver of an Intel NIC (irdma). Usual causes: a command of the RDMA unit that failed (CQP; major and "
         "minor codes), limits of queue pairs or memory that the profile of the driver sets, an NVM that does not fit, "
         "or a reset of the NIC.",
         "journalctl -k -g irdma; devlink dev info pci/{pci}; modinfo irdma | grep parm",
         "Linux drivers/infiniband/hw/irdma"),
-    failing("ice-vf-other", host, kIce, "VF|virtchnl|SR-IOV|sriov|VM |mailbox|eswitch|switchdev|subfunction|SF ",
-            "The virtual functions of an Intel NIC, and their requests to the PF. Usual causes: a request that the "
-            "settings of the function forbid (trust, MAC, VLAN), interrupts or queues that are used up, or a function "
-            "that is in a reset.",
-            "ip link show {netdev}; journalctl -k -g {pci}",
-            "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c"),
+    complaining(
+        "ice-vf-other", host, kIce, "VF|virtchnl|SR-IOV|sriov|VM |mailbox|eswitch|switchdev|subfunction|SF ",
+        "The virtual functions of an Intel NIC, and their requests to the PF. Usual causes: a request that the "
+        "settings of the function forbid (trust, MAC, VLAN), interrupts or queues that are used up, or a function "
+        "that is in a reset.",
+        "ip link show {netdev}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c"),
     failing(
         "ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
         "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
@@ -887,7 +916,7 @@ constexpr LineMessage kRows[] = {
         "Usual causes: a firmware or package that does not fit the driver, another update in progress, or a reset of "
         "the management processor (EMP) that is pending until a reboot.",
         "devlink dev info pci/{pci}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_fw_update.c"),
-    failing(
+    complaining(
         "ice-filter-other", host, kIce,
         "filter|Filter|FDIR|fdir|Flow|flow|RSS|rss|VLAN|vlan|rule|LAG|lag|bond|tunnel|promisc|MAC",
         "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Usual causes: a rule or combination "
@@ -912,7 +941,7 @@ constexpr LineMessage kRows[] = {
         kKernelLog, "Linux drivers/net/ethernet/intel"),
 
     // ---- Clouds.
-    failing(
+    complaining(
         "efa-driver-other", host, "^efa *:*:*.*: |^efa: |^infiniband efa_|^infiniband rdmap", "",
         "The kernel driver of EFA (AWS). Usual causes: a command that the device rejects (limits of queue pairs, "
         "memory regions or address handles), a device that does not answer, or an EFA driver that is older than the "
@@ -945,7 +974,7 @@ constexpr LineMessage kRows[] = {
         "decides.",
         "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
         "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c"),
-    failing(
+    complaining(
         "hns-rdma-other", host,
         "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq", "",
         "The RDMA driver of a HiSilicon NIC (hns_roce). Usual causes: a request that is larger than the limits of the "
@@ -972,7 +1001,7 @@ constexpr LineMessage kRows[] = {
         "failed or timed out, limits of the NIC, a setting that it does not support, or a hardware attention, after "
         "which the NIC is reset.",
         "journalctl -k -g qed; ethtool -i {netdev}", "Linux drivers/net/ethernet/qlogic, drivers/infiniband/hw/qedr"),
-    failing(
+    complaining(
         "erdma-other", host, "^erdma|^infiniband erdma", "",
         "The RDMA driver of Alibaba Cloud (erdma). Usual causes: a command that the device rejects or does not answer, "
         "limits of the instance type, or a device without its netdev.",
@@ -1080,10 +1109,6 @@ constexpr LineMessage kRows[] = {
             "Linux drivers/infiniband/core"),
 
     // ---- NVIDIA's GPUs and their services.
-    failing("gpu-xid-other", unknown, "NVRM: Xid|NVRM: *Xid", "",
-            "NVIDIA's GPU driver reports an event of a GPU by its number (Xid). NVIDIA's Xid catalog says whether the "
-            "program, the GPU, its memory or NVLink is at fault, and what to do.",
-            "journalctl -k -g Xid; nvidia-smi -q", "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog"),
     failing("gpu-driver-other", host,
             "NVRM: |^nvidia-modeset:|^nvidia-uvm:|^nvidia *:*:*.*: |^nvidia: "
             "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
@@ -1159,7 +1184,7 @@ constexpr LineMessage kRows[] = {
         "kernel log decides), a PCIe link that is lost, or a driver that does not fit.",
         kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"),
     failing(
-        "amdkfd-other", unknown, "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|HSA_STATUS|^hsa_|ROCr|^rocm", "",
+        "amdkfd-other", unknown, "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|HSA_STATUS|^hsa_|ROCr", "",
         "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory that cannot be mapped or "
         "evicted, a queue that hangs, /dev/kfd that the container has no access to, or a process that ended.",
         "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
@@ -1238,6 +1263,11 @@ constexpr LineMessage kRows[] = {
 
     // ---- Programs on the libraries of RDMA: after the kernel, whose functions have the same names.
     complaining(
+        "ucx-program-other", unknown, "^ucp_|^uct_|ucxx|UCXX|ucx-py", "",
+        "A program that uses UCX reports an error of one of its calls. UCX's own line, with UCX_LOG_LEVEL=warn or "
+        "higher, has the reason.",
+        "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
+    complaining(
         "rdmacm-library-other", unknown,
         "librdmacm|^rdma_|^rping|^ucmatose|^rstream|^riostream|^cmtime|^udaddy|^mckey|RDMA_CM|^rdmacm", "",
         "librdmacm, or a program that connects through it. Usual causes: an address that is not that of an RDMA port, "
@@ -1262,34 +1292,6 @@ constexpr LineMessage kRows[] = {
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs"),
 
     // ---- Services of the node.
-    complaining(
-        "service-rdma-other", host,
-        "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
-        "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
-        "*lldpd|systemd[*dcb|systemd[*lnet|openibd",
-        "",
-        {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
-         "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
-         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
-        "systemctl --failed; journalctl -p warning -b", "systemd"),
-    complaining(
-        "service-gpu-other", host,
-        "systemd[*nvidia|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
-        "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
-        "",
-        {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
-         "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
-         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
-        "systemctl --failed; nvidia-smi", "systemd"),
-    complaining(
-        "service-job-other", host,
-        "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
-        "pbs|systemd[*lsf",
-        "",
-        {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
-         "configuration, a full file system, or a service that it needs. ",
-         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
-        "systemctl --failed; df -h", "systemd"),
     marked("slurm-other", unknown,
            "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
            "error:|"
@@ -1357,7 +1359,7 @@ constexpr LineMessage kRows[] = {
     // ---- Switches.
     marked("sonic-pfc-other", network,
            "ERR swss#|ERR syncd#|WARNING swss#|WARNING syncd#|NOTICE swss#orchagent: :- *PFC Watchdog",
-           "fc|PFC|pfcwd|watermark|uffer|headroom|ueue",
+           "pfc|PFC|watermark|uffer|headroom|ueue",
            "SONiC's handling of PFC, queues and buffers. Usual causes: a host or switch that sends PFC without end, a "
            "profile of buffers that the chip rejects, or a configuration that does not fit the port's speed.",
            "show pfcwd stats; show pfc counters; show buffer configuration", "SONiC sonic-swss orchagent"),
