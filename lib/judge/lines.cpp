@@ -122,7 +122,10 @@ bool fits(const LineMessage& message, std::string_view line, const Codes& codes,
   if (message.is_component()) return is_of_component(message, line, tone);
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
-  if (message.call == Call::of_driver && codes.is_of_driver) return true;
+  if (message.call == Call::of_driver && codes.is_of_driver) {
+    if (!tone) tone.emplace(line);
+    return !tone->is_note;
+  }
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
   return has_any(line, message.patterns);

@@ -83,6 +83,19 @@ constexpr LineMessage kRows[] = {
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; df -h", "systemd"),
 
+    // ---- The libfabric plugin of NCCL.
+    marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|^fi_",
+           "NCCL's libfabric plugin (aws-ofi-nccl): it maps the connections of NCCL to endpoints of EFA or another "
+           "provider, over all rails (NICs) of the instance. Usual causes: no EFA device in the container, a security "
+           "group that blocks the instances, a libfabric that is too old, or a peer that ended. The number is an errno "
+           "or one of libfabric.",
+           "fi_info -p efa; ls -l /dev/infiniband; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
+    marked("ofi-nccl-other", unknown, "NCCL WARN NET/OFI|NET/OFI*ERROR|NET/OFI*rror", "",
+           "NCCL's libfabric plugin (aws-ofi-nccl). Usual causes: a wrong value of an OFI_NCCL variable, no EFA device "
+           "in the container, a libfabric or plugin that does not fit NCCL, or memory that cannot be registered. The "
+           "number is an errno or one of libfabric.",
+           "fi_info -p efa; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
+
     // ---- NCCL and RCCL, by the source file.
     marked(
         "nccl-gin-other", unknown, kNccl, "/gdaki/|net_ib/gin|gin/gin_|gin/proxy|gin_host|plugin/gin",
@@ -203,7 +216,7 @@ constexpr LineMessage kRows[] = {
         "or an error inside of the plugin. Without it NCCL uses its own transports: check that the job uses RDMA "
         "('NET/IB' in the log with NCCL_DEBUG=INFO).",
         "env | grep -E 'NCCL_.*PLUGIN|NCCL_NET'; grep -h 'Using network' LOG-OF-EVERY-RANK", "NCCL src/plugin"),
-    marked("nccl-parameter-other", software, kNccl, "^param|param/|env.cc|NCCL_PARAM|nvironment",
+    marked("nccl-parameter-other", software, kNccl, "^param|param/|env.cc|NCCL_PARAM",
            "NCCL's parameters: a variable of the environment or of /etc/nccl.conf has a value that NCCL does not "
            "understand or ignores. Correct the variable that the line names.",
            "env | grep -E 'NCCL_|RCCL_'; cat /etc/nccl.conf", "NCCL src/param, src/misc/param.cc"),
@@ -230,18 +243,6 @@ constexpr LineMessage kRows[] = {
            "before this one.",
            kRanks, "NCCL src/transport.cc, src/transport/net.cc"),
 
-    // ---- The libfabric plugin of NCCL.
-    marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|fi_",
-           "NCCL's libfabric plugin (aws-ofi-nccl): it maps the connections of NCCL to endpoints of EFA or another "
-           "provider, over all rails (NICs) of the instance. Usual causes: no EFA device in the container, a security "
-           "group that blocks the instances, a libfabric that is too old, or a peer that ended. The number is an errno "
-           "or one of libfabric.",
-           "fi_info -p efa; ls -l /dev/infiniband; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
-    marked("ofi-nccl-other", unknown, "NCCL WARN NET/OFI|NET/OFI*ERROR|NET/OFI*rror", "",
-           "NCCL's libfabric plugin (aws-ofi-nccl). Usual causes: a wrong value of an OFI_NCCL variable, no EFA device "
-           "in the container, a libfabric or plugin that does not fit NCCL, or memory that cannot be registered. The "
-           "number is an errno or one of libfabric.",
-           "fi_info -p efa; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
     marked("nccl-other", unknown, "NCCL WARN|NCCL ERROR|RCCL ERROR", "",
            "NCCL or RCCL, or a plugin of it, warns of an error in the call that it was in. The first such line of all "
            "ranks is nearest to the cause.",
@@ -450,7 +451,7 @@ constexpr LineMessage kRows[] = {
            "/tmp, or the error of the line before. RDMA is not used here.",
            "grep -hE 'rror' LOG-OF-EVERY-RANK | head; df -h /tmp", "Open MPI PRRTE, OpenPMIx"),
     complaining(
-        "ompi-launch-other", unknown, "plm_|^plm:|ras_base|rmaps|odls|^prte|^prun|^mpirun|^orted|^orterun|pmix_|PMIx_",
+        "ompi-launch-other", unknown, "plm_|^plm:|ras_base|rmaps|odls|^prte|^prun |^mpirun|^orted|^orterun|pmix_|PMIx_",
         "",
         "The launch of processes by mpirun or PMIx: allocation, mapping, start by ssh or Slurm. Usual causes: ssh or "
         "srun to a node fails, a program or library that is missing there, or more processes than slots. RDMA is not "
@@ -572,31 +573,6 @@ constexpr LineMessage kRows[] = {
         "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
         "fabric-agentctl check --only gpudirect,gid; nvidia-smi topo -m", "DeepEP csrc, MORI src, UCCL"),
 
-    // ---- rdma-core and programs on verbs.
-    complaining(
-        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
-        "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
-        "that does not answer, a second subnet manager, or a link with errors.",
-        "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm"),
-    complaining(
-        "ib-diagnostics-other", unknown,
-        "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
-        "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
-        "",
-        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
-        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
-        "that does not answer, or a firmware that does not know the request.",
-        "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT"),
-    complaining(
-        "ibacm-other", unknown, "^ibacm|^acm_|acmp|^ib_acme", "",
-        "ibacm, the service that caches addresses and paths of InfiniBand. Usual causes: no InfiniBand port, a port "
-        "in use, or a subnet manager that does not answer. RoCE does not need it.",
-        "systemctl status ibacm; sminfo", "rdma-core ibacm"),
-    complaining(
-        "srp-daemon-other", unknown, "^srp_daemon|^ibsrpdm|^run_srp_daemon", "",
-        "srp_daemon, which looks for SRP storage on InfiniBand. Usual causes: no InfiniBand port (it has no use on "
-        "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
-        "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
     // ---- mlx5_core: errors and warnings name the function.
     marked(
         "mlx5-vdpa-other", host, kMlx5, "vdpa|_vq|vhost",
@@ -676,7 +652,7 @@ constexpr LineMessage kRows[] = {
         "grep mlx5 /proc/interrupts; devlink dev param show pci/{pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c, pci_irq.c"),
     marked("mlx5-module-other", host, kMlx5,
-           "port_module|_module|eeprom|mlx5_query_pddr|cable|MPEIN|mlx5_set_port|ptys|paos|mlx5_toggle_port|_port_|fec",
+           "port_module|_module|eeprom|mlx5_query_pddr|cable|MPEIN|mlx5_set_port|ptys|paos|mlx5_toggle_port|fec",
            {"The module or cable of the port, and its settings (speed, FEC, EEPROM). Usual causes: no module, a module "
             "that does not answer, is too hot or not supported, or a speed that the two ends do not share. ",
             {Work::at_link, "Reseat the module or cable if the errors go on."}},
@@ -770,19 +746,19 @@ constexpr LineMessage kRows[] = {
 
     // ---- mlx5_ib.
     marked(
-        "mlx5-rdma-memory-other", host, kMlx5Ib,
-        "_mr|mr_|reg_create|mkey|umr|^add_keys|integrity|sig_|psv|cache_work|xlt|dmabuf|data_direct|_mw",
-        "Memory regions of the RDMA driver: registration, their keys and the cache of them. Usual causes: a firmware "
-        "that does not answer or rejects the command, keys that are used up, memory of the host, or an invalid "
-        "request of a program.",
-        "rdma resource show mr | wc -l; journalctl -k -g {pci}", "Linux drivers/infiniband/hw/mlx5/mr.c, umr.c"),
-    marked(
         "mlx5-rdma-odp-other", host, kMlx5Ib, "odp|pfault|pagefault|page_fault|implicit",
         "On-demand paging (ODP): the NIC asks the host for pages of a region that is not locked. Usual causes: a "
         "program that freed memory in use, an access outside of the region, or memory pressure. Regions that are not "
         "ODP do not depend on it.",
         "grep . /sys/class/infiniband/{rdma}/hw_counters/*odp* ; journalctl -k -g {rdma}",
         "Linux drivers/infiniband/hw/mlx5/odp.c"),
+    marked(
+        "mlx5-rdma-memory-other", host, kMlx5Ib,
+        "_mr|mr_|reg_create|mkey|umr|^add_keys|integrity|sig_|psv|cache_work|xlt|dmabuf|data_direct|_mw",
+        "Memory regions of the RDMA driver: registration, their keys and the cache of them. Usual causes: a firmware "
+        "that does not answer or rejects the command, keys that are used up, memory of the host, or an invalid "
+        "request of a program.",
+        "rdma resource show mr | wc -l; journalctl -k -g {pci}", "Linux drivers/infiniband/hw/mlx5/mr.c, umr.c"),
     marked("mlx5-rdma-queue-other", host, kMlx5Ib,
            "_qp|qp_|_cq|cq_|srq|_rq|_sq|_wq|dct|post_send|set_path|handle_qpt|poll_one|resize|_event|set_data|wr_|qpc",
            "Queue pairs, completion queues and shared receive queues of the RDMA driver. Usual causes: a request that "
@@ -811,7 +787,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "bnxt-rdma-queue-other", host,
         "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
-        "FP:| QP| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
+        "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
         "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
         "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
         "the command, or a queue pair whose peer ended.",
@@ -1019,8 +995,8 @@ constexpr LineMessage kRows[] = {
             "The kernel driver of an HPE Slingshot NIC. Usual causes: a link that is down or has errors, resources or "
             "services (VNI) that are used up, or a hardware error of the NIC.",
             "cxi_stat; journalctl -k -g cxi", "HPE shs-cxi-driver"),
-    failing(
-        "soft-rdma-other", software, "^rdma_rxe|^rxe[0-9]|^rxe0|^rxe1|^siw|^infiniband rxe|^infiniband siw", "",
+    complaining(
+        "soft-rdma-other", software, "^rdma_rxe|^rxe0|^rxe1|^siw|^infiniband rxe|^infiniband siw", "",
         "A software RDMA device (rxe: Soft-RoCE, siw: software iWARP) on an ordinary netdev. Usual causes: a program "
         "that uses a queue pair wrongly, a netdev that was removed, or limits of the device. It is for tests: no NIC "
         "is at fault.",
@@ -1037,8 +1013,7 @@ constexpr LineMessage kRows[] = {
         "does not answer.",
         "rdma link show; journalctl -k -p warning -g 'infiniband|rdma'", "Linux drivers/infiniband/core/cma.c, mad.c"),
     failing(
-        "ipoib-other", unknown,
-        "^ib_ipoib|^ib0: |^ib1: |^ib2: |^ib3: |^ib4: |^ib5: |^ib6: |^ib7: |^ipoib|^ibs*: |^ibp*: ", "",
+        "ipoib-other", unknown, "^ib_ipoib|^ib0: |^ib1: |^ib2: |^ib3: |^ib4: |^ib5: |^ib6: |^ib7: |^ipoib", "",
         "IP over InfiniBand (ib_ipoib). Usual causes: a subnet manager that does not answer or refuses the join of "
         "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
         "RDMA without IP does not depend on it.",
@@ -1164,16 +1139,16 @@ constexpr LineMessage kRows[] = {
         "program's kernel, memory that was freed while in use, or a follow-up of a reset. The line names the process.",
         "journalctl -k -g amdgpu; coredumpctl list", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"),
     failing("amdgpu-firmware-other", host, kAmd,
-            "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|smc|SMC|pmfw|PMFW|MES|mes|IMU|TMR|TA |ta |fw |FW "
-            "|discovery|vbios|VBIOS|BIOS",
+            "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|^smc|SMC|pmfw|PMFW|^MES|^mes|IMU|TMR|^TA |^ta "
+            "|^fw|^FW|discovery|vbios|VBIOS|BIOS",
             "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
             "causes: "
             "a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a power or "
             "thermal limit.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm"),
     failing("amdgpu-ring-other", unknown, kAmd,
-            "ring|sdma|SDMA|job|fence|Fence|queue|Queue|CP |cp "
-            "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|IH ",
+            "^ring|sdma|SDMA|job|fence|Fence|queue|Queue|^CP |^cp "
+            "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|^IH ",
             "A queue of an AMD GPU (graphics, compute, SDMA, video). Usual causes: a program's kernel that hangs (the "
             "driver then resets the queue or the GPU), or a GPU that failed before.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c"),
@@ -1268,6 +1243,30 @@ constexpr LineMessage kRows[] = {
         "higher, has the reason.",
         "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
     complaining(
+        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
+        "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
+        "that does not answer, a second subnet manager, or a link with errors.",
+        "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm"),
+    complaining(
+        "ib-diagnostics-other", unknown,
+        "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
+        "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
+        "",
+        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
+        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
+        "that does not answer, or a firmware that does not know the request.",
+        "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT"),
+    complaining(
+        "ibacm-other", unknown, "^ibacm|^acm_|acmp|^ib_acme", "",
+        "ibacm, the service that caches addresses and paths of InfiniBand. Usual causes: no InfiniBand port, a port "
+        "in use, or a subnet manager that does not answer. RoCE does not need it.",
+        "systemctl status ibacm; sminfo", "rdma-core ibacm"),
+    complaining(
+        "srp-daemon-other", unknown, "^srp_daemon|^ibsrpdm|^run_srp_daemon", "",
+        "srp_daemon, which looks for SRP storage on InfiniBand. Usual causes: no InfiniBand port (it has no use on "
+        "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
+        "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
+    complaining(
         "rdmacm-library-other", unknown,
         "librdmacm|^rdma_|^rping|^ucmatose|^rstream|^riostream|^cmtime|^udaddy|^mckey|RDMA_CM|^rdmacm", "",
         "librdmacm, or a program that connects through it. Usual causes: an address that is not that of an RDMA port, "
@@ -1290,6 +1289,16 @@ constexpr LineMessage kRows[] = {
         "not in the container or of another network namespace, a provider that is missing, the memlock limit, or "
         "limits of the NIC. The errno decides.",
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs"),
+
+    failing("rdma-program-other", unknown,
+            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
+            "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
+            "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
+            "",
+            "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
+            "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
+            "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
+            "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src"),
 
     // ---- Services of the node.
     marked("slurm-other", unknown,
