@@ -585,6 +585,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"firmware-tool-open", "openshift/sriov-network-operator 696", "I0907 09:51:27.066132 2912728 utils.go:749] RunCommand(): -E- Failed to open the device"},
     {"switch-pause-storm", "format", "Nov 28 10:01:17.104530 sonic-leaf1 NOTICE swss#orchagent: :- report_pfc_watchdog_storm: PFC Watchdog detected PFC storm on port Ethernet48, queue index 3, queue id 0x1500000000031a and port id 0x1000000000026"},
     {"rdmacm-route-local", "Mellanox/k8s-rdma-sriov-dev-plugin 22", "rdma_resolve_route failed"},
+    {"other-link-down", "format", "systemd-networkd[811]: docker0: Lost carrier"},
     // Any other error of a component.
     {"amd-tools-other", "format", "rocm-smi: ERROR: GPU[3]: Unable to read the power cap"},
     {"amdgpu-firmware-other", "format", "amdgpu 0000:05:00.0: amdgpu: NPS config mismatch - expected ranges: 3 discovery - nps mode: 3, nps ranges: 3"},

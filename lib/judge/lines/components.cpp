@@ -571,7 +571,7 @@ constexpr LineMessage kRows[] = {
         "A library for the exchange between experts (DeepEP, MORI, UCCL): kernels of GPUs that send over NVLink and "
         "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
         "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
-        "fabric-agentctl check --only gpudirect,gid; nvidia-smi topo -m", "DeepEP csrc, MORI src, UCCL"),
+        "nvidia-smi topo -m; fabric-agentctl check --only gpudirect,gid", "DeepEP csrc, MORI src, UCCL"),
 
     // ---- mlx5_core: errors and warnings name the function.
     marked(
@@ -727,7 +727,7 @@ constexpr LineMessage kRows[] = {
         "A setting of the network interface of an NVIDIA NIC by ethtool, ip or dcb (PFC, ETS, buffers, speed, queues). "
         "Usual causes: a value that the NIC or the port does not support, or settings that exclude each other. The "
         "former setting stays.",
-        "fabric-agentctl check --only pfc; ethtool {netdev}; dcb ets show dev {netdev}",
+        "ethtool {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c"),
     complaining(
         "mlx5-interface-other", host, "^mlx5_core ",
@@ -879,7 +879,7 @@ constexpr LineMessage kRows[] = {
         "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
         "the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does not "
         "support. RoCE drops packets if PFC is not set.",
-        "ethtool --show-priv-flags {netdev}; fabric-agentctl check --only pfc; dcb pfc show dev {netdev}",
+        "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
         "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c"),
     failing("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
             "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
@@ -1218,7 +1218,7 @@ constexpr LineMessage kRows[] = {
             "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "
             "memory that is not mapped (its driver or firmware), a device that does not answer an invalidation, or a "
             "BIOS table that is wrong. GPUDirect RDMA needs iommu=pt.",
-            "cat /proc/cmdline; fabric-agentctl check --only iommu; journalctl -k -g 'DMAR|AMD-Vi|smmu'",
+            "cat /proc/cmdline; journalctl -k -g 'DMAR|AMD-Vi|smmu'; fabric-agentctl check --only iommu",
             "Linux drivers/iommu"),
     failing("memory-error-other", host,
             "^EDAC|^mce: |^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
