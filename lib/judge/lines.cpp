@@ -69,47 +69,44 @@ bool is_informational(std::string_view line) {
 
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
-    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|timed out|time "
-    "out|timed-out|timedout|unable|cannot|can't|"
-    "can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|not valid|not "
-    "handled|"
-    "not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|no more|^no room|out of "
-    "memory|"
-    "out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|stuck|^hung| "
-    "hang|fatal|exceeded|exceeds|"
-    "overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|page "
-    "fault|_fault|critical|insufficient|unhandled|"
-    "illegal|malformed|malicious|degraded|^too |^lost |broken|bogus|unexpected|violation|unrecoverable|uncorrect|"
-    "incompatible|conflict|^bug:|^wrong|^stall|unreachable|inaccessible|overheat|thermal shutdown|poison|preemption "
-    "time|"
-    "is full|dropping|dropped|giving up|gave up|is null|null pointer|unprivileged|not approved";
+    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|timed out|time out|timed-out|timedout|unable|"
+    "cannot|can't|can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|"
+    "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
+    "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
+    "stuck|^hung| hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|"
+    "page fault|_fault|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
+    "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|conflict|^bug:|^wrong|^stall|unreachable|"
+    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
+    "is null|null pointer|unprivileged|not approved";
 constexpr std::string_view kComplaintWords =
-    "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |no such|"
-    "inconsisten|no longer|does not|invalid|^no ";
-// What follows such words in lines about the healthy start of a machine.
+    "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
+    "no such|inconsisten|no longer|does not|invalid|^no ";
+// Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =
-    "error containment capabilities|collector initialized|is initialized|module verification failed|optional "
-    "|workaround|"
-    "timeout set to|advertised sufficient power|error cleared|overflow cleared|successfully|recovered from|retrying";
+    "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"
+    "workaround|timeout set to|error cleared|overflow cleared|successfully";
+// A note of mlx5_core in the form of its warnings.
+constexpr std::string_view kMarkedNote = "advertised sufficient power";
 
-// What the words of a line say; read when the first component is compared with it.
+// What the words of a line say; sought when the first component is compared with the line.
 struct Tone {
   explicit Tone(std::string_view line) {
+    is_note = is_informational(line) || line.find(kMarkedNote) != std::string_view::npos;
     const std::string small = lower(line);
-    is_note = is_informational(line) || has_any(small, kHealthyWords);
+    if (is_note || has_any(small, kHealthyWords)) return;
     has_failure = has_any(small, kFailureWords);
     has_complaint = has_failure || has_any(small, kComplaintWords);
   }
   bool is_note = false, has_failure = false, has_complaint = false;
 };
 
+// Most lines report no problem, so that the printers of a few components are sought in them only.
 bool is_of_component(const LineMessage& message, std::string_view line, std::optional<Tone>& tone) {
-  if (!has_any(line, message.printer)) return false;
-  if (!message.patterns.empty() && !has_any(line, message.patterns)) return false;
   if (!tone) tone.emplace(line);
   if (tone->is_note) return false;
-  if (message.severity == Severity::failure) return tone->has_failure;
-  return message.severity == Severity::marked || tone->has_complaint;
+  if (message.severity == Severity::failure && !tone->has_failure) return false;
+  if (message.severity == Severity::complaint && !tone->has_complaint) return false;
+  return has_any(line, message.printer) && (message.patterns.empty() || has_any(line, message.patterns));
 }
 
 bool has_word(std::string_view list, std::string_view word) {
@@ -124,7 +121,7 @@ bool fits(const LineMessage& message, std::string_view line, const Codes& codes,
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) {
     if (!tone) tone.emplace(line);
-    return !tone->is_note;
+    return tone->has_failure;
   }
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
