@@ -69,7 +69,7 @@ bool is_informational(std::string_view line) {
 
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
-    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|timed out|time out|timed-out|timedout|unable|"
+    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|"
     "cannot|can't|can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|"
     "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
     "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
