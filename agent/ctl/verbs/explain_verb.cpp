@@ -89,6 +89,11 @@ std::string next_step(const Found& found) {
   return std::string(trim(step));
 }
 
+constexpr std::string_view kUnknown = "unknown";
+constexpr std::string_view kUnknownMeaning =
+    "No rule knows this message: the codes and names in it are all that is known.";
+constexpr std::string_view kComponentMeaning = "No rule knows this message, only the component that prints it. ";
+
 // The message's meaning, and what to do, on the machine that wrote the lines: this one, unless they name another.
 std::string meaning_of(const LineMessage& message, const Found& found, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
@@ -96,8 +101,10 @@ std::string meaning_of(const LineMessage& message, const Found& found, const Nod
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return message.meaning.text();
-  return fix_of_guest(message.meaning, state.hypervisor).text();
+  std::string text;
+  if (message.is_component()) text = kComponentMeaning;
+  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return text + message.meaning.text();
+  return text + fix_of_guest(message.meaning, state.hypervisor).text();
 }
 
 // The health rules that were raised for the port at the time of the line; if that is unknown, those raised now.
@@ -159,10 +166,6 @@ std::string lines_text(size_t first, size_t count) {
   return out;
 }
 
-constexpr std::string_view kUnknown = "unknown";
-constexpr std::string_view kUnknownMeaning =
-    "No rule knows this message: the codes and names in it are all that is known.";
-
 std::string found_text(const Found& found, const NodeState& state, const Output& output) {
   const LineMessage* message = found.message;
   const Named& named = found.named;
@@ -196,6 +199,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   if (!found.before.empty())
     paragraphs.push_back("The error before it, line " + std::to_string(found.before_number) + ": " +
                          clean_text(found.before));
+  for (const lines::OtherLine& each : found.others)
+    paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
     std::string follows =
         "Follows from it: " + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
@@ -217,7 +222,7 @@ Json counted_json(const std::vector<Counted>& list, const char* name) {
 }
 
 Json found_json(const Found& found, const NodeState& state) {
-  Json time, ports = Json::array(), consequences = Json::array();
+  Json time, ports = Json::array(), consequences = Json::array(), others = Json::array();
   if (found.time) time = time_text(*found.time);
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
@@ -234,14 +239,22 @@ Json found_json(const Found& found, const NodeState& state) {
                             {"line", clean_text(each.line)},
                             {"first_line", each.first},
                             {"count", each.count}});
-  Json out = {{"id", kUnknown}, {"cause", to_text(Cause::unknown)}, {"meaning", kUnknownMeaning}, {"next", ""},
-              {"source", ""},   {"is_consequence", false}};
+  for (const lines::OtherLine& each : found.others)
+    others.push_back({{"line", clean_text(each.line)}, {"first_line", each.first}, {"count", each.count}});
+  Json out = {{"id", kUnknown},
+              {"cause", to_text(Cause::unknown)},
+              {"meaning", kUnknownMeaning},
+              {"next", ""},
+              {"source", ""},
+              {"is_component", false},
+              {"is_consequence", false}};
   if (const LineMessage* message = found.message; message != nullptr)
     out = {{"id", message->id},
            {"cause", to_text(message->cause)},
            {"meaning", meaning_of(*message, found, state)},
            {"next", next_step(found)},
            {"source", message->source},
+           {"is_component", message->is_component()},
            {"is_consequence", message->role == Role::consequence}};
   std::string vendor, elsewhere;
   for (const Counted& code : found.codes)
@@ -262,6 +275,7 @@ Json found_json(const Found& found, const NodeState& state) {
               {"count", found.count},
               {"before", clean_text(found.before)},
               {"consequences", std::move(consequences)},
+              {"others", std::move(others)},
               {"time", std::move(time)},
               {"ports", std::move(ports)}});
   return out;
