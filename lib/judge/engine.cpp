@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/engine.h"
 
-#include <cmath>
-
 #include "judge/cause.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"

@@ -2,8 +2,8 @@
 // Addresses, gateways, GIDs, rails and firmware.
 #include "judge/network.h"
 
-#include "judge/engine.h"
 #include "judge/finding.h"
+#include "judge/rule.h"
 #include "judge/topology.h"
 #include "node/endpoints.h"
 

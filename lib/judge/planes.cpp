@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "judge/cabling.h"
-#include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/platform_view.h"
 #include "node/signals.h"

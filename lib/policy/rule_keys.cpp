@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "base/find.h"
-#include "base/parse.h"
 #include "policy/span.h"
 #include "policy/toml_value.h"
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "judge/engine.h"
+#include "judge/rule.h"
 
 namespace fabric::ctl {
 namespace {

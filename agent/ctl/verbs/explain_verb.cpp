@@ -12,8 +12,6 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "judge/cause.h"
-#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
 #include "judge/lines/envelope.h"

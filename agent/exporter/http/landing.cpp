@@ -11,7 +11,6 @@
 #include "judge/cabling.h"
 #include "judge/finding.h"
 #include "judge/rule.h"
-#include "metrics/families.h"
 
 namespace fabric::exporter {
 
