@@ -436,10 +436,13 @@ static std::vector<std::string> names_of(const Node& node, const std::string& su
   for (const Port& port : node.ports)
     if (subject == port.id() || subject == port.rdma || (!port.netdev.empty() && subject == port.netdev))
       return {port.netdev, port.pci, port.id(), port.rdma};
-  for (const Nic& nic : node.topology.nics)
-    if (subject == nic.name || subject == nic.pci)
-      return {nic.netdevs.empty() ? "" : nic.netdevs.front(), nic.pci, "",
-              nic.rdma.empty() ? nic.name : nic.rdma.front()};
+  for (const Nic& nic : node.topology.nics) {
+    if (subject != nic.name && subject != nic.pci) continue;
+    std::string netdev, rdma = nic.name;
+    if (!nic.netdevs.empty()) netdev = nic.netdevs.front();
+    if (!nic.rdma.empty()) rdma = nic.rdma.front();
+    return {netdev, nic.pci, "", rdma};
+  }
   for (const Gpu& gpu : node.topology.gpus)
     if (subject == gpu.name || subject == gpu.pci) return {"", gpu.pci, "", gpu.name};
   return {};

@@ -752,21 +752,26 @@ void ask_symmetry(const View& view, Findings& findings) {
             {"lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; ",
              {Work::in_machine, "then power the node off and on, and reseat the GPU."}}));
   for (const OddNode& odd : placed.built->odd_nodes) {
-    std::string names = odd.name;
+    const std::string pci = odd.device.pci;
+    // A device, or all devices of a root bus.
+    std::string subject = odd.name, place = pci;
+    std::string observed = "NUMA node " + (odd.device.numa ? std::to_string(*odd.device.numa) : "-1");
     if (odd.whole_root) {
-      names.clear();
+      subject = place = odd.device.root;
+      std::string names;
       for (const OddNode& other : placed.built->odd_nodes)
         if (other.device.root == odd.device.root) append_item(names, other.name);
+      observed += ": " + names;
     }
-    const std::string node = odd.device.numa ? std::to_string(*odd.device.numa) : "-1",
-                      expected = odd.expected ? std::to_string(*odd.expected) : "a node";
-    const std::string pci = odd.device.pci;
+    std::string expected = "a node";
     std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then update the firmware";
-    if (odd.expected && !odd.whole_root) fix += ", or write " + expected + " to that file";
-    add(bad(Status::warning, odd.whole_root ? odd.device.root : odd.name,
-            "NUMA node " + node + (odd.whole_root ? ": " + names : ""),
-            (odd.expected ? "NUMA node " : "") + expected + ", like " + odd.like,
-            "The firmware reports a NUMA node for " + (odd.whole_root ? odd.device.root : pci) +
+    if (odd.expected) {
+      const std::string node = std::to_string(*odd.expected);
+      expected = "NUMA node " + node;
+      if (!odd.whole_root) fix += ", or write " + node + " to that file";
+    }
+    add(bad(Status::warning, subject, observed, expected + ", like " + odd.like,
+            "The firmware reports a NUMA node for " + place +
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
             fix + "."));
   }
