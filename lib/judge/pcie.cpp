@@ -198,7 +198,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
 }
 
 // A function to check, and the load of its link.
-struct Subject {
+struct CheckedLink {
   const PciDevice* device = nullptr;
   std::string name;
   bool gpu = false;
@@ -208,7 +208,7 @@ struct Subject {
   OtherSlots others{};                 // of the same NIC (socket direct)
 };
 
-Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
+Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
   const PcieLink& link = subject.device->link;
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
   return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
@@ -232,11 +232,11 @@ bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
 }
 
 // An idle GPU lowers its speed, not its width, unless lanes sleep.
-bool is_slow(const Subject& subject, const std::optional<double>& than) {
+bool is_slow(const CheckedLink& subject, const std::optional<double>& than) {
   const auto& speed = subject.device->link.speed;
   return !subject.gpu && speed && than && *speed < *than;
 }
-bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
+bool is_narrow(const CheckedLink& subject, const std::optional<unsigned>& than) {
   const auto& width = subject.device->link.width;
   return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
 }
@@ -250,7 +250,7 @@ std::string link_test_of(uint16_t vendor) {
 }
 
 // `siblings`: the best link of a device of the same model on another card.
-Finding finding_for(const Subject& subject, const PcieLink& siblings) {
+Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   const std::string& pci = subject.device->pci;
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
@@ -325,7 +325,7 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
 // if the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
-  std::vector<Subject> all;
+  std::vector<CheckedLink> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   const bool is_guest = !topology.hypervisor.empty();  // a guest does not see its slots
   for (const Nic& nic : topology.nics) {
@@ -342,9 +342,9 @@ void ask_pcie(const View& view, Findings& findings) {
     if (can_be_judged(view.now, topology.gpus, gpu))
       all.push_back({&gpu, gpu.name, true, std::nullopt, true, is_guest || slot_is_full(view.now, gpu, true)});
 
-  for (Subject& subject : all) {
+  for (CheckedLink& subject : all) {
     PcieLink siblings;  // the best link of a device of the same model on another card
-    for (const Subject& other : all) {
+    for (const CheckedLink& other : all) {
       if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
           card_of(other.device->pci) == card_of(subject.device->pci))
         continue;
