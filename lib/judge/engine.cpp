@@ -491,9 +491,8 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       else add_cause(*same, std::move(cause));
     }
   for (Finding& each : findings) {
-    const bool counts = each.status == Status::warning || each.status == Status::critical;
-    if (counts && std::ranges::any_of(find_rule(each.id)->settings,
-                                      [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
+    const auto is_left = [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); };
+    if (is_fault(each.status) && std::ranges::any_of(find_rule(each.id)->settings, is_left))
       each = audited(std::move(each));
   }
   mark_maintenance(view, report);
@@ -505,8 +504,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       each = std::move(intended);
     }
   for (Finding& each : findings)
-    if (const Status* severity = find_in(policy.severity, each.id);
-        severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
+    if (const Status* severity = find_in(policy.severity, each.id); severity != nullptr && is_fault(each.status))
       each.status = *severity;
   for (Finding& each : findings) {
     if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {

@@ -792,10 +792,6 @@ Lines aer_lines(const PortContext& ctx) {
   return aer_lines_of(ctx, chain_of(*ctx.nic));
 }
 
-std::string fault_text(const Finding& fault) {
-  return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
-}
-
 std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
   std::set<std::string> path;
   for (const Gpu* gpu : gpus_of(ctx)) {
@@ -806,9 +802,7 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
   if (path.empty()) return {};
   const std::string ids[]{"pcie", "acs"};
   auto found = run_rules(ctx.view, ids).findings;
-  std::erase_if(found, [&](const Finding& each) {
-    return (each.status != Status::warning && each.status != Status::critical) || !path.contains(each.subject);
-  });
+  std::erase_if(found, [&](const Finding& each) { return !is_fault(each.status) || !path.contains(each.subject); });
   return found;
 }
 

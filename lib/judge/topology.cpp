@@ -189,7 +189,11 @@ bool has_other_purpose(const View& view, const Port& port) {
 
 namespace {
 
-// The machine as it was accepted, without an inventory: the rules find of it what they found then.
+// The rules about parts.
+const std::string kPartRules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
+
+// The machine as it was when its inventory was accepted. It has no inventory, so that the rules report the same
+// findings as then.
 Node as_recorded(const View& view) {
   const Inventory& inventory = *view.now.inventory;
   const auto built = built_of(view);
@@ -223,23 +227,20 @@ Node as_recorded(const View& view) {
 Findings accepted_findings(const View& view) {
   if (!view.now.inventory || !view.now.inventory->accepted) return {};
   const Node then = as_recorded(view);
-  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
-  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, rules).findings;
+  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
     // The inventory has no links between bridges.
     const auto address_of = [](const auto& function) { return function.first; };
     const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject, address_of);
-    return (each.status != Status::warning && each.status != Status::critical) || is_bridge;
+    return !is_fault(each.status) || is_bridge;
   });
   return out;
 }
 
 std::vector<std::string> odd_parts(const Node& node) {
-  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
   std::vector<std::string> out;
-  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, rules).findings)
-    if (each.status == Status::warning || each.status == Status::critical)
-      out.push_back(each.id + " " + each.subject + ": " + each.observed + "; expected " + each.expected);
+  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, kPartRules).findings)
+    if (is_fault(each.status)) out.push_back(fault_text(each));
   return out;
 }
 
