@@ -225,16 +225,29 @@ std::string reason_text(const Port& port) {
   return out;
 }
 
-Finding port_state_finding(const View& view, const Port& port) {
-  const std::string expected = "ACTIVE, LinkUp";
+constexpr const char* kUpState = "ACTIVE, LinkUp";
+
+// "DOWN, Disabled"
+std::string state_text(const Port& port) {
+  std::string out(port_state_text(*port.state));
+  if (port.phys_state) out.append(", ").append(phys_state_text(*port.phys_state));
+  return out;
+}
+
+// nullopt: the port is not ACTIVE.
+std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
-    return bad(Status::unknown, port.id(), "-", expected,
+    return bad(Status::unknown, port.id(), "-", kUpState,
                "The state of the port could not be read: " + why_unread(port, "state") + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  std::string observed(port_state_text(*port.state));
-  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
-  if (is_active(port)) return good(port.id(), observed, expected);
-  observed += reason_text(port);
+  if (is_active(port)) return good(port.id(), state_text(port), kUpState);
+  return std::nullopt;
+}
+
+Finding port_state_finding(const View& view, const Port& port) {
+  if (auto finding = unknown_or_active(port)) return *finding;
+  const std::string expected = kUpState;
+  std::string observed = state_text(port) + reason_text(port);
   if (const auto why = why_unused(view, port)) {
     observed += " (" + *why + ": unused)";
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
@@ -268,15 +281,8 @@ std::string link_commands(const Port& port, const std::string& physical, const s
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
 // InfiniBand, its GUID (Documentation/networking and ip-link(8), `vf NUM state`, `node_guid`, `port_guid`).
 Finding function_state_finding(const View& view, const Port& port) {
-  const std::string expected = "ACTIVE, LinkUp";
-  if (!port.state)
-    return bad(Status::unknown, port.id(), "-", expected,
-               "The state of the port could not be read: " + why_unread(port, "state") + ".",
-               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  std::string observed(port_state_text(*port.state));
-  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
-  if (is_active(port)) return good(port.id(), observed, expected);
-
+  if (auto finding = unknown_or_active(port)) return *finding;
+  const std::string observed = state_text(port), expected = kUpState;
   const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
   const Status status =
       is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
@@ -368,7 +374,7 @@ void add_gone_ports(const View& view, Findings& findings) {
     }
 
   for (const auto& [id, device] : gone) {
-    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
+    findings.push_back(bad(Status::critical, id, "gone", kUpState,
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
                            {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
     if (view.health == nullptr) continue;
@@ -419,7 +425,7 @@ void ask_port_state(const View& view, Findings& findings) {
     for (const std::string& device : nic.rdma) append_item(devices, device);
   if (!devices.empty())
     findings.push_back(
-        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
+        bad(Status::unknown, "host", "no port of " + devices, kUpState,
             "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
             "rdma link show; fabric-agentctl config show (exclude)"));
   else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
