@@ -571,16 +571,6 @@ constexpr Rule kRate{
 
 namespace {
 
-// Bytes of GRH, BTH, extended headers and ICRC: iboe_get_mtu() in include/rdma/ib_addr.h of Linux 6.12.
-constexpr uint32_t kRoceHeaders = 96;
-constexpr uint32_t kLargest = 4096;
-
-uint32_t path_mtu(uint32_t netdev_mtu) {
-  for (uint32_t size = kLargest; size >= 256; size /= 2)
-    if (netdev_mtu >= size + kRoceHeaders) return size;
-  return 0;
-}
-
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
   if (!is_roce(port) || port.netdev.empty()) return std::nullopt;
@@ -590,7 +580,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
     return bad(Status::unknown, port.id(), "-", expected,
                "The MTU of the port could not be read: " + why_unread(port, "mtu") + ".",
                "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
-  const uint32_t possible = port.qos.mtu ? path_mtu(*port.qos.mtu) : *port.active_mtu;
+  const uint32_t possible = port.qos.mtu ? roce_mtu(*port.qos.mtu) : *port.active_mtu;
   const uint32_t reached = port.active_mtu.value_or(possible);
   const std::string observed = "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
   if (reached < possible)
@@ -600,7 +590,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
                 {Work::ends_jobs, "if nothing changes, reload the RDMA driver."}});
   const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
-  if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
+  if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   // The check of the setting has the fix.
   const Changes* planned = planned_changes(view, port.id());

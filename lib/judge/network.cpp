@@ -346,8 +346,7 @@ constexpr Rule kGidIndex{
 
 namespace {
 
-constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
-constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
+constexpr uint32_t kFullRoce = kLargestPathMtu + kRoceHeaders;
 
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU that
 // is too small for RoCE 4096; the setting mtu reports an MTU that differs from the policy.

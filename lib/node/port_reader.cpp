@@ -305,8 +305,7 @@ void read_link(Context& context, Port& port) {
   read_link_role(context, port);
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
-  else if (mtu && port.link_layer == LinkLayer::ethernet)
-    port.active_mtu = verbs::roce_mtu(*mtu);  // as the kernel does
+  else if (mtu && port.link_layer == LinkLayer::ethernet) port.active_mtu = roce_mtu(*mtu);  // as the kernel does
   if (port.active_mtu == 0u) port.active_mtu.reset();
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && !is_virtual(port))
     port.role = PortRole::netdev_elsewhere;
