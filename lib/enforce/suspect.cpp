@@ -13,8 +13,8 @@ namespace {
 // Words of a command that only reads.
 constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor", "-S"};
 
-// What a well-known program can change, with the words on its command line, one of which such a command has. A program
-// of this table changes nothing else. Sources: dcb(8), ip-link(8), ethtool(8), `mlnx_qos --help`.
+// The settings that a well-known program can change, and words of which such a command has one on its command line. A
+// program of this table changes nothing else. Sources: dcb(8), ip-link(8), ethtool(8), `mlnx_qos --help`.
 struct Ability {
   std::string_view program;
   SettingId setting;

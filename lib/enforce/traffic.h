@@ -13,7 +13,7 @@ struct Lane {
   std::optional<uint8_t> priority{};  // absent: it follows from something that the settings do not show
   uint8_t guards = 0;                 // bits of Guard
 };
-// What protects a priority.
+// The protections of a priority.
 enum Guard : uint8_t {
   kPfc = 1,        // PFC is on
   kHeadroom = 2,   // its receive buffer has room for what arrives after a pause was sent

@@ -809,7 +809,7 @@ void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, d
 // Damaged bits per bit that are allowed between a NIC and its module, before FEC (IEEE 802.3 120E.1.1).
 constexpr double kChipToModule = 1e-5;
 
-// Where the errors of a link arise, by what its module measures.
+// The place where the errors of a link arise, by the measurements of its module.
 enum class Origin : uint8_t { unknown, cable, host };
 
 // Bits that are damaged when they reach the module from the cable were damaged by the fiber, a connector or the far

@@ -496,7 +496,7 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
              "no new errors", std::move(meaning), std::move(fix));
 }
 
-// What the windows of the AER counters say of one function; nullopt: no reading, or the window is off.
+// The findings of the windows of the AER counters about one function; nullopt: no reading, or the window is off.
 class AerWindows {
  public:
   explicit AerWindows(const View& view) {

@@ -116,7 +116,7 @@ struct MaskedFinding {
   }
 };
 
-// The name by which commands call the subject: its netdev or address, whichever the texts have; empty: none.
+// The name of the subject in commands: its netdev or its address, depending on the texts; empty: they have neither.
 std::string name_in_texts(const MaskedFinding& fault) {
   constexpr size_t kInCommands = 2;
   for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i)

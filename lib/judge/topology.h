@@ -28,7 +28,8 @@ Placement placement(const View& view);
 // The findings about parts that the machine had when its inventory was accepted: these are intended. Empty: it was not
 // accepted.
 Findings accepted_findings(const View& view);
-// What the rules about parts find of the machine, for its inventory: "locality GPU2: SYS to mlx5_0; expected PIX".
+// The faults that the rules about parts report of the machine, for its inventory: "locality GPU2: SYS to mlx5_0;
+// expected PIX".
 std::vector<std::string> odd_parts(const Node& node);
 // Whether a finding of the same rule about the same subject is among them.
 inline bool is_among(const Findings& accepted, const Finding& finding) {

@@ -112,7 +112,7 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
       if (found != nullptr && !taken.contains(*found)) join(i, *found);
     }
   };
-  // Where the bridges are unknown, devices of one root bus have one way: the address decides.
+  // If the bridges are unknown, all devices of a root bus have the same way: the address decides.
   match_by([](const InventoryPart& part) { return std::pair(part.root + " " + way_to(part), part.pci); });
   match_by([](const InventoryPart& part) { return std::pair(part.root, way_to(part)); });
   // Functions of one card have one GUID.

@@ -140,7 +140,7 @@ constexpr UnitName kUnitNames[] = {
     {"/1024", "/1024", 1},
 };
 
-// A number and what follows it: "400 Gb/s" is 400 and "Gb/s".
+// A number and the text after it: "400 Gb/s" is 400 and "Gb/s".
 struct Quantity {
   double number = 0;
   std::string unit;
@@ -308,7 +308,7 @@ Values readings(const DscpMap*, const Setting&, const Json& written) {
     return out;
   };
   Values out{map_of(false)};
-  // Beside one type of service, the other numbers are likely to be others.
+  // If one number is a type of service, the other numbers are likely to be types of service as well.
   if (std::ranges::any_of(pairs, [](const auto& each) { return parse_number<int>(each.first).value_or(0) > 63; }))
     if (Json all = map_of(true); all != out.front()) out.push_back(std::move(all));
   return out;

@@ -127,7 +127,7 @@ MaybeProblem read_patterns(const MatchKey& key, const toml::node& node, std::vec
 
 Correctable correctable_match(const MatchKey& key) {
   const auto readings = [&key](const Json& written) -> Values {
-    // An element that is right already stands for itself.
+    // An element that is right already is its own correction.
     const auto element = [&key](const Json& each) -> Values {
       toml::table table;
       if (!parse_toml("x = " + json_toml(each) + "\n", table) && key.normal(*table.get("x"))) return {each};

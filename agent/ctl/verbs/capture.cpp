@@ -210,7 +210,7 @@ class CaptureFolder {
   size_t folders_ = 0;
 };
 
-// Two names of one file, or a machine that changed during the capture, are no failure.
+// Two names of one file, or a machine that changed during the capture, do not make it fail.
 bool is_harmless(const Result<void>& done) {
   return done || done.error().code == EEXIST || done.error().code == ENOTDIR || done.error().code == ELOOP;
 }

@@ -139,7 +139,7 @@ std::string counted_text(const std::vector<Counted>& list) {
   return out;
 }
 
-// Where to look first, by the number of peers at this port.
+// The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
   const bool is_path =
       found.message != nullptr && (found.message->cause == Cause::network || found.message->cause == Cause::peer);
