@@ -448,7 +448,7 @@ static std::vector<std::string> names_of(const Node& node, const std::string& su
   return {};
 }
 
-// A check that is the cause as well: one finding.
+// Adds the cause of a rule that is also a check to the finding of the check: both are one finding.
 static void add_cause(Finding& check, Finding cause) {
   check.culprit = cause.culprit;
   check.certainty = cause.certainty;

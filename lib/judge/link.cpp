@@ -338,8 +338,8 @@ FunctionCounts count_functions(const Node& node) {
   return out;
 }
 
-// Functions of a host may be waiting for a guest or a pod, DOWN. One that was up is a fault, or that is down while most
-// of the functions that serve the jobs of this machine are up.
+// Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
+// most of the functions that serve the jobs of this machine are up.
 bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
   if (port.role == PortRole::guest_function || view.named.contains(port.id()) || was_up(view, port)) return true;
   const UpAndDown* same = find_in(counts, port.role);
@@ -452,7 +452,7 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
 
 namespace {
 
-// Down now, of the ports that should be up.
+// The number of ports that are down and should be up.
 size_t count_down(const View& view) {
   return static_cast<size_t>(std::ranges::count_if(view.now.ports, [&](const Port& port) {
     return is_down(port) && !is_switched_off(port) && port_state_fault(view, port);
@@ -529,8 +529,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
       rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
-  // At least two and at least half of them at one lower rate: two groups by design. Of the ports that serve GPUs more
-  // than half: if half of them reach the higher rate, it is what the board and its network can do.
+  // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
+  // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
+  // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))

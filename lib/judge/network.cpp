@@ -81,7 +81,7 @@ bool lacks_address(const View& view, const Port& port) {
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
   }
-  // Without an address by design are at least two twins, and at least half of them.
+  // Twins have no address by design if at least two of them, and at least half of all, have none.
   return twins > without && (without == 1 || without * 2 < twins);
 }
 

@@ -171,7 +171,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
       slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
-  // A ConnectX-8 may have a second link that is not known to be its: its slot is not known to be too small then.
+  // A ConnectX-8 may have a second link that cannot be identified as its own. Then its slot cannot be called too small.
   if (!nic.direct && can_have_data_direct(nic)) slots[card_of(nic.pci) + ", second link"] = carried(nic);
   if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
   OtherSlots out;

@@ -54,7 +54,6 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   return most;
 }
 
-// The reference is the symmetry of the NICs of this machine.
 // NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one model.
 void find_slower_cards(const View& view, const Placement& placed, Findings& findings) {
   const Topology& topology = view.now.topology;
@@ -79,6 +78,7 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
   }
 }
 
+// The reference is the symmetry of the NICs of this machine.
 void ask_pairing(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
@@ -588,7 +588,7 @@ void ask_inventory(const View& view, Findings& findings) {
             "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   const Inventory& inventory = *node.inventory;
-  // What `pcie` and `rate` report by comparison with equal devices, and the record does not have.
+  // The faults that `pcie` and `rate` find by comparison with equal devices, and that the record does not have.
   const Findings accepted = accepted_findings(view);
   Findings found, others;
   for (const char* rule : {"pcie", "rate"}) {

@@ -40,7 +40,7 @@ inline bool is_among(const Findings& accepted, const Finding& finding) {
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);
 
-// A port for storage or management, while others serve the GPUs.
+// The port is for storage or management: other ports serve the GPUs.
 bool has_other_purpose(const View& view, const Port& port);
 
 // The speed differs from [expect] speed, which applies to ports that serve GPUs.

@@ -106,7 +106,7 @@ struct Interrupt {
   std::string cpus;  // where it is delivered: "64"
 };
 
-// The interrupts of the queues of a NIC, which is near to one NUMA node.
+// The interrupts of the queues of a NIC, which is near one NUMA node.
 struct NicInterrupts {
   std::string nic;  // RDMA device or netdev
   std::string pci;

@@ -476,7 +476,7 @@ Values integers(const Json& written, std::string_view unit) {
   if (quantity->unit.find("B/s") != std::string::npos || quantity->unit.ends_with("Bps")) return {};
   for (const UnitName& row : kUnitNames)
     if (row.unit == unit && row.name == name) add_integer(quantity->number * row.factor, out);
-  // "9k" of an MTU is also said of 9216, the jumbo frame of switches.
+  // "9k" may also mean an MTU of 9216, the jumbo frame of switches.
   if (unit == "bytes" && name.starts_with('k') && quantity->number == 9) out.emplace_back(9'216);
   return out;
 }
