@@ -452,13 +452,6 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
 
 namespace {
 
-// The number of ports that are down and should be up.
-size_t count_down(const View& view) {
-  return static_cast<size_t>(std::ranges::count_if(view.now.ports, [&](const Port& port) {
-    return is_down(port) && !is_switched_off(port) && port_state_fault(view, port);
-  }));
-}
-
 // The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
 // come first (kOrder in cause.cpp). The check reports the port in any case: it is the cause also if the culprit is
 // unknown, so that the port has one finding.
@@ -473,7 +466,10 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.next = fault->fix;
     return out;
   }
-  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
+  size_t down = 0;  // ports that should be up
+  for (const Port& port : ctx.view.now.ports)
+    if (is_down(port) && !is_switched_off(port) && port_state_fault(ctx.view, port)) ++down;
+  if (static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
     out.culprit = Culprit::unknown;
     out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
     out.next.push_back("Find what the " + std::to_string(down) +
@@ -684,12 +680,10 @@ Finding shared_gid_finding(const View& view, const Port& port, const Port& other
   return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(fix));
 }
 
-bool has_routable_gid(const Port& port) { return std::ranges::any_of(port.gids, is_routable_v2); }
-
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
 std::string why_without_gid(const View& view, const Port& port) {
   for (const Port& other : view.now.ports)
-    if (&other != &port && are_twins(other, port) && has_routable_gid(other)) return {};
+    if (&other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2)) return {};
   if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
   const Nic* own = nic_of(view, port);
   const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container

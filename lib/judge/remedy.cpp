@@ -93,20 +93,15 @@ bool begins_sentence(std::string_view text) {
   return is_capital(0) && !is_capital(1);
 }
 
-// The text between two steps.
-std::string_view separator(std::string_view before, std::string_view step) {
-  if (before.empty()) return "";
-  if (before.ends_with('.') || before.ends_with(':')) return " ";
-  return begins_sentence(step) ? ". " : "; ";
-}
-
 }  // namespace
 
 std::string joined_steps(const std::vector<std::string>& steps) {
   std::string out;
   for (const std::string& step : steps) {
-    out += separator(out, step);
-    out += step;
+    std::string_view separator = begins_sentence(step) ? ". " : "; ";
+    if (out.empty()) separator = "";
+    else if (out.ends_with('.') || out.ends_with(':')) separator = " ";
+    out.append(separator).append(step);
   }
   return out;
 }
