@@ -114,8 +114,8 @@ void read_identity(const Context& context, Port& port) {
   }
   // RDMA_NODE_RNIC, _USNIC and _USNIC_UDP of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints them.
   const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
-  port.iwarp = type == "4:";
-  port.usnic = type == "5:" || type == "6:";
+  if (type == "4:") port.transport = RdmaTransport::iwarp;
+  if (type == "5:" || type == "6:") port.transport = RdmaTransport::usnic;
   read_device_role(context, function, above, port);
 }
 
