@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mlx5's firmware counts of its queues, by the names of the devlink health reporter "vnic"
+// The queue counters of mlx5's firmware, by the names of the devlink health reporter "vnic"
 // (Documentation/networking/devlink/mlx5.rst, mlx5/core/diag/reporter_vnic.c of Linux 6.12).
 #pragma once
 
