@@ -465,7 +465,7 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
     if (is_kept && is_of_files(ask)) known.insert(what);
     entry = is_kept ? std::next(entry) : tape.answers.erase(entry);
   }
-  // Of other folders than the kernel's, the names that the programs used.
+  // The names in folders other than the kernel's that the programs used.
   const auto is_known = [&](const std::string& path) {
     const auto below = known.lower_bound(path + "/");
     return known.contains(path) || (below != known.end() && below->starts_with(path + "/"));
