@@ -239,11 +239,11 @@ void Agent::reconcile_all() {
 }
 
 void Agent::watch_confirm() {
-  const Suspension::Watch watch = manager_.watch_confirm();
-  if (watch.again) schedule_.at({TaskKind::watch_confirm}, now() + *watch.again);
+  const Suspension::NextSteps next = manager_.watch_confirm();
+  if (next.again) schedule_.at({TaskKind::watch_confirm}, now() + *next.again);
   if (!record_) schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);  // no inotify
-  if (watch.confirmed) return reload();  // the files have the confirmed configuration
-  if (watch.changed) reconcile_all();
+  if (next.confirmed) return reload();  // the files have the confirmed configuration
+  if (next.changed) reconcile_all();
 }
 
 void Agent::settle(const std::string& id) {

@@ -238,10 +238,10 @@ Result<void> PortManager::settle(const std::string& id) {
   return settled;
 }
 
-Suspension::Watch PortManager::watch_confirm() {
-  Suspension::Watch watch = suspension_.watch(config_, table_.ports());
-  restored_.insert(watch.written.begin(), watch.written.end());
-  return watch;
+Suspension::NextSteps PortManager::watch_confirm() {
+  Suspension::NextSteps next = suspension_.watch(config_, table_.ports());
+  restored_.insert(next.written.begin(), next.written.end());
+  return next;
 }
 
 void PortManager::on_notification(const std::string& id, NotificationKind how) {

@@ -52,7 +52,7 @@ class PortManager {
   PortTable::LinkEvents link_changed(const rtnl::Link& link) { return table_.link_changed(link); }
   std::vector<std::string> links_recovered() { return table_.links_recovered(); }
   // Reads the record of an `apply --confirm`, and restores the previous settings if its deadline has passed.
-  Suspension::Watch watch_confirm();
+  Suspension::NextSteps watch_confirm();
 
   // True if the policy has a sysctl of this interface.
   [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;

@@ -23,8 +23,8 @@ namespace fabric {
 namespace confirm {
 namespace {
 
-// A card that has not come back for this long is dead or was taken out, and a driver that has refused for this long
-// will go on: the other ports must not stay without enforcement till then.
+// After this time a NIC that is absent counts as gone, and a refusal as final: they must not keep the other ports
+// without enforcement.
 constexpr std::chrono::minutes kPatience{10};
 
 // The process of start_guard(); writes one byte to `ready` when it is detached from its starter.

@@ -10,14 +10,15 @@
 namespace fabric::qos {
 namespace {
 
-// Of a pass: a class of traffic moves in three steps, and a setting may have to be written twice.
+// The most rounds of a pass and writes of a setting: a class of traffic moves in three steps, and a setting may have to
+// be written twice.
 constexpr int kRounds = 6;
 constexpr unsigned kTimes = 2;
 
 // How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
   untouched,  // no write was tried
-  blocked,    // must not be written, or not now: Row::blocked_as
+  blocked,    // must not be written, or not now: Row::blocker
   planned,    // a plan would write it
   unproven,   // written; the reading does not prove that the NIC uses the value
   proven,     // written, and a reading that proves it matches
@@ -26,25 +27,23 @@ enum class Progress : uint8_t {
   doubtful,   // refused, but it reads back as wanted: the NIC may not do what it shows
 };
 
+// Why a setting must not be written, or not now.
+struct Blocker {
+  Outcome outcome{};  // unsupported, conflict, pending or unsaved
+  std::string why{};
+  std::optional<WaitsFor> wait{};        // if pending
+  std::optional<SettingId> waits_for{};  // if pending: the setting of its class that it waits for
+};
+
 // A wanted setting.
 struct Row {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
-  Outcome blocked_as{};                  // if blocked: unsupported, conflict, pending or unsaved
-  std::string detail{};                  // if blocked: why
-  std::optional<SettingId> waits_for{};  // if blocked as pending: the setting of its class that it waits for
-  std::optional<WaitsFor> wait{};        // if blocked as pending
-  Error refusal{};                       // if refused or doubtful
-  unsigned refused_at = 0;               // accepted_writes_ at that time
-  unsigned times = 0;                    // the wanted value was written
-};
-
-// Why a setting must not be written, or not now.
-struct Blocker {
-  Outcome outcome{};
-  std::string why;
-  std::optional<WaitsFor> wait{};  // if pending
+  Blocker blocker{};        // if blocked
+  Error refusal{};          // if refused or doubtful
+  unsigned refused_at = 0;  // accepted_writes_ at that time
+  unsigned times = 0;       // the wanted value was written
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
@@ -106,7 +105,7 @@ class Pass {
     Changes out;
     for (const Row& row : rows_) {
       // A setting that is derived from another one and that this driver does not offer is not reported.
-      const bool is_offered = row.progress != Progress::blocked || row.blocked_as != Outcome::unsupported;
+      const bool is_offered = row.progress != Progress::blocked || row.blocker.outcome != Outcome::unsupported;
       if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
     }
     return out;
@@ -186,7 +185,7 @@ class Pass {
       saved_ = (*save_)(port_, original);
     }
     if (saved_ && !*saved_) {
-      block(row, Outcome::unsaved, saved_->error().text());
+      block(row, {Outcome::unsaved, saved_->error().text()});
       return false;
     }
 
@@ -225,31 +224,28 @@ class Pass {
     return true;
   }
 
-  static void block(Row& row, Outcome outcome, std::string why, std::optional<WaitsFor> wait = std::nullopt) {
+  static void block(Row& row, Blocker blocker) {
     row.progress = Progress::blocked;
-    row.blocked_as = outcome;
-    row.wait = wait;
-    row.detail = std::move(why);
+    row.blocker = std::move(blocker);
   }
 
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(Row& row) {
     const SettingId id = row.setting->id;
-    if (const auto own = blocker_of(row)) return block(row, own->outcome, own->why, own->wait);
+    if (auto own = blocker_of(row)) return block(row, std::move(*own));
     if (!may_wait_for_class(id)) return;
     for (const Row& other : rows_) {
       const SettingId member = other.setting->id;
       if (member == id || !differs(member)) continue;
       const auto blocker = blocker_of(other);
       if (!blocker) continue;
-      row.waits_for = member;
-      return block(row, Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
-                   WaitsFor::other_setting);
+      return block(row, {Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
+                         WaitsFor::other_setting, member});
     }
   }
 
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
-  // What only adds protection does not wait.
+  // A write that only adds protection does not wait.
   [[nodiscard]] bool may_wait_for_class(SettingId id) const {
     if (differs(id))
       return std::ranges::any_of(guards_, &TrafficGuard::is_moving) &&
@@ -309,7 +305,7 @@ class Pass {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
       const Row* pfc = find(SettingId::pfc);
       const bool pfc_waits =
-          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
+          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocker.outcome == Outcome::pending;
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
@@ -340,14 +336,15 @@ class Pass {
   void wait_for_class(Row& row) {
     update_guards();
     const Row* cause = nullptr;
-    // First what was refused or is blocked, and what protects: without it the others cannot go on.
+    // First the settings that were refused or are blocked, and those that protect: without them the others cannot go
+    // on.
     const auto rank = [](const Row& other) {
       const bool failed =
           was_refused(other) || other.progress == Progress::ignored || other.progress == Progress::blocked;
       return std::pair(failed, other.setting->traffic == TrafficPart::protects);
     };
     for (const Row& other : rows_)
-      if (other.setting != row.setting && differs(other.setting->id) && !other.waits_for &&
+      if (other.setting != row.setting && differs(other.setting->id) && !other.blocker.waits_for &&
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
     const bool failed_here = cause != nullptr && rank(*cause).first;
@@ -358,22 +355,21 @@ class Pass {
         elsewhere = &setting;
     if (elsewhere != nullptr && !failed_here) {
       const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
-      row.waits_for = elsewhere->id;
-      return block(row, Outcome::pending,
-                   "waits for " + std::string(elsewhere->key) + " of " + whose +
-                       ": without it RoCE's traffic would have less protection",
-                   WaitsFor::other_setting);
+      return block(row, {Outcome::pending,
+                         "waits for " + std::string(elsewhere->key) + " of " + whose +
+                             ": without it RoCE's traffic would have less protection",
+                         WaitsFor::other_setting, elsewhere->id});
     }
     if (cause == nullptr)
-      return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection",
-                   WaitsFor::other_setting);
+      return block(row, {Outcome::pending, "the write would leave RoCE's traffic with less protection",
+                         WaitsFor::other_setting});
     std::string why = "without it RoCE's traffic would have less protection";
     if (was_refused(*cause)) why += "; " + cause->refusal.text();
     else if (cause->progress == Progress::ignored) why += "; the driver accepted it and shows another value";
-    else if (cause->progress == Progress::blocked) why += "; " + cause->detail;
-    row.waits_for = cause->setting->id;
-    block(row, Outcome::pending, "waits for " + std::string(key_text(cause->setting->id)) + ": " + why,
-          WaitsFor::other_setting);
+    else if (cause->progress == Progress::blocked) why += "; " + cause->blocker.why;
+    const SettingId member = cause->setting->id;
+    block(row, {Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + why, WaitsFor::other_setting,
+                member});
   }
 
   [[nodiscard]] bool is_in_conflict(const Row& row) const {
@@ -430,9 +426,9 @@ class Pass {
     out.from = value_text(setting, differed ? first_.values : want_);
     if (was_unread) out.from = "-";
     out.to = value_text(setting, want_);
-    out.detail = row.detail;
-    out.waits_for = row.waits_for;
-    if (row.progress == Progress::blocked) out.wait = row.wait;
+    out.detail = row.blocker.why;
+    out.waits_for = row.blocker.waits_for;
+    if (row.progress == Progress::blocked) out.wait = row.blocker.wait;
     if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id))) {
       out.is_lost = is_transient(*read_error_);
       return refused(std::move(out), row, *read_error_);
@@ -450,7 +446,7 @@ class Pass {
       return mark_unverified(std::move(out));
     }
     if (row.progress == Progress::blocked) {
-      out.outcome = row.blocked_as;
+      out.outcome = row.blocker.outcome;
       return out;
     }
     if (reads_as_wanted(row)) return mark_unverified(std::move(out));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/restore.h"
 
-#include <algorithm>
-
 namespace fabric::qos {
 namespace {
 

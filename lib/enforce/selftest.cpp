@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "base/files.h"
-#include "base/parse.h"
 #include "enforce/restore.h"
 #include "enforce/traffic.h"
 #include "kernel/netlink/dcbnl.h"

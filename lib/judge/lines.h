@@ -22,10 +22,21 @@ std::string_view to_text(Cause value);
 // shown there.
 enum class Role : uint8_t { cause, consequence };
 
+// How the line of a component shows that something is wrong.
+enum class Severity : uint8_t {
+  marked,    // `printer` has the mark of an error or a warning: "NCCL WARN"
+  failure,   // words such as "failed" are in the line
+  complaint  // or "not supported", which drivers also print about features that a machine does not have
+};
+
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
 // word. It also matches by what codes_of() finds: by the status of a work completion, an AER bit, or the call that
 // failed together with its errno, in any library's words. What a line says did not happen ("no error") is not read.
+//
+// A message with a `printer` is any other error of a component, a part of a program or a driver. The line must match
+// one of the alternatives of `printer` as well as one of `patterns`, if there are any. Informational lines are not
+// matched.
 struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
@@ -40,6 +51,10 @@ struct LineMessage {
   bool needs_line_before = false;  // it refers to the error line before it
   std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
   Aer aer = Aer::none;             // a bit of the AER registers
+  std::string_view printer = {};   // of a component
+  Severity severity = Severity::marked;
+
+  constexpr bool is_component() const { return !printer.empty(); }
 };
 const std::vector<LineMessage>& messages();
 

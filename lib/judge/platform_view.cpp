@@ -26,10 +26,7 @@ AerCounts of_link(AerCounts correctable) {
 
 bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
-  if (function == nullptr) return false;
-  const std::string& driver = function->kernel_driver;
-  return driver.find("vfio") != std::string::npos || driver == "igb_uio" || driver == "uio_pci_generic" ||
-         driver == "pci-stub";
+  return function != nullptr && is_given_away(*function);
 }
 
 std::shared_ptr<const Built> built_of(const View& view) {

@@ -18,7 +18,7 @@ std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 // drivers/pci/pcie/aer.c, Linux 6.12).
 AerCounts of_link(AerCounts correctable);
 
-// The function belongs to a virtual machine or to a user's own driver, and is judged there.
+// The same of the function at the address; false if nothing is known about it.
 bool is_given_away(const Node& node, const std::string& pci);
 
 // View::built, or computed if it is absent.

@@ -158,6 +158,16 @@ Platform read(const Root& root, const Topology& topology) {
 
 }  // namespace fabric::platform
 
+namespace fabric {
+
+bool is_given_away(const PlatformFunction& function) {
+  const std::string& driver = function.kernel_driver;
+  return driver.find("vfio") != std::string::npos || driver == "pci-stub" || driver == "igb_uio" ||
+         driver == "uio_pci_generic";
+}
+
+}  // namespace fabric
+
 namespace fabric::scanning {
 namespace {
 

@@ -69,6 +69,10 @@ struct Platform {
   bool operator==(const Platform&) const = default;
 };
 
+// The function is bound to a driver that hands it to a virtual machine or to a user's program (DPDK): vfio, pci-stub,
+// UIO. It is judged there, not on this machine.
+bool is_given_away(const PlatformFunction& function);
+
 namespace scanning {
 
 // Fills Node::platform and Node::pci_settings; the topology must be filled.

@@ -28,7 +28,7 @@ inline constexpr std::string_view kEnumWords<Outcome>[] {
 // True if nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
-// What a pending write waits for: a label of metrics, where Change::detail says the same in a sentence.
+// The reason why a write is pending: a label of metrics. Change::detail has it as a sentence.
 enum class WaitsFor : uint8_t {
   idle_port,      // a process, session or mount uses the port
   front_end,      // the port may carry the machine's default route, and its entry does not allow it

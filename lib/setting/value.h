@@ -34,7 +34,7 @@ enum class Trust : uint8_t { dscp, pcp };
 template <>
 inline constexpr std::string_view kEnumWords<Trust>[] { "dscp", "pcp" };
 
-// Who owns DCBX on the port: the host (this agent) or the NIC's firmware.
+// The owner of DCBX on the port: the host (this agent) or the NIC's firmware.
 enum class Dcbx : uint8_t { host, firmware };
 template <>
 inline constexpr std::string_view kEnumWords<Dcbx>[] { "host", "firmware" };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/inventory.h"
 
-#include "base/parse.h"
 #include "node/port.h"
 #include "topology/built.h"
 
@@ -23,9 +22,7 @@ Inventory inventory_of(const Node& node, const Inventory* before) {
     const InventoryPart* was = old.contains(i) ? old.at(i) : nullptr;
     if (part.gpu) {
       const auto* function = find_in(node.platform.functions, part.pci);
-      const bool is_guests = function != nullptr && (function->kernel_driver.find("vfio") != std::string::npos ||
-                                                     function->kernel_driver == "pci-stub");
-      if (function != nullptr && !is_guests) part.driver = function->kernel_driver;
+      if (function != nullptr && !is_given_away(*function)) part.driver = function->kernel_driver;
       if (was != nullptr && part.driver.empty()) part.driver = was->driver;
       continue;
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/confirm_verb.h"
+
 #include <syslog.h>
 #include <systemd/sd-bus.h>
 
 #include "base/json.h"
-#include "ctl/verbs/write_verbs.h"
 #include "policy/config.h"
 
 namespace fabric::ctl {

@@ -12,8 +12,6 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "judge/cause.h"
-#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
 #include "judge/lines/envelope.h"
@@ -89,6 +87,11 @@ std::string next_step(const Found& found) {
   return std::string(trim(step));
 }
 
+constexpr std::string_view kUnknown = "unknown";
+constexpr std::string_view kUnknownMeaning =
+    "No rule knows this message: the codes and names in it are all that is known.";
+constexpr std::string_view kComponentMeaning = "No rule knows this message, only the component that prints it. ";
+
 // The message's meaning, and what to do, on the machine that wrote the lines: this one, unless they name another.
 std::string meaning_of(const LineMessage& message, const Found& found, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
@@ -96,8 +99,10 @@ std::string meaning_of(const LineMessage& message, const Found& found, const Nod
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return message.meaning.text();
-  return fix_of_guest(message.meaning, state.hypervisor).text();
+  std::string text;
+  if (message.is_component()) text = kComponentMeaning;
+  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return text + message.meaning.text();
+  return text + fix_of_guest(message.meaning, state.hypervisor).text();
 }
 
 // The health rules that were raised for the port at the time of the line; if that is unknown, those raised now.
@@ -141,7 +146,7 @@ std::string counted_text(const std::vector<Counted>& list) {
   return out;
 }
 
-// Where to look first, by the number of peers at this port.
+// The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
   const bool is_path =
       found.message != nullptr && (found.message->cause == Cause::network || found.message->cause == Cause::peer);
@@ -158,10 +163,6 @@ std::string lines_text(size_t first, size_t count) {
   if (count > 1) out += ", " + std::to_string(count) + " times";
   return out;
 }
-
-constexpr std::string_view kUnknown = "unknown";
-constexpr std::string_view kUnknownMeaning =
-    "No rule knows this message: the codes and names in it are all that is known.";
 
 std::string found_text(const Found& found, const NodeState& state, const Output& output) {
   const LineMessage* message = found.message;
@@ -196,6 +197,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   if (!found.before.empty())
     paragraphs.push_back("The error before it, line " + std::to_string(found.before_number) + ": " +
                          clean_text(found.before));
+  for (const lines::OtherLine& each : found.others)
+    paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
     std::string follows =
         "Follows from it: " + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
@@ -217,7 +220,7 @@ Json counted_json(const std::vector<Counted>& list, const char* name) {
 }
 
 Json found_json(const Found& found, const NodeState& state) {
-  Json time, ports = Json::array(), consequences = Json::array();
+  Json time, ports = Json::array(), consequences = Json::array(), others = Json::array();
   if (found.time) time = time_text(*found.time);
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
@@ -234,14 +237,22 @@ Json found_json(const Found& found, const NodeState& state) {
                             {"line", clean_text(each.line)},
                             {"first_line", each.first},
                             {"count", each.count}});
-  Json out = {{"id", kUnknown}, {"cause", to_text(Cause::unknown)}, {"meaning", kUnknownMeaning}, {"next", ""},
-              {"source", ""},   {"is_consequence", false}};
+  for (const lines::OtherLine& each : found.others)
+    others.push_back({{"line", clean_text(each.line)}, {"first_line", each.first}, {"count", each.count}});
+  Json out = {{"id", kUnknown},
+              {"cause", to_text(Cause::unknown)},
+              {"meaning", kUnknownMeaning},
+              {"next", ""},
+              {"source", ""},
+              {"is_component", false},
+              {"is_consequence", false}};
   if (const LineMessage* message = found.message; message != nullptr)
     out = {{"id", message->id},
            {"cause", to_text(message->cause)},
            {"meaning", meaning_of(*message, found, state)},
            {"next", next_step(found)},
            {"source", message->source},
+           {"is_component", message->is_component()},
            {"is_consequence", message->role == Role::consequence}};
   std::string vendor, elsewhere;
   for (const Counted& code : found.codes)
@@ -262,6 +273,7 @@ Json found_json(const Found& found, const NodeState& state) {
               {"count", found.count},
               {"before", clean_text(found.before)},
               {"consequences", std::move(consequences)},
+              {"others", std::move(others)},
               {"time", std::move(time)},
               {"ports", std::move(ports)}});
   return out;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "ctl/output/report_text.h"
+#include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
 #include "enforce/restore.h"
 #include "enforce/selftest.h"

@@ -228,14 +228,6 @@ constexpr LineMessage kCallRows[] = {
        "The function offers fewer virtual functions, or none: SR-IOV is off in the NIC's firmware, the number exceeds "
        "sriov_totalvfs, or the process may not write to sysfs.",
        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
-
-    // Any other operation that a driver reports as failed.
-    of(Call::of_driver, "", "driver-error", host,
-       "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message more "
-       "closely: its codes are all that is known. Look at the versions of driver and firmware, and at the first such "
-       "line in the kernel log.",
-       "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}",
-       "Linux drivers/net/ethernet, drivers/infiniband"),
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace fabric::lines {
 
-// What a program asked for when it failed, whatever the library calls it.
+// The request of the program that failed, by any library's name for it.
 enum class Call : uint8_t {
   none,
   open_device,

@@ -213,12 +213,32 @@ constexpr LineMessage kDriverRows[] = {
     {"tx-timeout", host, "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num",
      "The driver found a transmit queue without progress and resets it: NIC fault, lost interrupt or PFC storm.",
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
+    {"other-link-down", none,
+     "systemd-networkd[*]: veth*: Lost carrier|systemd-networkd[*]: cali*: Lost carrier|"
+     "systemd-networkd[*]: lxc*: Lost carrier|systemd-networkd[*]: cni*: Lost carrier|"
+     "systemd-networkd[*]: docker*: Lost carrier|systemd-networkd[*]: br-*: Lost carrier|"
+     "systemd-networkd[*]: virbr*: Lost carrier|systemd-networkd[*]: vnet*: Lost carrier|"
+     "systemd-networkd[*]: tap*: Lost carrier|systemd-networkd[*]: tun*: Lost carrier|"
+     "systemd-networkd[*]: flannel*: Lost carrier|systemd-networkd[*]: kube-*: Lost carrier|"
+     "systemd-networkd[*]: wl*: Lost carrier|NetworkManager[*device (veth*): carrier: link disconnected|"
+     "NetworkManager[*device (cali*): carrier: link disconnected|"
+     "NetworkManager[*device (lxc*): carrier: link disconnected|"
+     "NetworkManager[*device (cni*): carrier: link disconnected|"
+     "NetworkManager[*device (docker*): carrier: link disconnected|"
+     "NetworkManager[*device (br-*): carrier: link disconnected|"
+     "NetworkManager[*device (virbr*): carrier: link disconnected|"
+     "NetworkManager[*device (vnet*): carrier: link disconnected|"
+     "NetworkManager[*device (tap*): carrier: link disconnected|"
+     "NetworkManager[*device (tun*): carrier: link disconnected|"
+     "NetworkManager[*device (flannel*): carrier: link disconnected|"
+     "NetworkManager[*device (kube-*): carrier: link disconnected|"
+     "NetworkManager[*device (wl*): carrier: link disconnected",
+     "A netdev without a cable of the fabric lost its carrier: that of a container or virtual machine (it ended), a "
+     "bridge, or a wireless one.",
+     "ip -details link show {netdev}", "systemd-networkd, NetworkManager"},
     {"link-down", cable,
      "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
-     "qede_link_update*Link is down|systemd-networkd[*]: en*: Lost carrier|systemd-networkd[*]: eth*: Lost carrier|"
-     "systemd-networkd[*]: ib*: Lost carrier|NetworkManager[*device (en*): carrier: link disconnected|"
-     "NetworkManager[*device (eth*): carrier: link disconnected|NetworkManager[*device (ib*): carrier: link "
-     "disconnected",
+     "qede_link_update*Link is down|systemd-networkd[*: Lost carrier|NetworkManager[*: carrier: link disconnected",
      "The link went down: cable, module, far end (switch port), or an administrator.",
      "fabric-agentctl diagnose {port}",
      "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; systemd-networkd, "

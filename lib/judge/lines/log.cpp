@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMaxFindings = 200;  // of one log
 constexpr size_t kMaxUnknown = 20;    // kinds of unknown lines
 constexpr size_t kMaxNames = 64;      // codes, peers, hosts of a finding
+constexpr size_t kMaxOthers = 10;     // other messages of a component
 constexpr size_t kNear = 5;           // lines
 constexpr size_t kShownOfLine = 400;  // bytes
 
@@ -89,6 +90,16 @@ std::string shape_of(std::string_view text) {
   return out;
 }
 
+// A component has many messages: each is kept with its first line.
+void count_other(Found& component, const Found& found) {
+  std::string shape = shape_of(found.line);
+  if (shape == shape_of(component.line)) return;
+  if (OtherLine* other = find_where(component.others, [&](const OtherLine& each) { return each.shape == shape; }))
+    ++other->count;
+  else if (component.others.size() < kMaxOthers)
+    component.others.push_back({found.line, std::move(shape), found.first, 1});
+}
+
 }  // namespace
 
 void Log::add(std::string_view raw) {
@@ -155,6 +166,7 @@ void Log::take(Line line) {
     return;
   }
   ++known->count;
+  if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
         std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->pci, &found.pci),
@@ -200,10 +212,13 @@ void Log::finish() {
         unknown->count = 0;
   for (Found& each : found_) {
     if (each.message == nullptr || each.message->role != Role::consequence) continue;
-    Found* cause = find_where(found_, [&](const Found& other) {
-      return other.message != nullptr && other.message->role == Role::cause && other.message->cause != Cause::none &&
-             follows(*each.message, *other.message);
-    });
+    // A message that is known is a better cause than a component.
+    Found* cause = nullptr;
+    for (Found& other : found_)
+      if (other.message != nullptr && other.message->role == Role::cause && other.message->cause != Cause::none &&
+          follows(*each.message, *other.message) &&
+          (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
+        cause = &other;
     if (cause == nullptr) continue;
     cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
     for (const Counted& address : each.pci) count(cause->pci, address.text);
@@ -211,9 +226,10 @@ void Log::finish() {
   }
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   const auto rank = [](const Found& each) {
-    if (each.message == nullptr) return 2;
-    if (each.message->role == Role::consequence) return 1;
-    if (each.message->cause == Cause::none) return 3;
+    if (each.message == nullptr) return 3;
+    if (each.message->is_component()) return 1;
+    if (each.message->role == Role::consequence) return 2;
+    if (each.message->cause == Cause::none) return 4;
     return 0;
   };
   std::ranges::stable_sort(found_, {}, rank);

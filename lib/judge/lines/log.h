@@ -27,7 +27,13 @@ struct Consequence {
   std::vector<Counted> codes;
 };
 
-// A message that one or several lines report for the same ports.
+// Another message of the same component.
+struct OtherLine {
+  std::string line, shape;      // the first
+  size_t first = 0, count = 0;  // number of the first line; number of lines
+};
+
+// A message, or a component, that one or several lines report for the same ports.
 struct Found {
   const LineMessage* message = nullptr;  // nullptr: an error line that no rule knows
   Named named;                           // of the first line
@@ -36,6 +42,7 @@ struct Found {
   size_t first = 0, count = 0;  // number of the first line; number of lines
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::vector<Consequence> consequences;
+  std::vector<OtherLine> others;  // of a component
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;
@@ -49,7 +56,7 @@ class Log {
 
   // The next line of the log; at most kMaxRaw bytes of it are read.
   void add(std::string_view raw);
-  // After the last line. The causes come first, then consequences, unknown lines and harmless ones.
+  // After the last line. The causes come first, then components, consequences, unknown lines and harmless ones.
   void finish();
 
   const std::vector<Found>& found() const { return found_; }

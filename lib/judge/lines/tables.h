@@ -15,5 +15,7 @@ extern const std::span<const LineMessage> kGpuMessages;         // gpus.cpp
 extern const std::span<const LineMessage> kProgramMessages;     // programs.cpp
 extern const std::span<const LineMessage> kPlatformMessages;    // platforms.cpp
 extern const std::span<const LineMessage> kCallMessages;        // calls.cpp: of any library, by call and errno
+// components.cpp: any other error, by the part of a program or the driver that prints it. The last table.
+extern const std::span<const LineMessage> kComponentMessages;
 
 }  // namespace fabric::lines

@@ -241,17 +241,17 @@ TEST(Suspect, IsAliveAsLongAsItIsTheSameProcess) {
 }
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
-  using qos::Cause;
+  using qos::DriftCause;
   const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::suspect_of(setting, seen).cause; };
-  EXPECT_EQ(cause(SettingId::pfc, {}), Cause::unnotified);
-  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), Cause::process);
-  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), Cause::link);
-  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), Cause::process)
+  EXPECT_EQ(cause(SettingId::pfc, {}), DriftCause::unnotified);
+  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), DriftCause::process);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), DriftCause::link);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), DriftCause::process)
       << "a foreign PFC write flaps the link itself";
-  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
-  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
+  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), DriftCause::firmware);
+  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), DriftCause::unnotified) << "DCBX moves no MTU";
   EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .process = {1, "1", "dcb (pid 1)"}}),
-            Cause::driver);
+            DriftCause::driver);
   EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "an unknown writer")
       << "firmware does not notify";
   for (const qos::Evidence& guess : {qos::Evidence{.carrier_lost = true}, qos::Evidence{.firmware_dcbx = true}})

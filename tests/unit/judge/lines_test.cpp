@@ -68,18 +68,14 @@ TEST(LogLines, OrdinaryLinesAreUnknown) {
   for (const char* line :
        {"", " ", "Using network IB", "NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB ens1:10.0.0.1<0>",
         "step 12: loss 3.1", "Got completion with error 120, opcode 0", "status=12",
-        "mlx5_core 0000:18:00.0 ens1: Link up",
-        "NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with status=0 opcode=0",
-        "Got completion with error 99999999999999999999999,", "with status=", "IBV_WC_", "IBV_WC_RETRY_EXC_ERRX"})
+        "mlx5_core 0000:18:00.0 ens1: Link up", "Got completion with error 99999999999999999999999,",
+        "with status=", "IBV_WC_", "IBV_WC_RETRY_EXC_ERRX"})
     EXPECT_EQ(id_of(line), "") << line;
 }
 
 // Lines of other programs and of healthy nodes that have words of a message.
 TEST(LogLines, WordsOfAMessageElsewhereAreUnknown) {
   for (const char* line : {
-           "systemd-networkd[811]: veth12ab34: Lost carrier",
-           "systemd-networkd[811]: docker0: Lost carrier",
-           "NetworkManager[902]: <info>  [1656064246.4961] device (wlp2s0): carrier: link disconnected",
            "[12] Timeout waiting for parameter server",
            "10.0.0.5 - - [12] TLP report",
            "worker: [ 0] RxErr",
@@ -106,6 +102,11 @@ TEST(LogLines, WordsOfAMessageElsewhereAreUnknown) {
 TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"systemd-networkd[245]: enp0s5: Lost carrier", "link-down"},
+      {"systemd-networkd[245]: gpu3rdma0: Lost carrier", "link-down"},
+      {"systemd-networkd[811]: veth12ab34: Lost carrier", "other-link-down"},
+      {"systemd-networkd[811]: docker0: Lost carrier", "other-link-down"},
+      {"NetworkManager[902]: <info>  [1656064246.4961] device (wlp2s0): carrier: link disconnected", "other-link-down"},
+      {"NetworkManager[902]: <info>  [1656064246.4961] device (roce0): carrier: link disconnected", "link-down"},
       {"NetworkManager[902]: <info>  [1656064246.4961] device (ens1f0np0): carrier: link disconnected", "link-down"},
       {"mlx5_core 0000:3b:00.0:    [ 4] DLP                    (First)", "aer-uncorrected"},
       {"nvidia 0000:3b:00.0: AER:    [13] FCP", "aer-uncorrected"},
@@ -143,7 +144,7 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
       {"config.cpp:97] Ignore value from environment variable MC_GID_INDEX, value 300", "mooncake-variable"},
       {"launch.py:325:sigkill_handler] ['python', 'train.py'] exits with return code = -9", "torch-rank-killed"},
       {"pcieport 0000:00:01.0: AER: found no error details for 0000:00:01.0", "aer-no-details"},
-      {"bnxt_en 0000:c1:00.0 ens3np0: port 0 error", "driver-error"},
+      {"bnxt_en 0000:c1:00.0 ens3np0: port 0 error", "bnxt-other"},
   };
   for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
 }
@@ -151,6 +152,40 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
 TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
   const std::string text = recognize("srun: error: node07: task 3: Killed")->meaning.text();
   EXPECT_TRUE(has(text, "OOM killer") && has(text, "preempted")) << text;
+}
+
+// A component explains only what no message does: the components come last.
+TEST(LogComponents, MessagesComeFirst) {
+  const auto is_component = [](const LineMessage& message) { return message.is_component(); };
+  const auto first = std::ranges::find_if(messages(), is_component);
+  EXPECT_TRUE(std::all_of(first, messages().end() - 1, is_component));
+  EXPECT_EQ(messages().back().id, "driver-error");
+  for (const auto& example : kLogExamples) {
+    const LineMessage* found = recognize(example.line);
+    if (found == nullptr || found->is_component()) continue;
+    EXPECT_FALSE(found->id.ends_with("-other")) << found->id;
+  }
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"node-a:1:2 [0] transport/nvls.cc:598 NCCL WARN Cuda failure 1 'invalid argument'", "nccl-nvls"},
+      {"node-a:1:2 [0] transport/nvls.cc:12 NCCL WARN something else", "nccl-nvls-other"},
+      {"[1613401128.440695] [node-a:11838:0] ib_mlx5_log.c:177 UCX  ERROR Transport retry count exceeded on "
+       "mlx5_0:1/RoCE (synd 0x15 vend 0x81 hw_synd 0/0)",
+       "wc-retry-exceeded"},
+      {"[1613401128.440695] [node-a:11838:0] ib_md.c:12 UCX  ERROR ibv_reg_mr(address=0x7f00) failed: Cannot allocate "
+       "memory",
+       "registration-memlock"},
+      {"[1613401128.440695] [node-a:11838:0] ib_md.c:12 UCX  ERROR something else", "ucx-memory-other"},
+      {"mlx5_core 0000:3b:00.0: some_new_function:12:(pid 9): something", "mlx5-other"},
+      {"infiniband mlx5_0: create_qp:12:(pid 9): something", "mlx5-rdma-queue-other"},
+      {"bnxt_en 0000:c1:00.0 ens3np0: hwrm_new_call failed rc:-5", "bnxt-command-other"},
+      {"erdma 0000:00:06.0: something failed", "erdma-other"},
+  };
+  for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
+}
+
+TEST(LogComponents, InformationalLinesAreUnknown) {
+  EXPECT_GE(std::size(test::kInformationalLines), 40u);
+  for (const std::string_view line : test::kInformationalLines) EXPECT_EQ(id_of(line), "") << line;
 }
 
 // Work at the machine is marked, and left out where the operator cannot do it.
@@ -439,7 +474,7 @@ TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
 
 TEST(LogOfManyLines, UnknownErrorLinesAreShownAndDecoded) {
   const auto found = found_in(
-      "a:1:2 [0] some_new.cc:1 NCCL WARN new call broke in device mlx5_9: Invalid argument\n"
+      "a:1:2 [0] some_new.cc:1 new call failed in device mlx5_9: Invalid argument\n"
       "a:1:2 [0] NCCL INFO x.cc:1 -> 2\n"
       "a:1:2 [0] proxy.cc:1 NCCL WARN [Proxy Service 2] Failed to execute operation Connect from rank 2\n"
       "something else is wrong: Error\nall is well\n");
@@ -450,6 +485,47 @@ TEST(LogOfManyLines, UnknownErrorLinesAreShownAndDecoded) {
   EXPECT_EQ(names(found[1].codes), "errno 22 EINVAL (Invalid argument)=1 ");
   EXPECT_EQ(names(found[1].elsewhere), "device mlx5_9=1 ");
   EXPECT_EQ(found[2].line, "something else is wrong: Error") << "beside a known line";
+}
+
+TEST(LogComponents, CodesPeersAndDevicesAreDecoded) {
+  const auto found = found_in(
+      "node-a:1:2 [0] misc/socket.cc:44 NCCL WARN new call to 10.0.0.2<4500> on mlx5_9 broke: Invalid argument\n"
+      "node-a:1:2 [0] misc/socket.cc:71 NCCL WARN some other call broke: 5\n"
+      "node-a:1:2 [0] misc/socket.cc:71 NCCL WARN some other call broke: 6\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "nccl-socket-other");
+  EXPECT_EQ(found[0].message->cause, Cause::unknown);
+  EXPECT_EQ(found[0].count, 3u);
+  EXPECT_EQ(names(found[0].codes), "errno 22 EINVAL (Invalid argument)=1 ");
+  EXPECT_EQ(names(found[0].peers), "10.0.0.2=1 ");
+  EXPECT_EQ(names(found[0].elsewhere), "device mlx5_9=1 ");
+  EXPECT_EQ(names(found[0].hosts), "node-a=3 ");
+  ASSERT_EQ(found[0].others.size(), 1u) << "its other message";
+  EXPECT_EQ(found[0].others[0].first, 2u);
+  EXPECT_EQ(found[0].others[0].count, 2u);
+  const auto command = found_in(
+      "mlx5_core 0000:3b:00.0: mlx5_cmd_new:12:(pid 9): ENABLE_HCA(0x104) op_mod(0x0) refused, status bad "
+      "parameter(0x3), syndrome (0x4bb88f)\n");
+  ASSERT_EQ(command.size(), 1u);
+  EXPECT_TRUE(has(names(command[0].codes), "command status 0x3 bad parameter=1")) << names(command[0].codes);
+}
+
+// A message that is known is the better cause of a consequence, and comes first.
+TEST(LogComponents, AKnownCauseComesFirst) {
+  const std::string component = "a:1:2 [0] some_new.cc:1 NCCL WARN new call broke\n",
+                    consequence =
+                        "a:1:2 [0] proxy.cc:1 NCCL WARN [Proxy Service 2] Failed to execute operation Connect from "
+                        "rank 2\n",
+                    cause = "a:1:2 [0] x.cc:1 NCCL WARN Duplicate GPU detected : rank 1 and rank 0\n";
+  const auto found = found_in(component + consequence + cause);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].message->id, "nccl-duplicate-gpu");
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_EQ(found[1].message->id, "nccl-other");
+  const auto alone = found_in(component + consequence);
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0].message->id, "nccl-other");
+  EXPECT_EQ(alone[0].consequences.size(), 1u);
 }
 
 TEST(LogOfManyLines, OneMessageOverSeveralLines) {

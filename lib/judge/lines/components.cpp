@@ -1,0 +1,1424 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any other error, by the component that prints it: the file of a library, the functions or the subject of a driver.
+// The message itself is not known. A cause is given only where the component can have no other.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage component(Severity severity, std::string_view id, Cause cause, std::string_view printer,
+                                std::string_view patterns, const FixRow& meaning, std::string_view next,
+                                std::string_view source) {
+  LineMessage out{id, cause, patterns, meaning, next, source};
+  out.printer = printer;
+  out.severity = severity;
+  return out;
+}
+
+constexpr LineMessage marked(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+                             const FixRow& meaning, std::string_view next, std::string_view source) {
+  return component(Severity::marked, id, cause, printer, patterns, meaning, next, source);
+}
+
+// Drivers: the kernel's log does not show the severity.
+constexpr LineMessage failing(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+                              const FixRow& meaning, std::string_view next, std::string_view source) {
+  return component(Severity::failure, id, cause, printer, patterns, meaning, next, source);
+}
+
+// Programs, and drivers that refuse a request.
+constexpr LineMessage complaining(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
+                                  const FixRow& meaning, std::string_view next, std::string_view source) {
+  return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
+}
+
+constexpr std::string_view kNccl = "NCCL WARN|NCCL ERROR";
+constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
+constexpr std::string_view kUcx = "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL";
+constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
+constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
+constexpr std::string_view kKernelLog = "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}";
+// Every error and warning of mlx5_core and mlx5_ib has the function, the line and the process.
+constexpr std::string_view kMlx5 = "mlx5_core*:(pid ";
+constexpr std::string_view kMlx5Ib = "infiniband *:(pid |mlx5_ib*:(pid |mlx5_*:(pid ";
+constexpr std::string_view kMlx5Log = "journalctl -k -g {pci}; devlink health show pci/{pci}";
+constexpr std::string_view kBnxt = "^bnxt_en ";
+constexpr std::string_view kIce = "^ice *:*:*.*: |^ice: ";
+constexpr std::string_view kHns = "^hns3 |^hns3: |^hclge|^hns_roce|^infiniband hns_";
+constexpr std::string_view kQed = "[qed_|[qede_|[qedr_|[__qed|^qede |^qedr |^qed ";
+constexpr std::string_view kAmd = "^amdgpu *:*:*.*: |^amdgpu: |[amdgpu]";
+constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; amd-smi metric";
+constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
+
+constexpr LineMessage kRows[] = {
+    // ---- Units of systemd.
+    complaining(
+        "service-rdma-other", host,
+        "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
+        "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
+        "*lldpd|systemd[*dcb|systemd[*lnet|openibd",
+        "",
+        {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
+         "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; journalctl -p warning -b", "systemd"),
+    complaining(
+        "service-gpu-other", host,
+        "systemd[*nvidia|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
+        "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
+        "",
+        {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
+         "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; nvidia-smi", "systemd"),
+    complaining(
+        "service-job-other", host,
+        "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
+        "pbs|systemd[*lsf",
+        "",
+        {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
+         "configuration, a full file system, or a service that it needs. ",
+         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+        "systemctl --failed; df -h", "systemd"),
+
+    // ---- The libfabric plugin of NCCL.
+    marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|^fi_",
+           "NCCL's libfabric plugin (aws-ofi-nccl): it maps the connections of NCCL to endpoints of EFA or another "
+           "provider, over all rails (NICs) of the instance. Usual causes: no EFA device in the container, a security "
+           "group that blocks the instances, a libfabric that is too old, or a peer that ended. The number is an errno "
+           "or one of libfabric.",
+           "fi_info -p efa; ls -l /dev/infiniband; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
+    marked("ofi-nccl-other", unknown, "NCCL WARN NET/OFI|NET/OFI*ERROR|NET/OFI*rror", "",
+           "NCCL's libfabric plugin (aws-ofi-nccl). Usual causes: a wrong value of an OFI_NCCL variable, no EFA device "
+           "in the container, a libfabric or plugin that does not fit NCCL, or memory that cannot be registered. The "
+           "number is an errno or one of libfabric.",
+           "fi_info -p efa; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
+
+    // ---- NCCL and RCCL, by the source file.
+    marked(
+        "nccl-gin-other", unknown, kNccl, "/gdaki/|net_ib/gin|gin/gin_|gin/proxy|gin_host|plugin/gin",
+        "NCCL's GPU-initiated networking (GIN): the GPU posts RDMA requests itself (GDAKI, through DOCA), or a proxy "
+        "thread does it. Usual causes: a driver, firmware or DOCA that is too old, no GPUDirect RDMA, or ranks with "
+        "other settings. NCCL_GIN_ENABLE=0 goes on without it, as a test.",
+        "env | grep NCCL_GIN; ibv_devinfo -d {rdma} | grep fw_ver; fabric-agentctl check --only gpudirect",
+        "NCCL src/gin, src/transport/net_ib/gdaki"),
+    marked("nccl-ib-recovery-other", unknown, kNccl, "p2p_resiliency",
+           "NCCL's recovery of an RDMA connection: after an error on one port it goes on with the others and connects "
+           "again. An earlier line of this rank has the error that began it: a port or a link that failed.",
+           "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head; fabric-agentctl diagnose {port}",
+           "NCCL src/transport/net_ib/p2p_resiliency.cc"),
+    marked(
+        "nccl-ib-other", unknown, kNccl,
+        "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
+        "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
+        "completions. Usual causes: a port that is down, a GID index or traffic class that does not fit, the memlock "
+        "limit, missing devices in the container, or a peer that ended. The errno or status decides.",
+        "fabric-agentctl check; fabric-agentctl topo; env | grep NCCL_IB",
+        "NCCL src/transport/net_ib, src/misc/ibvwrap.cc"),
+    marked(
+        "nccl-nvls-other", host, kNccl, "^nvls.cc",
+        "NCCL's NVLink SHARP (NVLS): multicast between the GPUs of a node, or of an NVLink domain, through NVSwitch. "
+        "Usual causes: the fabric manager or IMEX is not ready or was restarted without a reset of the GPUs, a "
+        "driver or virtual machine without multicast, or GPU memory is used up. NCCL_NVLS_ENABLE=0 goes on without "
+        "it, as a test. The RDMA network is not at fault.",
+        "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc"),
+    marked(
+        "nccl-mnnvl-other", host, kNccl, "^mnnvl.cc",
+        "NCCL's NVLink between nodes (MNNVL): GPUs of several nodes in one NVLink domain share memory. Usual causes: "
+        "nvidia-imex does not run on every node or has another list of nodes, the fabric state of a GPU is not "
+        "'Completed', or no channel (/dev/nvidia-caps-imex-channels) is in the container. NCCL_MNNVL_ENABLE=0 goes "
+        "on without it, as a test.",
+        "systemctl status nvidia-imex; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/mnnvl.cc"),
+    marked(
+        "nccl-shm-other", host, kNccl,
+        "^shm.cc|shmutils.cc|ipcsocket.cc|ShmObject|CliqueManager|MsgQueue.cc|os/linux.cc*hared memory|os/linux.cc*map|"
+        "os/linux.cc*extend",
+        "NCCL's shared memory between the ranks of a host: segments in /dev/shm, or memory of the GPU driver that is "
+        "passed over a Unix socket. Usual causes: /dev/shm is full or too small (64 MB in a container by default), "
+        "the containers of the ranks do not share it, or a peer rank ended. The RDMA network is not at fault.",
+        "df -h /dev/shm; ls -l /dev/shm; ulimit -n",
+        "NCCL src/transport/shm.cc, src/misc/shmutils.cc, src/os/linux.cc"),
+    marked("nccl-p2p-other", host, kNccl, "transport/p2p.cc|^p2p.cc",
+           "NCCL's transport between the GPUs of a host (NVLink, XGMI or PCIe peer-to-peer). Usual causes: ACS or the "
+           "IOMMU between the GPUs, ranks in containers that do not see each other's GPU or share no IPC namespace, or "
+           "an error of a GPU. NCCL_P2P_DISABLE=1 as a test. The RDMA network is not at fault.",
+           "nvidia-smi topo -p2p r; fabric-agentctl check --only acs,iommu", "NCCL src/transport/p2p.cc"),
+    marked(
+        "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
+        "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
+        "aggregation manager on the fabric, no free tree, or a plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes "
+        "on without it.",
+        "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
+    marked(
+        "nccl-gdrcopy-other", host, kNccl, "gdrwrap",
+        "NCCL's use of GDRCopy, by which the CPU writes to GPU memory for low latency (NCCL_GDRCOPY_ENABLE=1). Usual "
+        "causes: the module gdrdrv is not loaded or is of another release, /dev/gdrdrv is not in the container, or "
+        "the BAR of the GPU is used up. NCCL works without it.",
+        "lsmod | grep gdrdrv; ls -l /dev/gdrdrv; echo $NCCL_GDRCOPY_ENABLE", "NCCL src/misc/gdrwrap.cc"),
+    marked("nccl-gpu-other", host, kNccl,
+           "cudawrap|rocmwrap|nvmlwrap|rocm_smi|alt_rsmi|amdsmi|strongstream|enhcompat|include/checks.h|libnvidia-ml",
+           "NCCL's calls of the GPU driver or its management library (CUDA, NVML, HIP, ROCm SMI). Usual causes: a "
+           "driver that is older than the CUDA or ROCm of the image, libraries of the driver that are not in the "
+           "container, or a GPU in a bad state. The RDMA network is not at fault.",
+           "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'",
+           "NCCL src/misc/cudawrap.cc, nvmlwrap.cc, RCCL src/misc/rocmwrap.cc"),
+    marked("nccl-memory-other", host, kNccl, "include/alloc.h|mem_manager|allocator.cc|register.cc|register/|malloc",
+           "NCCL's memory of the GPU and the host: allocation, export to other ranks, and registration of the buffers "
+           "of the program. Usual causes: the memory of a GPU is used up, a buffer that was not allocated with "
+           "ncclMemAlloc, or a limit of the host (memlock, open files, memory of the container).",
+           "nvidia-smi; ulimit -l; ulimit -n", "NCCL src/allocator.cc, src/mem_manager.cc, src/register"),
+    marked("nccl-symmetric-other", unknown, kNccl, "dev_runtime|sym_kernels|symmetric|ce_coll|rma/|rma.cc|ncclWindow",
+           "NCCL's windows of symmetric memory and device API: every rank of the NVLink domain maps the memory of the "
+           "others, and kernels or copy engines access it. Usual causes: the program's call (size, alignment, a "
+           "communicator without it), a program that was built for another NCCL release, or no NVLink or IMEX between "
+           "the GPUs. NCCL_WIN_ENABLE=0 goes on without it, as a test.",
+           "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; nvidia-smi topo -m",
+           "NCCL src/dev_runtime.cc, src/ce_coll.cc, src/rma"),
+    marked(
+        "nccl-bootstrap-other", unknown, kNccl, "bootstrap.cc",
+        "NCCL's bootstrap: the ranks find each other over TCP, on the netdev that NCCL_SOCKET_IFNAME names; RDMA is "
+        "not used yet. Usual causes: a rank that did not start or ended, a firewall, a netdev that the others cannot "
+        "reach, or ranks that disagree about the number of ranks or the version of NCCL.",
+        "ip -br addr; env | grep -E 'SOCKET_IFNAME|NCCL_COMM_ID'", "NCCL src/bootstrap.cc"),
+    marked("nccl-ras-other", unknown, kNccl, "ras/|ras.cc|rasnet|client_support",
+           "NCCL's RAS threads, which report the state of the job over TCP. Usual causes: a process of the job that "
+           "ended, or a port or netdev that cannot be used. The collectives do not depend on it; NCCL_RAS_ENABLE=0 "
+           "switches it off.",
+           "env | grep NCCL_RAS; ip -br addr", "NCCL src/ras"),
+    marked(
+        "nccl-socket-other", unknown, kNccl,
+        "socket.cc|net_socket|NET/Socket|socket_pair|os/linux.cc*ocket|os/linux.cc*connect|ncclSocket|ncclOsSocket",
+        "NCCL's TCP sockets: the bootstrap, the connections that set up a transport, and all data where NCCL uses no "
+        "RDMA. Usual causes: the peer's process ended, a firewall, a netdev without a path to the peer "
+        "(NCCL_SOCKET_IFNAME), or the limit of open files. The errno decides.",
+        "ping -c 3 {peer}; env | grep SOCKET_IFNAME; ulimit -n",
+        "NCCL src/misc/socket.cc, src/transport/net_socket.cc"),
+    marked(
+        "nccl-proxy-other", unknown, kNccl, "^proxy.cc",
+        "NCCL's proxy threads, which set up the transports of a rank and move the data of the network. Usual causes: "
+        "an error of the transport, in the line before this one, or another rank of this host that ended.",
+        kRanks, "NCCL src/proxy.cc"),
+    marked("nccl-topology-other", unknown, kNccl,
+           "graph/|^topo.cc|^xml.cc|^paths.cc|^search.cc|^tuning.cc|^rings.cc|^rome_models.cc|NCCL_TOPO",
+           "NCCL's topology: it reads the GPUs, NICs and PCIe bridges of the host, or the file of NCCL_TOPO_FILE, and "
+           "searches for rings and trees. Usual causes: a container or virtual machine that shows only a part of the "
+           "machine in /sys, a topology file of another machine, wrong values of NCCL_ALGO, NCCL_PROTO or "
+           "NCCL_GRAPH_FILE, or a GPU or NIC that is missing.",
+           "nvidia-smi topo -m; env | grep -E 'NCCL_(TOPO|GRAPH|ALGO|PROTO|CROSS)'; fabric-agentctl topo",
+           "NCCL src/graph"),
+    marked(
+        "nccl-plugin-other", software, kNccl,
+        "plugin/|^net.cc|PLUGIN|lugin|profiler|tuner|TUNER/|PROFILER/|ext-net|libnccl-net",
+        "NCCL's plugins for the network, the tuner, the profiler or the environment. Usual causes: a library that "
+        "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN or NCCL_PROFILER_PLUGIN names and that is missing or of another version, "
+        "or an error inside of the plugin. Without it NCCL uses its own transports: check that the job uses RDMA "
+        "('NET/IB' in the log with NCCL_DEBUG=INFO).",
+        "env | grep -E 'NCCL_.*PLUGIN|NCCL_NET'; grep -h 'Using network' LOG-OF-EVERY-RANK", "NCCL src/plugin"),
+    marked("nccl-parameter-other", software, kNccl, "^param|param/|env.cc|NCCL_PARAM",
+           "NCCL's parameters: a variable of the environment or of /etc/nccl.conf has a value that NCCL does not "
+           "understand or ignores. Correct the variable that the line names.",
+           "env | grep -E 'NCCL_|RCCL_'; cat /etc/nccl.conf", "NCCL src/param, src/misc/param.cc"),
+    marked("nccl-msccl-other", software, kNccl, "msccl",
+           "RCCL's custom algorithms (MSCCL): it reads their files and runs them. Usual causes: a file of another "
+           "release, or one that does not fit the number of ranks. RCCL_MSCCL_ENABLE=0 goes on without them.",
+           "env | grep MSCCL", "RCCL src/misc/msccl"),
+    marked("nccl-call-other", software, kNccl,
+           "enqueue.cc|^group.cc|argcheck|collectives.cc|scheduler/|api_trace|^misc/utils.cc",
+           "NCCL's check and launch of a call of the program: arguments, communicator, groups of calls and kernels. "
+           "Usual causes: a wrong argument, a communicator that failed or was freed before, different calls on the "
+           "ranks, or an earlier error of the GPU. The network is not at fault.",
+           kRanks, "NCCL src/enqueue.cc, src/group.cc, src/misc/argcheck.cc"),
+    marked(
+        "nccl-init-other", unknown, kNccl, "^init.cc|init_nvtx",
+        "NCCL's setup and end of a communicator: number and devices of the ranks, their versions and settings. Usual "
+        "causes: ranks that disagree (different NCCL, GPUs or variables), a wrong argument of the program, a rank "
+        "that ended, or an error in the lines before this one.",
+        kRanks, "NCCL src/init.cc"),
+    marked("nccl-transport-other", unknown, kNccl,
+           "^transport.cc|transport/net.cc|^channel.cc|transport/generic|^connect.cc",
+           "NCCL's choice and setup of the transports between two ranks. Usual causes: no transport fits (a container "
+           "without RDMA devices, GPUs that cannot reach each other), a peer that ended, or an error in the lines "
+           "before this one.",
+           kRanks, "NCCL src/transport.cc, src/transport/net.cc"),
+
+    marked("nccl-other", unknown, "NCCL WARN|NCCL ERROR|RCCL ERROR", "",
+           "NCCL or RCCL, or a plugin of it, warns of an error in the call that it was in. The first such line of all "
+           "ranks is nearest to the cause.",
+           kRanks, "NCCL src/debug.cc"),
+
+    // ---- UCX, by the source file.
+    marked(
+        "ucx-memory-other", host, kUcx, "ib_md.c|ib_mlx5dv_md.c|ib_mlx5_md|ib_umem|^uct_ib_reg|^uct_ib_mem",
+        "UCX's registration of memory at the NIC. Usual causes: the memlock limit of the process, no peer memory "
+        "module or DMA-BUF for GPU memory, a NIC or virtual function without free memory keys, or a driver that does "
+        "not know the request (on-demand paging, relaxed ordering).",
+        "ulimit -l; fabric-agentctl check --only memlock,gpudirect", "UCX src/uct/ib/base/ib_md.c, src/uct/ib/mlx5"),
+    marked("ucx-srd-other", unknown, kUcx, "srd_|ib_efa|efa_md",
+           "UCX's transport for EFA (SRD). Usual causes: a peer that ended or that the security group does not reach, "
+           "no EFA device in the container, or an EFA driver or rdma-core that is too old.",
+           "fi_info -p efa; ls -l /dev/infiniband", "UCX src/uct/ib/efa"),
+    marked("ucx-dc-other", unknown, kUcx, "dc_mlx5|dc_mlx5_ep",
+           "UCX's DC transport (dynamically connected queue pairs) of NVIDIA NICs. Usual causes: a peer that ended, an "
+           "address handle or GID that does not fit, a lost connection, or resources of the NIC that are used up.",
+           kUcxDevices, "UCX src/uct/ib/mlx5/dc"),
+    marked("ucx-mlx5-other", unknown, kUcx, "ib_mlx5|rc_mlx5|ud_mlx5|gga_mlx5|gdaki|mlx5_|devx",
+           "UCX's support of NVIDIA NICs: queues that it fills and polls itself, and firmware commands (DEVX). Usual "
+           "causes: a connection error (then a status is in the line or the one before), firmware or rdma-core that is "
+           "too old, or resources of the NIC that are used up.",
+           "journalctl -k -g {pci}; ibv_devinfo -d {rdma} | grep fw_ver", "UCX src/uct/ib/mlx5"),
+    marked("ucx-ud-other", unknown, kUcx, "^ud_|ud_verbs|ud_iface|ud_ep",
+           "UCX's UD transport, which connects first and for small jobs: it resends packets itself. Usual causes: the "
+           "peer does not answer (it ended, its port is down, or the path loses packets), or the memlock limit at its "
+           "setup.",
+           "fabric-agentctl diagnose {port}; ulimit -l", "UCX src/uct/ib/ud"),
+    marked("ucx-rdmacm-other", unknown, kUcx, "rdmacm_",
+           "UCX's connections through librdmacm (client and server). Usual causes: an address that is not that of an "
+           "RDMA port, no route to the peer, or a peer that does not listen. The name of the event or the errno "
+           "decides.",
+           "rdma link show; ip -br addr; ip route get {peer}", "UCX src/uct/ib/rdmacm"),
+    marked(
+        "ucx-rc-other", unknown, kUcx, "^rc_|rc_verbs|rc_iface|rc_ep",
+        "UCX's RC transport (reliable connections). Usual causes: a peer that ended or does not answer, or resources "
+        "of the NIC (queue pairs, receive queues, the memlock limit) that are used up.",
+        "fabric-agentctl diagnose {port}; rdma resource show", "UCX src/uct/ib/rc"),
+    marked("ucx-device-other", host, kUcx, "ib_device|ib_iface|ib_verbs|ib_log|^ib_|^uct_ib_",
+           "UCX's RDMA devices: ports, GIDs, addresses, queues and events of the NIC. Usual causes: a port that is "
+           "down, a GID index without an address (UCX_IB_GID_INDEX), wrong UCX_IB variables, a container without the "
+           "device, or the memlock limit.",
+           "ibv_devinfo -v -d {rdma} | grep -E 'state|GID'; env | grep UCX_", "UCX src/uct/ib/base"),
+    marked(
+        "ucx-tcp-other", unknown, kUcx, "^tcp_|^sock.c|netlink.c|tcp_sockcm|sockaddr",
+        "UCX's TCP transport and sockets. Usual causes: the peer's process ended, a firewall, a netdev that the peer "
+        "cannot reach (UCX_NET_DEVICES), or the limit of open files. RDMA is not used here.",
+        "ip -br addr; ping -c 3 {peer}; env | grep UCX_", "UCX src/uct/tcp, src/ucs/sys/sock.c"),
+    marked(
+        "ucx-cuda-ipc-other", host, kUcx, "cuda_ipc",
+        "UCX's transport between the GPUs of a host or an NVLink domain (CUDA IPC). Usual causes: the other process "
+        "ended or is in another container, memory that cannot be shared, or IMEX between nodes. UCX_TLS=^cuda_ipc as "
+        "a test.",
+        "nvidia-smi topo -p2p r; systemctl status nvidia-imex", "UCX src/uct/cuda/cuda_ipc"),
+    marked("ucx-gdrcopy-other", host, kUcx, "gdr_copy|gdrcopy",
+           "UCX's use of GDRCopy, by which the CPU writes to GPU memory. Usual causes: the module gdrdrv is not loaded "
+           "or of another release, /dev/gdrdrv is not in the container, or the BAR of the GPU is used up. UCX works "
+           "without it, with a higher latency of small messages.",
+           "lsmod | grep gdrdrv; ls -l /dev/gdrdrv", "UCX src/uct/cuda/gdr_copy"),
+    marked(
+        "ucx-gpu-other", host, kUcx, "cuda_|^cuda|nvml|rocm_|^ze_|gaudi_|hsa_",
+        "UCX's access to GPU memory (CUDA, ROCm, Level Zero, Gaudi). Usual causes: the memory of the GPU is used up, "
+        "an earlier error of the GPU, no active context in the calling thread, or a driver that is older than the "
+        "library in the image. The network is not at fault.",
+        "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'", "UCX src/uct/cuda, src/uct/rocm"),
+    marked("ucx-shm-other", host, kUcx,
+           "mm_posix|mm_sysv|mm_xpmem|mm_iface|mm_ep|mm_md|^mm_|cma_|knem_|xpmem|scopy_|^sm_",
+           "UCX's shared memory between the processes of a host (POSIX, System V, CMA, XPMEM, KNEM). Usual causes: "
+           "/dev/shm is full or too small, containers that share no IPC or PID namespace, ptrace that is forbidden "
+           "(CMA), or a peer process that ended. The network is not at fault.",
+           "df -h /dev/shm; sysctl kernel.yama.ptrace_scope; lsmod | grep -E 'xpmem|knem'", "UCX src/uct/sm"),
+    marked("ucx-hooks-other", software, kUcx,
+           "rcache|memtype|memory_type|malloc_hook|bistro|reloc.c|install.c|^ucm|mmap|mprotect|^mem.c|event.c",
+           "UCX's cache of registrations and its hooks of memory calls (mmap, munmap, cudaFree). Usual causes: another "
+           "library that hooks the same calls, a static program, or memory that was freed while in use. "
+           "UCX_MEM_EVENTS=n or UCX_MEMTYPE_CACHE=n as a test.",
+           "env | grep UCX_; ucx_info -v", "UCX src/ucs/memory, src/ucm"),
+    marked("ucx-configuration-other", software, kUcx, "parser.c|config|ucs_config|UCX_*=|nvironment|nvalid value",
+           "UCX's configuration: a variable (UCX_...) has a value or a name that this release does not know. Correct "
+           "the variable that the line names.",
+           "env | grep UCX_; ucx_info -cf", "UCX src/ucs/config"),
+    marked("ucx-wireup-other", unknown, kUcx, "wireup|ucp_ep.c|ucp_listener|ucp_worker|address.c|select.c",
+           "UCX's setup and end of connections between two processes: it exchanges addresses and chooses transports. "
+           "Usual causes: a peer that ended or does not answer, peers with different devices, UCX releases or UCX_TLS, "
+           "or the memlock limit and the open files of this process.",
+           kUcxDevices, "UCX src/ucp/wireup, src/ucp/core/ucp_ep.c, ucp_worker.c"),
+    marked("ucx-context-other", software, kUcx,
+           "ucp_context|ucp_mm.c|ucp_rkey|ucp_device|ucp_version|uct_md|uct_component",
+           "UCX's context: the devices, transports and memory types that it may use. Usual causes: UCX_TLS or "
+           "UCX_NET_DEVICES exclude what is needed, a transport that this UCX was built without, memory that no "
+           "transport can register, or a wrong argument of the program.",
+           kUcxDevices, "UCX src/ucp/core"),
+    marked("ucx-protocol-other", unknown, kUcx,
+           "rndv|proto|ucp_am|ucp_request|^tag_|eager|amo_|rma_|flush|stream_|uct_iface|^offload|ucp_",
+           "UCX's protocols for messages, remote memory access and atomics. Usual causes: the peer failed or closed "
+           "the connection (the first error line has the reason), memory that no transport reaches, or an error of the "
+           "program.",
+           kUcxDevices, "UCX src/ucp"),
+    marked("ucx-system-other", host, kUcx,
+           "async|signal.c|^sys.c|event_set|^topo|^log.c|debug.c|mpool|callbackq|stats|profile|vfs|^client_server|"
+           "^thread|^module.c|^serialization|^time.c|^init.c|^cpu.c|^string.c|^uid.c|^math.c|pipe.c|epoll|timer_wheel",
+           "UCX's services: threads, timers, files, modules, statistics and the topology of the host. Usual causes: a "
+           "limit of the process (open files, memory), a container that hides a file of /proc or /sys, or a module of "
+           "UCX that cannot be loaded. The network is not at fault.",
+           "ulimit -a; env | grep UCX_; ucx_info -v", "UCX src/ucs"),
+    marked("ucx-perftest-other", software, kUcx, "libperf|perftest|^perf_",
+           "ucx_perftest, the benchmark of UCX. Usual causes: options that the device or the memory type does not "
+           "support, another release on the other side, or an error of UCX in the lines before this one.",
+           kUcxDevices, "UCX src/tools/perf"),
+    marked("ucx-other", unknown, kUcx, "",
+           "UCX, the communication library of Open MPI, NIXL and others. The first UCX line of all ranks is nearest to "
+           "the cause.",
+           "grep -h UCX LOG-OF-EVERY-RANK | grep -E 'ERROR|WARN' | head", "UCX src"),
+
+    // ---- libfabric, by the provider.
+    marked("efa-provider-other", unknown, kOfi, ":efa:",
+           "libfabric's provider for EFA, the network of AWS. Usual causes: no EFA device in the container, a security "
+           "group that blocks the instances, the memlock limit or huge pages, GPU memory without peer memory or "
+           "DMA-BUF, or a peer that ended. A note about a fallback to another setting is harmless.",
+           "fi_info -p efa; ls -l /dev/infiniband; rdma link show", "libfabric prov/efa"),
+    marked("cxi-provider-other", unknown, kOfi, ":cxi:",
+           "libfabric's provider for HPE Slingshot (CXI). Usual causes: a VNI or service that the job may not use "
+           "(SLINGSHOT_VNIS), resources of the NIC that are used up (FI_CXI variables), a peer that ended, or a link "
+           "that is down.",
+           "cxi_stat; env | grep -E 'FI_CXI|SLINGSHOT'; journalctl -k -g cxi", "libfabric prov/cxi"),
+    marked("opx-provider-other", unknown, kOfi, ":opx:",
+           "libfabric's provider for Omni-Path (OPX). Usual causes: no active port, all contexts of the NIC in use, "
+           "/dev/hfi1 that is not accessible, a wrong FI_OPX variable, or a peer that ended.",
+           "opainfo; ls -l /dev/hfi1_*; env | grep FI_OPX", "libfabric prov/opx"),
+    marked("psm-provider-other", unknown, kOfi, ":psm3:|:psm2:|:psm:",
+           "libfabric's provider PSM3 (Ethernet RDMA) or PSM2 (Omni-Path). Usual causes: a NIC or port that is not "
+           "active, the memlock limit, a wrong PSM3 variable, or a peer that ended.",
+           "rdma link show; env | grep -E 'PSM|FI_'", "libfabric prov/psm3, prov/psm2"),
+    marked(
+        "ofi-verbs-other", unknown, kOfi, ":verbs:",
+        "libfabric's provider for RDMA NICs (verbs), through librdmacm. Usual causes: an address that is not that of "
+        "an RDMA port, no route to the peer, the memlock limit, a peer that ended, or no device in the container. "
+        "The errno decides.",
+        "fi_info -p verbs; rdma link show; ulimit -l", "libfabric prov/verbs"),
+    marked("ofi-rxm-other", unknown, kOfi, ":ofi_rxm:|:ofi_rxd:|:rxm:|:rxd:|:mrail:|:ofi_mrail:|:lnx:|:ofi_hook",
+           "A layer of libfabric above a provider: RXM and RXD (reliable datagrams), MRAIL (several rails), LNX or a "
+           "hook. Usual causes: an error of the provider below, in the line before this one, or a peer that ended.",
+           "fi_info -l; env | grep FI_", "libfabric prov/rxm, prov/rxd, prov/mrail"),
+    marked("ofi-tcp-other", unknown, kOfi, ":tcp:|:sockets:|:udp:|:net:",
+           "libfabric's providers for TCP and UDP: RDMA is not used. Usual causes: a peer that ended, a firewall, an "
+           "interface that the peer cannot reach (FI_TCP_IFACE), or the limit of open files. If the job should use "
+           "RDMA, the provider was chosen wrongly (FI_PROVIDER).",
+           "fi_info -l; env | grep FI_; ip -br addr", "libfabric prov/tcp"),
+    marked("ofi-shm-other", host, kOfi, ":shm:|:sm2:",
+           "libfabric's provider for shared memory of a host. Usual causes: /dev/shm is full or too small, segments of "
+           "killed jobs, containers without a common IPC namespace, ptrace that is forbidden (CMA), or a peer process "
+           "that ended. The network is not at fault.",
+           "df -h /dev/shm; ls -l /dev/shm; sysctl kernel.yama.ptrace_scope", "libfabric prov/shm"),
+    marked("ofi-ucx-other", unknown, kOfi, ":ucx:|:mlx:",
+           "libfabric's provider for UCX. Usual causes: an error of UCX, in its own line, or a UCX of another release.",
+           "fi_info -p ucx; ucx_info -v", "libfabric prov/ucx"),
+    marked("ofi-core-other", unknown, kOfi, ":core:",
+           "The core of libfabric: it loads the providers, watches memory, and opens the libraries of GPUs. Usual "
+           "causes: a provider or a GPU library that is missing, a wrong FI variable, or a limit of the process. A "
+           "library of a GPU that this host does not have is harmless.",
+           "fi_info -l; env | grep FI_", "libfabric src, prov/util"),
+    marked("ofi-other", unknown, kOfi, "",
+           "libfabric, the network library of MPI and of NCCL's plugin for EFA and Slingshot; the line names its "
+           "provider after the process. The errno decides.",
+           "fi_info -l; env | grep FI_", "libfabric prov"),
+
+    // ---- MPI.
+    complaining(
+        "ompi-openib-other", unknown, "btl_openib|^btl:openib|openib BTL", "",
+        "Open MPI's old RDMA transport (the openib BTL), which UCX has replaced. Usual causes: a NIC that it does not "
+        "know, the memlock limit, a port that is down or a peer that ended. Use UCX: mpirun --mca pml ucx --mca btl "
+        "^openib.",
+        "ompi_info | grep ucx; ulimit -l", "Open MPI opal/mca/btl/openib"),
+    complaining(
+        "ompi-ucx-other", unknown,
+        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |^ucc_", "",
+        "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its "
+        "own line, no RDMA device for it, or a peer that ended.",
+        "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
+    complaining(
+        "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
+        "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
+        "operation, no device in the container, or a peer that ended. libfabric's own lines (FI_LOG_LEVEL=warn) have "
+        "the reason.",
+        "fi_info -l; ls -l /dev/infiniband", "Open MPI ompi/mca/mtl/ofi"),
+    complaining(
+        "ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
+        "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, ptl). "
+        "Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
+        "oob_tcp_if_include), or a process that ended.",
+        "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob"),
+    complaining(
+        "ompi-shm-other", host, "btl_sm|btl_vader|btl_smcuda|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm",
+        "",
+        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory "
+        "in /tmp is full, or the containers of the processes do not share them. The network is not at fault.",
+        "df -h /dev/shm /tmp", "Open MPI opal/mca/btl/sm"),
+    marked("ompi-runtime-other", unknown,
+           "ORTE_ERROR_LOG|PRTE ERROR|PRTE_ERROR_LOG|PMIX ERROR|OPAL ERROR|PMIX_ERROR_LOG|ORTE ERROR|OMPI "
+           "ERROR|OPAL_ERROR_LOG",
+           "",
+           "The runtime of Open MPI (PRRTE, ORTE, PMIx), which starts the processes and connects them to mpirun. Usual "
+           "causes: a daemon that ended or cannot be reached, different releases of PMIx in Slurm and Open MPI, a full "
+           "/tmp, or the error of the line before. RDMA is not used here.",
+           "grep -hE 'rror' LOG-OF-EVERY-RANK | head; df -h /tmp", "Open MPI PRRTE, OpenPMIx"),
+    complaining(
+        "ompi-launch-other", unknown, "plm_|^plm:|ras_base|rmaps|odls|^prte|^prun |^mpirun|^orted|^orterun|pmix_|PMIx_",
+        "",
+        "The launch of processes by mpirun or PMIx: allocation, mapping, start by ssh or Slurm. Usual causes: ssh or "
+        "srun to a node fails, a program or library that is missing there, or more processes than slots. RDMA is not "
+        "used here.",
+        "mpirun --display allocation,map hostname", "Open MPI PRRTE src/mca/plm, rmaps"),
+    complaining(
+        "mpich-network-other", unknown,
+        "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
+        "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a provider "
+        "that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or a peer that "
+        "ended. The lines of libfabric or UCX have the reason.",
+        "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod"),
+    complaining(
+        "mpich-other", unknown,
+        "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
+        "MPICH or a library made of it (Intel MPI, Cray MPICH, MVAPICH), or its launcher (Hydra, PMI). Usual causes: "
+        "an error of the program's call, a process that ended, a host name that does not resolve, or different "
+        "releases of PMI. The last line of the error stack is nearest to the cause.",
+        kRanks, "MPICH src"),
+
+    // ---- PyTorch.
+    marked(
+        "torch-nccl-other", unknown,
+        "[E*ProcessGroupNCCL|[F*ProcessGroupNCCL|[E*NCCLUtils|[E*NCCLComm|ncclUnhandled|[E*FlightRecorder", "",
+        "PyTorch's NCCL process group: it runs the collectives, and its watchdog reports their errors. Usual causes: "
+        "an error of NCCL in the log of this or another rank, a rank that ended, or an error of CUDA. Set "
+        "NCCL_DEBUG=WARN and read the first error of all ranks.",
+        kRanks, "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"),
+    complaining(
+        "torch-store-other", unknown,
+        "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|torch*rendezvous|"
+        "[rendezvous",
+        "",
+        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). "
+        "Usual causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. "
+        "A warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
+        "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp",
+        "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp, socket.cpp"),
+    complaining(
+        "gloo-other", unknown, "gloo/|[E*gloo|ProcessGroupGloo|^gloo|Gloo", "",
+        "Gloo, PyTorch's transport for the CPU: it uses TCP, not RDMA. Usual causes: a rank that ended, an interface "
+        "that the others cannot reach (GLOO_SOCKET_IFNAME), or a host name that resolves to 127.0.1.1.",
+        "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "Gloo transport/tcp, PyTorch ProcessGroupGloo.cpp"),
+    complaining(
+        "torch-elastic-other", unknown,
+        "torch/distributed/|torch.distributed|torchelastic|elastic_launch|DistBackendError|DistNetworkError", "",
+        "PyTorch's distributed package or its launcher (torchrun). Usual causes: a rank that failed (its own output "
+        "has the reason), ranks that cannot reach the first one, or an error of NCCL or Gloo.",
+        kRanks, "PyTorch torch/distributed"),
+
+    // ---- NVSHMEM, NIXL, Mooncake, DeepEP.
+    marked("nvshmem-ib-other", unknown,
+           "ibrc.cpp:|ibgda.cpp:|ibdevx.cpp:|transport_ib_common|transport_mlx5_common|ibgda_|nvshmemt_ib|transport_"
+           "gdr_common",
+           "",
+           "NVSHMEM's RDMA transports: IBRC (the CPU posts), IBGDA and IBDEVX (the GPU posts). Usual causes: a NIC or "
+           "GID that was chosen wrongly (NVSHMEM_HCA_LIST, NVSHMEM_IB_GID_INDEX), GPUDirect RDMA or DMA-BUF that is "
+           "missing, firmware or driver without DEVX or PeerMappingOverride (IBGDA), or a peer that ended.",
+           "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/modules/transport"),
+    complaining(
+        "nvshmem-transport-other", unknown,
+        "libfabric.cpp:|modules/transport|nvshmemt_|transport/ucx|transport_common.cpp|host/"
+        "transport|proxy.cpp:*nvshmem|nvshmem*proxy",
+        "",
+        "A transport of NVSHMEM (libfabric, UCX, peer-to-peer) or its proxy thread. Usual causes: an error of the "
+        "library below, a device that is not in the container, NVSHMEM_REMOTE_TRANSPORT that does not fit, or a peer "
+        "that ended.",
+        "env | grep NVSHMEM; ls -l /dev/infiniband", "NVSHMEM src/modules/transport"),
+    marked("nvshmem-other", unknown,
+           "NVSHMEM WARN|NVSHMEM ERROR|nvshmem*non-zero status|nvshmem*NULL value|src/host/*non-zero "
+           "status|src/host/*NULL value|src/host/*.cpp:*ailed|src/device/init",
+           "",
+           "NVSHMEM's setup, memory (symmetric heap), teams or bootstrap. Usual causes: the memory of a GPU is used up "
+           "(NVSHMEM_SYMMETRIC_SIZE), a bootstrap (MPI, PMI, UID) that does not fit, NVLink or IMEX between the GPUs, "
+           "or an error in the lines before this one.",
+           "env | grep NVSHMEM; nvidia-smi", "NVSHMEM src/host"),
+    complaining(
+        "nvshmem-program-other", unknown, "^nvshmem|NVSHMEM", "",
+        "NVSHMEM, which gives the kernels of GPUs access to the memory of other GPUs. Usual causes: the setup of its "
+        "RDMA transport (GPUDirect RDMA, GID, IBGDA), its heap that is larger than the memory of the GPU, or a "
+        "process that ended.",
+        "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src"),
+    complaining(
+        "nixl-backend-other", unknown,
+        "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
+        "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|gusli_backend|azure_blob|"
+        "libfabric_topology|libfabric_handshake|libfabric_common",
+        "",
+        "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual causes: "
+        "an error of the library below, in its own line, memory that cannot be registered, no RDMA device in the "
+        "container, or an agent at the other end that ended.",
+        "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
+    complaining(
+        "nixl-other", unknown, "^nixl|NIXL", "",
+        "NIXL, which moves the caches of inference programs between workers. Usual causes: a plugin that is missing "
+        "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
+        "lines before.",
+        "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core"),
+    complaining(
+        "mooncake-rdma-other", unknown,
+        "rdma_transport.cpp|rdma_context.cpp|rdma_endpoint.cpp|worker_pool.cpp|endpoint_store.cpp|memory_location", "",
+        "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
+        "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
+        "two rails that does not exist.",
+        "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
+        "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
+    complaining(
+        "mooncake-other", unknown,
+        "transfer_engine|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport.cpp|"
+        "nvlink_transport",
+        "",
+        "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
+        "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
+        "env | grep -E 'MC_|MOONCAKE'; ss -ltnp", "Mooncake mooncake-transfer-engine, mooncake-store"),
+    complaining(
+        "deepep-other", unknown, "DeepEP|deep_ep|deepep|^mori|MORI|^uccl|UCCL|flashinfer*omm", "",
+        "A library for the exchange between experts (DeepEP, MORI, UCCL): kernels of GPUs that send over NVLink and "
+        "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
+        "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
+        "nvidia-smi topo -m; fabric-agentctl check --only gpudirect,gid", "DeepEP csrc, MORI src, UCCL"),
+
+    // ---- mlx5_core: errors and warnings name the function.
+    marked(
+        "mlx5-vdpa-other", host, kMlx5, "vdpa|_vq|vhost",
+        "The virtio emulation of the NIC (vDPA) for virtual machines. Usual causes: firmware without it, queues that "
+        "are used up, or a device in use. RDMA does not depend on it.",
+        "vdpa dev show; journalctl -k -g vdpa", "Linux drivers/vdpa/mlx5"),
+    marked(
+        "mlx5-steering-other", host, kMlx5,
+        "mlx5dr|^dr_|mlx5hws|^hws_|mlx5_cmd_dr|smfs|_fte|flow_group|flow_table|^mlx5_fc_|modify_header|packet_reformat|"
+        "fs_chains|mlx5_chains|ttc_rule|match_definer|flow_namespace|_fwd_rule|connect_fts|check_conflicting|"
+        "check_valid_spec|find_root|^add_rule_|hw_fte|hw_flow|_rule_create|rx_underlay",
+        "The packet steering of the NIC (flow tables, rules, counters; in firmware, or written by the driver: DR, "
+        "HWS). Usual causes: a rule that the firmware does not support, or tables and counters that are used up. "
+        "Offloaded rules (tc, Open vSwitch, IPsec) are missing then; RDMA without them goes on.",
+        "journalctl -k -g {pci}; devlink dev param show pci/{pci} name flow_steering_mode", kMlx5Source),
+    marked("mlx5-eswitch-other", host, kMlx5,
+           "^esw_|mlx5_esw|eswitch|^mlx5_devlink_eswitch|vport|termtbl|indir_table|^mlx5e_rep_|mlx5e_vport_rep|_rep_|"
+           "mlx5e_init_rep|"
+           "mlx5e_init_ul_rep|mlx5e_init_uplink_rep|^mlx5_get_vport|representor|__esw_|spoofchk|mlx5_host_pf|mlx5_ec_|"
+           "ESW|E-Switch",
+           "The embedded switch of the NIC, which connects virtual functions and subfunctions to the port (SR-IOV; "
+           "legacy or switchdev mode). Usual causes: virtual functions in use during a change of the mode, a firmware "
+           "setting (SRIOV_EN, NUM_OF_VFS), a rule that the firmware does not support, or a rate or VLAN that it "
+           "rejects.",
+           "devlink dev eswitch show pci/{pci}; ip link show {netdev}; journalctl -k -g {pci}", kMlx5Source),
+    marked(
+        "mlx5-sriov-other", host, kMlx5,
+        "sriov|enable_hca_vf|^mlx5_device_enable|^mlx5_device_disable|restore_guids|vf_",
+        "The virtual functions of the NIC (SR-IOV): the driver makes or removes them. Usual causes: SRIOV_EN or "
+        "NUM_OF_VFS in the NIC's firmware settings, PCIe resources of the platform, or functions in use in a virtual "
+        "machine or a pod.",
+        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}", kMlx5Source),
+    marked(
+        "mlx5-subfunction-other", host, kMlx5, "^mlx5_sf|sf_dev|_sf_|SF DEV|^mlx5_adev|sf_hw",
+        "The subfunctions of the NIC (devlink port add ... flavour pcisf). Usual causes: subfunctions that are off or "
+        "used up in the firmware settings (PF_SF_BAR_SIZE, PF_TOTAL_SF), or one in use during its removal.",
+        "devlink port show; mlxconfig -d {pci} query | grep SF", kMlx5Source),
+    marked(
+        "mlx5-bond-other", host, kMlx5,
+        "^mlx5_lag|lag_|^mlx5_do_bond|^mlx5_activate_lag|^mlx5_deactivate_lag|^mlx5_create_lag|^mlx5_modify_lag|mpesw|_"
+        "_mlx5_lag|_lag:|bond",
+        "The hardware bond of the two ports of a NIC (LAG, multipath, multiport switch). Usual causes: the two ports "
+        "differ (number of virtual functions, switch mode, firmware), a mode of the bond that the NIC does not "
+        "offload, or a use that excludes it. RDMA then has one device for each port, or fails over more slowly.",
+        "cat /proc/net/bonding/*; devlink dev eswitch show pci/{pci}; journalctl -k -g {pci}", kMlx5Source),
+    marked("mlx5-firmware-reset-other", host, kMlx5,
+           "fw_reset|sync_reset|mlx5_sync_pci_reset|live_patch|_pci_link_toggle|check_hotplug|mlx5_check_dev_ids|is_"
+           "reset_now|reset_complete_reload",
+           {"The reset or live update of the NIC's firmware (devlink dev reload, mlxfwreset). Usual causes: another "
+            "host or function of the NIC does not agree, a PCIe switch or hotplug slot between, or a driver that is "
+            "bound to no function. ",
+            {Work::in_machine, "A cold reboot activates the firmware in any case."}},
+           "devlink dev info pci/{pci}; journalctl -k -g {pci}",
+           "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c"),
+    marked("mlx5-health-other", host, kMlx5,
+           "health|crdump|rsc_dump|fw_tracer|fw_fatal|reporter_|sw_reset|handle_bad_state|reset_fw_if|error_sw|mtrc|"
+           "pci_vsc|vsc_|hang|trigger_timed|hw_error",
+           {"The supervision of the NIC's firmware and its dumps (health, resource dump, firmware tracer). Usual "
+            "causes: the firmware failed or does not answer, the NIC left PCIe, or it is overheated. The first line "
+            "about health decides. ",
+            {Work::in_machine, "Power the node off and on if the NIC does not recover."}},
+           kMlx5Log, "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c, diag"),
+    marked(
+        "mlx5-pages-other", host, kMlx5,
+        "page|give_pages|reclaim|^alloc_4k|^free_4k|uars|^up_rel_func|_uar|frag_buf|doorbell",
+        "The memory of the host that the NIC's firmware uses (pages), and the doorbell pages. Usual causes: memory of "
+        "the host is used up, firmware that asks for many pages (many virtual functions or queue pairs), a firmware "
+        "that does not answer, or the IOMMU.",
+        "journalctl -k -g {pci}; free -m; fabric-agentctl check --only iommu",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c"),
+    marked(
+        "mlx5-interrupt-other", host, kMlx5,
+        "_eq|eq_|^mlx5_irq|irq_|cq_err_event|comp_eq|async_eq|cpu_get_least|msix|_irq",
+        "The event queues and interrupts of the NIC. Usual causes: interrupt vectors (MSI-X) that are used up by many "
+        "queues or functions, CPUs that are isolated or offline, or a queue that the firmware could not make. An EQ "
+        "that is recovered by the driver means a lost interrupt.",
+        "grep mlx5 /proc/interrupts; devlink dev param show pci/{pci}",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c, pci_irq.c"),
+    marked("mlx5-module-other", host, kMlx5,
+           "port_module|_module|eeprom|mlx5_query_pddr|cable|MPEIN|mlx5_set_port|ptys|paos|mlx5_toggle_port|fec",
+           {"The module or cable of the port, and its settings (speed, FEC, EEPROM). Usual causes: no module, a module "
+            "that does not answer, is too hot or not supported, or a speed that the two ends do not share. ",
+            {Work::at_link, "Reseat the module or cable if the errors go on."}},
+           "ethtool -m {netdev}; ethtool {netdev}; fabric-agentctl optics {port}",
+           "Linux drivers/net/ethernet/mellanox/mlx5/core/events.c, port.c"),
+    marked(
+        "mlx5-tc-other", host, kMlx5,
+        "_tc_|tc_|mlx5e_configure_flower|flower|pedit|hairpin|_encap|_decap|tun_|mlx5_ct_|int_port|post_act|meter|"
+        "police|sampler|mirred|vxlan|geneve|gre_|bridge|neigh|arfs|ethtool_flow|mlx5e_add_offloaded",
+        "The offload of tc rules, tunnels, connection tracking and bridges (Open vSwitch in hardware). Usual causes: "
+        "a rule that the NIC cannot offload, or resources that are used up. The rule then runs in software: slower, "
+        "not wrong. RDMA does not depend on it.",
+        "tc -s filter show dev {netdev} ingress; ethtool -k {netdev} | grep tc-offload",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en/tc, en_tc.c"),
+    marked(
+        "mlx5-crypto-other", host, kMlx5, "ipsec|macsec|_tls|tls_|ktls|crypto|_dek|psp_|_aso|aso_",
+        "The encryption in the NIC (IPsec, MACsec, TLS). Usual causes: a feature that the firmware or this model does "
+        "not have, keys or objects that are used up, or settings that exclude each other. The traffic is encrypted by "
+        "the CPU, or dropped, then.",
+        "ip -s xfrm state; ethtool -k {netdev} | grep -E 'esp|tls|macsec'",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_accel"),
+    marked("mlx5-clock-other", host, kMlx5, "clock|pps|perout|dpll|ptp|hwmon|hv_vhca|mlx5_hv|timestamp|tstamp|adj",
+           "The clock, the sensors or the synchronization of the NIC (PTP, DPLL, hwmon). Usual causes: a firmware "
+           "without the feature, or a pin in use. RDMA does not depend on it.",
+           "ethtool -T {netdev}; journalctl -k -g {pci}",
+           "Linux drivers/net/ethernet/mellanox/mlx5/core/lib/clock.c, dpll.c, hwmon.c"),
+    marked("mlx5-devlink-other", host, kMlx5, "devlink|mlx5_fw_version|component_query|fw_image|boot_img|trap",
+           "devlink of the NIC: parameters, traps, versions, reload and write of the firmware. Usual causes: a value "
+           "that the firmware or the present mode does not allow, or a function that is not the owner of the port.",
+           "devlink dev info pci/{pci}; devlink dev param show pci/{pci}",
+           "Linux drivers/net/ethernet/mellanox/mlx5/core/devlink.c"),
+    marked("mlx5-netdev-other", host, kMlx5,
+           "^mlx5e_|^mlx5i_|_mlx5e|dcbnl|port_buffer|xoff|_sq|_rq|xsk|rx_res|^mlx5_rdma_setup_rn|set_pflag|port_update|"
+           "_pfc|ets|buffer|MLX5E|mlx5_wq_|^mlx5_cqwq",
+           "The network interface of the NIC: its queues, and the settings by ethtool and dcb (channels, rings, PFC, "
+           "buffers). Usual causes: a value that the NIC does not support, memory of the host that is used up, or a "
+           "queue that hangs and is recovered.",
+           "ethtool -i {netdev}; ethtool -l {netdev}; devlink health show pci/{pci}",
+           "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c"),
+    marked(
+        "mlx5-command-other", host, kMlx5,
+        "cmd|wait_func|dump_command|mlx5_core_access_reg|_mkey|mlx5_core_create|mlx5_core_destroy|^mlx5_access|"
+        "internal_err|dbg_read|read_field|_cq|^mlx5_rl_|_alias",
+        "The firmware commands of the NIC: every change of its state is one. Usual causes: a command that the "
+        "firmware rejects (the status and the syndrome in the line name the reason), an object that is still in use, "
+        "limits of the NIC, or a firmware that does not answer (timeout).",
+        kMlx5Log, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"),
+    marked(
+        "mlx5-load-other", host, kMlx5,
+        "mlx5_load|mlx5_unload|probe|_init|init_|mlx5_function|mlx5_pci|mlx5_attach|mlx5_detach|add_drivers|set_dma|"
+        "request_bar|handle_hca|_caps|set_issi|mdev|uninit|slot_reset|teardown|rescan|roce|sd_|_open|verify|gid|rdma",
+        "The start, stop or reset of the driver on this NIC. Usual causes: a firmware that does not answer or is "
+        "still in its start, a firmware that does not fit the driver, memory or PCIe resources of the host, or a NIC "
+        "that left PCIe.",
+        kMlx5Log, "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"),
+    marked("mlx5-other", host, kMlx5, "",
+           "The driver of an NVIDIA NIC; the line names its function. Usual causes: a request that the firmware or the "
+           "model does not support, resources that are used up, or a firmware that does not answer.",
+           kMlx5Log, kMlx5Source),
+    complaining(
+        "mlx5-interface-offload-other", host, "^mlx5_core ",
+        "HWS|tunnel|encap|decap|vxlan|geneve|offload|flow|rule|action|header|match|tc |TC |MACsec|macsec|IPsec|filter",
+        "An offload of an NVIDIA NIC: tc rules, tunnels, filters, MACsec, IPsec, or the steering below them. Usual "
+        "causes: a rule or combination that the NIC does not support, or tables that are used up. The traffic then "
+        "takes the way through the CPU; RDMA does not depend on it.",
+        "ethtool -k {netdev}; tc -s filter show dev {netdev} ingress; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c, steering/hws"),
+    complaining(
+        "mlx5-interface-setting-other", host, "^mlx5_core ",
+        "ETS|ets|PFC|pfc|priority|buffer|DCB|dcb|speed|autoneg|pause|ring|channel|coalesc|MTU|mtu|RSS|rss|rate|pflag|"
+        "EEPROM",
+        "A setting of the network interface of an NVIDIA NIC by ethtool, ip or dcb (PFC, ETS, buffers, speed, queues). "
+        "Usual causes: a value that the NIC or the port does not support, or settings that exclude each other. The "
+        "former setting stays.",
+        "ethtool {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c"),
+    complaining(
+        "mlx5-interface-other", host, "^mlx5_core ",
+        "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|^mlx|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
+        "filter",
+        "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual causes: a "
+        "value or a combination that the NIC does not support, a queue that hangs and is recovered, or resources "
+        "that are used up.",
+        "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c"),
+    complaining(
+        "mlx5-driver-other", host, "^mlx5_core|^mlx5:", "",
+        "The driver of an NVIDIA NIC. Usual causes: a firmware that does not answer or rejects a request, a feature "
+        "that the firmware does not have, or resources of the host or of the NIC that are used up.",
+        kMlx5Log, kMlx5Source),
+
+    // ---- mlx5_ib.
+    marked(
+        "mlx5-rdma-odp-other", host, kMlx5Ib, "odp|pfault|pagefault|page_fault|implicit",
+        "On-demand paging (ODP): the NIC asks the host for pages of a region that is not locked. Usual causes: a "
+        "program that freed memory in use, an access outside of the region, or memory pressure. Regions that are not "
+        "ODP do not depend on it.",
+        "grep . /sys/class/infiniband/{rdma}/hw_counters/*odp* ; journalctl -k -g {rdma}",
+        "Linux drivers/infiniband/hw/mlx5/odp.c"),
+    marked(
+        "mlx5-rdma-memory-other", host, kMlx5Ib,
+        "_mr|mr_|reg_create|mkey|umr|^add_keys|integrity|sig_|psv|cache_work|xlt|dmabuf|data_direct|_mw",
+        "Memory regions of the RDMA driver: registration, their keys and the cache of them. Usual causes: a firmware "
+        "that does not answer or rejects the command, keys that are used up, memory of the host, or an invalid "
+        "request of a program.",
+        "rdma resource show mr | wc -l; journalctl -k -g {pci}", "Linux drivers/infiniband/hw/mlx5/mr.c, umr.c"),
+    marked("mlx5-rdma-queue-other", host, kMlx5Ib,
+           "_qp|qp_|_cq|cq_|srq|_rq|_sq|_wq|dct|post_send|set_path|handle_qpt|poll_one|resize|_event|set_data|wr_|qpc",
+           "Queue pairs, completion queues and shared receive queues of the RDMA driver. Usual causes: a request that "
+           "is larger than the limits of the NIC or not supported, a firmware that rejects the command, or an event of "
+           "a queue that failed (a program's error, or a peer that ended).",
+           "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g {pci}",
+           "Linux drivers/infiniband/hw/mlx5/qp.c, cq.c, srq.c"),
+    marked(
+        "mlx5-rdma-gsi-other", host, kMlx5Ib, "gsi|mad|modify_to_rt|setup_qp|outstanding_wr|smi|process_mad",
+        "The management queue pairs (QP 0 and 1) of the RDMA driver, which carry connection requests. Usual causes: "
+        "a firmware command that failed, or a port that was removed. Without QP 1 rdma_cm does not work on the port.",
+        "journalctl -k -g {rdma}; rdma link show", "Linux drivers/infiniband/hw/mlx5/gsi.c, mad.c"),
+    marked(
+        "mlx5-rdma-other", host, kMlx5Ib, "",
+        "The RDMA driver of an NVIDIA NIC (mlx5_ib); the line names its function. Usual causes: a command that the "
+        "firmware rejects, limits of the NIC, a request that it does not support, or a device that is being removed.",
+        "journalctl -k -g {rdma}; rdma resource show; ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/mlx5"),
+    complaining(
+        "mlx5-rdma-driver-other", host, "^mlx5_ib|^infiniband mlx5_|^infiniband roce|^infiniband rocep|^infiniband ibp",
+        "",
+        "The RDMA driver of a NIC. Usual causes: a firmware command that failed, limits of the NIC, or a device that "
+        "is being removed.",
+        "journalctl -k -g {rdma}; rdma resource show", "Linux drivers/infiniband/hw/mlx5"),
+
+    // ---- Broadcom.
+    complaining(
+        "bnxt-rdma-queue-other", host,
+        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
+        "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
+        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
+        "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
+        "the command, or a queue pair whose peer ended.",
+        "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt", "Linux drivers/infiniband/hw/bnxt_re"),
+    complaining(
+        "bnxt-rdma-other", host,
+        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW channel", "",
+        "The RDMA driver of a Broadcom NIC (bnxt_re). Usual causes: a firmware command that failed or timed out, a "
+        "firmware and drivers (bnxt_en, bnxt_re) of different releases, limits of the NIC, or a GID or memory region "
+        "that it rejects.",
+        "journalctl -k -g bnxt; devlink dev info pci/{pci}; modinfo -F version bnxt_re",
+        "Linux drivers/infiniband/hw/bnxt_re"),
+    complaining(
+        "bnxt-sriov-other", host, kBnxt, "SRIOV|SR-IOV| VF|VFs|vf ",
+        "The virtual functions (SR-IOV) of a Broadcom NIC. Usual causes: SR-IOV that is off in the firmware, a PF "
+        "whose netdev is down or in a reset, or queues of the NIC that are used up.",
+        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
+    complaining(
+        "bnxt-offload-other", host, kBnxt,
+        "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
+        "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Usual causes: a rule that the NIC cannot "
+        "offload, or resources that are used up. RDMA does not depend on them, except on the flow that gives RoCE "
+        "its own queue.",
+        "ethtool -k {netdev}; ethtool -n {netdev}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_tc.c"),
+    failing(
+        "bnxt-update-other", host, kBnxt,
+        "NVM|nvm|nvram|flash|devlink|package|PKG|install|image|dump|reload|live patch",
+        "devlink, dumps or the update of the firmware of a Broadcom NIC. Usual causes: a package for another model, "
+        "another update in progress, or a firmware that does not support the request.",
+        "devlink dev info pci/{pci}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_devlink.c"),
+    failing(
+        "bnxt-clock-other", host, kBnxt, "PTP|ptp|timestamp|hwmon|PHC|pps|PPS",
+        "The clock or the sensors of a Broadcom NIC (PTP, hwmon). Usual causes: a firmware without the feature, or a "
+        "function that may not change it. RDMA does not depend on it.",
+        "ethtool -T {netdev}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_ptp.c"),
+    failing(
+        "bnxt-ring-other", host, kBnxt,
+        "ring|IRQ|irq|MSIX|MSI-X|buffer|skb|TX |RX |tpa|mem alloc|NAPI|napi|xps|coalesc",
+        "The rings and interrupts of a Broadcom NIC. Usual causes: rings or interrupt vectors (MSI-X) that are used up "
+        "by other functions, memory of the host, or a ring that hangs and makes the driver reset the NIC.",
+        "ethtool -l {netdev}; ethtool -g {netdev}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"),
+    failing(
+        "bnxt-command-other", host, kBnxt, "hwrm|HWRM|req_type|cmdq|irmware|fw |FW ",
+        "The firmware commands (HWRM) of a Broadcom NIC. Usual causes: a firmware that does not answer, is in a reset "
+        "or does not know the command (older than the driver), or a function without permission.",
+        "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"),
+    failing(
+        "bnxt-other", host, "^bnxt_en ", "",
+        "The driver of a Broadcom NIC. Usual causes: a firmware that does not answer or rejects a request, a setting "
+        "that the NIC does not support, or resources that are used up.",
+        kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
+
+    // ---- AMD Pensando.
+    complaining(
+        "ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
+        "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
+        "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
+        "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
+        "Linux drivers/infiniband/hw/ionic"),
+    failing(
+        "ionic-other", host, "^ionic ", "",
+        "The driver of an AMD Pensando NIC (ionic): its functions (LIFs), queues and firmware commands. Usual causes: "
+        "a firmware that does not answer or is restarting, a driver and firmware of different releases, or interrupts "
+        "and memory that are used up.",
+        "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic"),
+
+    // ---- Intel.
+    complaining(
+        "irdma-other", host, "^irdma|^infiniband irdma|^infiniband rocep*s*f|^i40iw|^infiniband i40iw", "",
+        "The RDMA driver of an Intel NIC (irdma). Usual causes: a command of the RDMA unit that failed (CQP; major and "
+        "minor codes), limits of queue pairs or memory that the profile of the driver sets, an NVM that does not fit, "
+        "or a reset of the NIC.",
+        "journalctl -k -g irdma; devlink dev info pci/{pci}; modinfo irdma | grep parm",
+        "Linux drivers/infiniband/hw/irdma"),
+    complaining(
+        "ice-vf-other", host, kIce, "VF|virtchnl|SR-IOV|sriov|VM |mailbox|eswitch|switchdev|subfunction|SF ",
+        "The virtual functions of an Intel NIC, and their requests to the PF. Usual causes: a request that the "
+        "settings of the function forbid (trust, MAC, VLAN), interrupts or queues that are used up, or a function "
+        "that is in a reset.",
+        "ip link show {netdev}; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c"),
+    failing(
+        "ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
+        "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
+        "the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does not "
+        "support. RoCE drops packets if PFC is not set.",
+        "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
+        "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c"),
+    failing("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
+            "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
+            "source of the clock that is missing. RDMA does not depend on it.",
+            "ethtool -T {netdev}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_ptp.c"),
+    failing(
+        "ice-update-other", host, kIce,
+        "NVM|flash|firmware|Firmware|FW |fwlog|package|Package|DDP|devlink|module|EEPROM|anti-rollback|EMP",
+        "The firmware of an Intel NIC, its update (devlink dev flash), the DDP package, or the module of the port. "
+        "Usual causes: a firmware or package that does not fit the driver, another update in progress, or a reset of "
+        "the management processor (EMP) that is pending until a reboot.",
+        "devlink dev info pci/{pci}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_fw_update.c"),
+    complaining(
+        "ice-filter-other", host, kIce,
+        "filter|Filter|FDIR|fdir|Flow|flow|RSS|rss|VLAN|vlan|rule|LAG|lag|bond|tunnel|promisc|MAC",
+        "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Usual causes: a rule or combination "
+        "that the NIC does not support, or tables that are used up. In a bond RDMA works only in active-backup mode.",
+        "ethtool -n {netdev}; cat /proc/net/bonding/*; journalctl -k -g {pci}",
+        "Linux drivers/net/ethernet/intel/ice/ice_main.c, ice_lag.c"),
+    failing(
+        "ice-other", host, kIce, "",
+        "The driver of an Intel NIC (ice): its queues, interrupts, link settings and commands to the firmware (admin "
+        "queue). Usual causes: a setting that the NIC does not support, a reset in progress, resources that are used "
+        "up, or a firmware that does not answer.",
+        kKernelLog, "Linux drivers/net/ethernet/intel/ice"),
+    failing("iavf-other", host, "^iavf |^iavf: ", "",
+            "The driver of an Intel virtual function (iavf), which asks its PF for everything. Usual causes: the PF "
+            "rejects the request (trust, VLAN, MAC), is down or in a reset, or the resources of the function are used "
+            "up. The PF's log, on the host, has the reason.",
+            "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"),
+    failing(
+        "i40e-other", host, "^i40e |^i40e: |^ixgbe |^igb |^idpf ", "",
+        "The driver of an Intel NIC (i40e, ixgbe, idpf). Usual causes: a firmware (NVM) that does not fit the driver, "
+        "a setting that the NIC does not support, or a reset in progress.",
+        kKernelLog, "Linux drivers/net/ethernet/intel"),
+
+    // ---- Clouds.
+    complaining(
+        "efa-driver-other", host, "^efa *:*:*.*: |^efa: |^infiniband efa_|^infiniband rdmap", "",
+        "The kernel driver of EFA (AWS). Usual causes: a command that the device rejects (limits of queue pairs, "
+        "memory regions or address handles), a device that does not answer, or an EFA driver that is older than the "
+        "instance type.",
+        "modinfo -F version efa; rdma resource show; journalctl -k -g efa", "Linux drivers/infiniband/hw/efa"),
+    failing(
+        "ena-other", host, "^ena *:*:*.*: |^ena: ", "",
+        "The driver of the Ethernet interface of an AWS instance (ENA): TCP, and not EFA. Usual causes: a limit of the "
+        "instance type, a device that does not answer and is reset, or an old driver. RDMA over EFA does not use it; "
+        "the bootstrap of the jobs does.",
+        "ethtool -S {netdev} | grep exceeded; modinfo -F version ena; journalctl -k -g ena",
+        "Linux drivers/net/ethernet/amazon/ena"),
+    failing(
+        "mana-other", host, "^mana *:*:*.*: |^mana: |^infiniband mana_|^mana_ib", "",
+        "The driver of the NIC of an Azure machine (MANA), or its RDMA driver. Usual causes: a request that the host "
+        "rejects, servicing of the host, or limits of the machine's size.",
+        "journalctl -k -g mana; rdma link show", "Linux drivers/net/ethernet/microsoft/mana"),
+    failing(
+        "netvsc-other", host, "^hv_netvsc|^hv_pci|^hv_vmbus|^virtio_net|^vmxnet3|^gve |^gve: |^idpf: ", "",
+        "A network driver of a virtual machine (Hyper-V, virtio, VMware, Google). Usual causes: the hypervisor "
+        "removed or changed the device, or limits of the machine's size. It carries TCP; RDMA uses a function of its "
+        "own.",
+        "ip -br link; journalctl -k -p warning", "Linux drivers/net/hyperv, drivers/net/virtio_net.c"),
+
+    // ---- HiSilicon, Chelsio, Marvell, others.
+    failing(
+        "hns-reset-other", host, kHns, "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware",
+        "The error handling and resets of a HiSilicon NIC. Usual causes: an internal error (ECC, overflow) that the "
+        "NIC reports, or a PF that was reset with all its virtual functions. The first line of the kernel log "
+        "decides.",
+        "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
+        "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c"),
+    complaining(
+        "hns-rdma-other", host,
+        "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq", "",
+        "The RDMA driver of a HiSilicon NIC (hns_roce). Usual causes: a request that is larger than the limits of the "
+        "NIC or not supported, a command that failed during a reset, or memory of the host.",
+        "ibv_devinfo -v -d {rdma}; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns"),
+    failing(
+        "hns-other", host, kHns, "",
+        "The driver of a HiSilicon NIC (hns3). Usual causes: a command that the firmware rejects, a setting that the "
+        "NIC does not support, a reset in progress, or a virtual function whose PF is down.",
+        "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3"),
+    failing(
+        "cxgb4-rdma-other", host, "^iw_cxgb4|^infiniband cxgb4|^infiniband iw_cxgb4|^c4iw", "",
+        "The iWARP driver of a Chelsio NIC (iw_cxgb4). Usual causes: a peer that closed or rejected the connection, a "
+        "request that is larger than the limits of the NIC, or a NIC in a fatal state.",
+        "journalctl -k -g cxgb4; rdma link show", "Linux drivers/infiniband/hw/cxgb4"),
+    failing(
+        "cxgb4-other", host, "^cxgb4 |^cxgb4: |^cxgb4vf", "",
+        "The driver of a Chelsio NIC (cxgb4). Usual causes: a firmware that does not fit the driver, filters or queues "
+        "that are used up, or a hardware error (parity) after which the NIC needs a reset.",
+        "journalctl -k -g cxgb4; ethtool -i {netdev}", "Linux drivers/net/ethernet/chelsio/cxgb4"),
+    failing(
+        "qed-other", host, kQed, "",
+        "The drivers of a Marvell FastLinQ NIC (qed, qede, qedr). Usual causes: a firmware command (MCP, ramrod) that "
+        "failed or timed out, limits of the NIC, a setting that it does not support, or a hardware attention, after "
+        "which the NIC is reset.",
+        "journalctl -k -g qed; ethtool -i {netdev}", "Linux drivers/net/ethernet/qlogic, drivers/infiniband/hw/qedr"),
+    complaining(
+        "erdma-other", host, "^erdma|^infiniband erdma", "",
+        "The RDMA driver of Alibaba Cloud (erdma). Usual causes: a command that the device rejects or does not answer, "
+        "limits of the instance type, or a device without its netdev.",
+        "journalctl -k -g erdma; rdma link show", "Linux drivers/infiniband/hw/erdma"),
+    failing("hfi1-other", host, "^hfi1 |^hfi1: |^hfi1_|^qib |^ib_qib", "",
+            "The driver of an Omni-Path NIC (hfi1). Usual causes: a cable or module of the port, a fabric manager that "
+            "does not run, a firmware that is missing, or a hardware error of the NIC.",
+            "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1"),
+    failing(
+        "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|^infiniband mlx4", "",
+        "The driver of an older Mellanox NIC (ConnectX-3). Usual causes: a firmware that does not answer or rejects a "
+        "command, or limits that module parameters set.",
+        "journalctl -k -g mlx4; ibv_devinfo -v -d {rdma}", "Linux drivers/net/ethernet/mellanox/mlx4"),
+    failing("cxi-driver-other", host, "^cxi_core|^cxi_ss1|^cxi_user|^cxi_eth|^cxi_|^kfabric|^kdreg", "",
+            "The kernel driver of an HPE Slingshot NIC. Usual causes: a link that is down or has errors, resources or "
+            "services (VNI) that are used up, or a hardware error of the NIC.",
+            "cxi_stat; journalctl -k -g cxi", "HPE shs-cxi-driver"),
+    complaining(
+        "soft-rdma-other", software, "^rdma_rxe|^rxe0|^rxe1|^siw|^infiniband rxe|^infiniband siw", "",
+        "A software RDMA device (rxe: Soft-RoCE, siw: software iWARP) on an ordinary netdev. Usual causes: a program "
+        "that uses a queue pair wrongly, a netdev that was removed, or limits of the device. It is for tests: no NIC "
+        "is at fault.",
+        "rdma link show; journalctl -k -g 'rxe|siw'", "Linux drivers/infiniband/sw"),
+
+    // ---- The kernel's RDMA stack and what uses it.
+    failing(
+        "kernel-cm-other", unknown,
+        "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agents|^"
+        "infiniband*SM AH",
+        "",
+        "The kernel's connection manager or management packets (MAD). Usual causes: a device that is being removed, a "
+        "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that "
+        "does not answer.",
+        "rdma link show; journalctl -k -p warning -g 'infiniband|rdma'", "Linux drivers/infiniband/core/cma.c, mad.c"),
+    failing(
+        "ipoib-other", unknown, "^ib_ipoib|^ib0: |^ib1: |^ib2: |^ib3: |^ib4: |^ib5: |^ib6: |^ib7: |^ipoib", "",
+        "IP over InfiniBand (ib_ipoib). Usual causes: a subnet manager that does not answer or refuses the join of "
+        "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
+        "RDMA without IP does not depend on it.",
+        "sminfo; ip -d link show {netdev}; journalctl -k -g ipoib", "Linux drivers/infiniband/ulp/ipoib"),
+    failing(
+        "nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet_rdma|^nvmet: |^nvmet|^nvme-rdma",
+        "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
+        "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: a "
+        "target that does not answer or refuses the connection, a network path that is lost, resources of the NIC, "
+        "or the drive itself.",
+        "nvme list-subsys; journalctl -k -g nvme; rdma link show",
+        "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c"),
+    failing(
+        "nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|^rpcrdma:|RPC:*rdma", "",
+        "NFS over RDMA (client: rpcrdma, server: svcrdma). Usual causes: a server that does not answer or listen on "
+        "the RDMA port, a connection that was lost, or memory that the NIC cannot register. The client connects "
+        "again.",
+        "mount | grep rdma; nfsstat -m; journalctl -k -g rpcrdma", "Linux net/sunrpc/xprtrdma"),
+    failing(
+        "srp-other", unknown, "ib_srp: |^ib_srp|^ib_srpt|^scsi host*ib_srp", "",
+        "SRP storage over RDMA (ib_srp: host, ib_srpt: target). Usual causes: a target that rejects the login or does "
+        "not answer, a path that is lost, or resources of the NIC.",
+        "journalctl -k -g srp; lsscsi", "Linux drivers/infiniband/ulp/srp"),
+    failing(
+        "iser-other", unknown, "^iser:|^iser |^isert:|^ib_iser|^ib_isert|^isert|connection*iser", "",
+        "iSCSI storage over RDMA (iser: host, isert: target). Usual causes: a target that does not answer or closed "
+        "the "
+        "connection, a path that is lost, or resources of the NIC.",
+        "iscsiadm -m session -P 3; journalctl -k -g iser", "Linux drivers/infiniband/ulp/iser"),
+    failing("rtrs-other", unknown, "^rtrs|^rnbd|rtrs_server|rtrs_client|rnbd_", "",
+            "Network block devices over RDMA (RTRS, RNBD). Usual causes: a peer that does not answer or closed the "
+            "connection, a path that is lost, or memory that the NIC cannot register.",
+            "ls /sys/class/rtrs-client; journalctl -k -g rtrs", "Linux drivers/infiniband/ulp/rtrs"),
+    failing(
+        "smc-other", unknown, "^smc: |^smc_|^smcr_|^smcd_", "",
+        "SMC, which carries TCP connections over RDMA. Usual causes: an RDMA device or PNET ID that is missing, a link "
+        "that was lost, or a peer without SMC; the connection then uses TCP.",
+        "smcr stats; smc_rnics; journalctl -k -g smc", "Linux net/smc"),
+    failing(
+        "rds-other", unknown, "^RDS|^rds_|^rds: |^rds|RDS/IB|RDS/RDMA", "",
+        "RDS, Oracle's datagrams over RDMA. Usual causes: a peer that does not answer or rejects the connection, or a "
+        "path that is lost; it connects again.",
+        "rds-info -I; journalctl -k -g RDS", "Linux net/rds"),
+    failing("lustre-rdma-other", unknown, "o2iblnd|kiblnd_|ko2iblnd|o2iblnd_cb.c|LNet*@o2ib", "",
+            "Lustre's network on RDMA (o2iblnd). Usual causes: a server or client that does not answer or rejects the "
+            "connection, a path that is lost, settings of the module that differ between the nodes (peer_credits, "
+            "map_on_demand), or memory that the NIC cannot register.",
+            "lnetctl net show -v; lnetctl peer show; journalctl -k -g LNet", "Lustre lnet/klnds/o2iblnd"),
+    marked(
+        "lustre-other", unknown, "LNetError|LustreError|LNet: *Error|LNetError:", "",
+        "Lustre or its network (LNet). Usual causes: a server that does not answer or was restarted, an LNet network "
+        "or route that is not set up on this node, or a path that is lost. LNet over tcp does not use RDMA.",
+        "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
+        "Lustre lnet, lustre"),
+    complaining(
+        "storage-client-other", unknown,
+        "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
+        "ERROR|nvme_rdma.c|^rdma.c:",
+        "",
+        "A storage client or server that can use RDMA (GPFS, Weka, BeeGFS, DAOS, SPDK). Usual causes: a server that "
+        "does not answer, a path that is lost, an RDMA port that was not found or may not be used, or the memlock "
+        "limit.",
+        "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product"),
+    failing("rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
+            "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
+            "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
+            "rdma link show; rdma system show; journalctl -k -p warning -g infiniband",
+            "Linux drivers/infiniband/core"),
+
+    // ---- NVIDIA's GPUs and their services.
+    failing("gpu-driver-other", host,
+            "NVRM: |^nvidia-modeset:|^nvidia-uvm:|^nvidia *:*:*.*: |^nvidia: "
+            "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
+            "",
+            "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
+            "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
+            "releases, or PCIe resources that the BIOS did not give.",
+            "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
+            "NVIDIA open-gpu-kernel-modules"),
+    complaining(
+        "fabricmanager-other", host,
+        "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
+        "NVIDIA's fabric manager (or NVLSM), which sets up NVSwitch and NVLink between the GPUs. Usual causes: a "
+        "release that is not that of the driver, an NVSwitch or NVLink that failed, or a GPU that was reset or is "
+        "missing. Without it CUDA does not start on machines with NVSwitch. The RDMA network is not at fault.",
+        "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; nvidia-smi nvlink -s",
+        "NVIDIA fabric manager"),
+    complaining(
+        "imex-other", host, "nvidia-imex|^imex|IMEX", "",
+        "nvidia-imex, which lets GPUs of several nodes share memory over NVLink. Usual causes: a node of its list "
+        "(nodes_config.cfg) that does not run it or is not reachable over TCP, different releases, or a domain that "
+        "is not complete.",
+        "systemctl status nvidia-imex; nvidia-imex-ctl -N", "NVIDIA IMEX"),
+    complaining(
+        "gpu-service-other", host,
+        "nvidia-persistenced|nv-hostengine|dcgm|DCGM|nvidia-smi|NVML|nvidia-ctk|^nvsm|nvidia-bug", "",
+        "A service or tool of NVIDIA's GPUs (DCGM, persistence daemon, nvidia-smi). Usual causes: a driver that is not "
+        "loaded or of another release, or a GPU that does not answer. The RDMA network is not at fault.",
+        "nvidia-smi; journalctl -k -g NVRM", "NVIDIA DCGM, nvidia-smi"),
+
+    // ---- AMD's GPUs.
+    failing(
+        "amdgpu-ras-other", host, kAmd,
+        "RAS|ras |ras_|ECC|poison|uncorrectable|correctable|hardware error|ACA|bad "
+        "page|eeprom|UMC|umc|MCA|retire|deferred",
+        {"Hardware errors of an AMD GPU (RAS): memory, caches, links, and the list of bad pages. Usual causes: memory "
+         "of the GPU with errors, or a threshold of bad pages that is reached. An uncorrectable error ends the "
+         "processes on the GPU. ",
+         {Work::in_machine, "Replace the GPU if it recurs."}},
+        "amd-smi metric --ecc; journalctl -k -g 'amdgpu.*(RAS|error)'",
+        "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c"),
+    failing(
+        "amdgpu-xgmi-other", host, kAmd, "xgmi|XGMI|hive|WAFL|link training",
+        "The links between the AMD GPUs of a node (XGMI). Usual causes: a link that did not come up or has errors, a "
+        "GPU of the group (hive) that failed or was reset alone. The RDMA network is not at fault.",
+        "amd-smi xgmi; amd-smi topology; journalctl -k -g xgmi", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_xgmi.c"),
+    failing(
+        "amdgpu-memory-fault-other", unknown, kAmd,
+        "page fault|retry "
+        "fault|VM_L2|PROTECTION_FAULT|gmc|GMC|gfxhub|mmhub|TLB|tlb|PERMISSION_FAULTS|MAPPING_ERROR|WALKER_ERROR|MORE_"
+        "FAULTS|in page starting",
+        "An access of an AMD GPU to memory that is not mapped, with its details. Usual causes: an error of the "
+        "program's kernel, memory that was freed while in use, or a follow-up of a reset. The line names the process.",
+        "journalctl -k -g amdgpu; coredumpctl list", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"),
+    failing("amdgpu-firmware-other", host, kAmd,
+            "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|^smc|SMC|pmfw|PMFW|^MES|^mes|IMU|TMR|^TA |^ta "
+            "|^fw|^FW|discovery|vbios|VBIOS|BIOS",
+            "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
+            "causes: "
+            "a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a power or "
+            "thermal limit.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm"),
+    failing("amdgpu-ring-other", unknown, kAmd,
+            "^ring|sdma|SDMA|job|fence|Fence|queue|Queue|^CP |^cp "
+            "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|^IH ",
+            "A queue of an AMD GPU (graphics, compute, SDMA, video). Usual causes: a program's kernel that hangs (the "
+            "driver then resets the queue or the GPU), or a GPU that failed before.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c"),
+    failing(
+        "amdgpu-reset-other", host, kAmd,
+        "reset|RESET|recover|BACO|mode1|mode2|bus|PCI|pcie|PCIe|suspend|resume|init|probe|hw_init|late_init",
+        "The start, stop or reset of an AMD GPU. Usual causes: a GPU that hangs or has failed (the first line of the "
+        "kernel log decides), a PCIe link that is lost, or a driver that does not fit.",
+        kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"),
+    failing(
+        "amdkfd-other", unknown, "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|HSA_STATUS|^hsa_|ROCr", "",
+        "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory that cannot be mapped or "
+        "evicted, a queue that hangs, /dev/kfd that the container has no access to, or a process that ended.",
+        "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
+    failing("amdgpu-other", host, kAmd, "",
+            "The driver of an AMD GPU (amdgpu). Usual causes: a GPU that failed or hangs, memory that is used up, a "
+            "setting "
+            "that the GPU does not support, or a firmware that does not fit.",
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu"),
+    complaining(
+        "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|amdsmi_|^rdc|gpuagent|device-metrics-exporter",
+        "",
+        "A tool or service of AMD's GPUs (amd-smi, RDC). Usual causes: amdgpu that is not loaded, /dev/kfd or /dev/dri "
+        "without permission, or a library of another release. The RDMA network is not at fault.",
+        "amd-smi list; ls -l /dev/kfd /dev/dri; lsmod | grep amdgpu", "ROCm amd-smi"),
+
+    // ---- Other accelerators.
+    failing(
+        "intel-gpu-other", host, "^xe *:*:*.*: |^i915 *:*:*.*: |^xe: |^i915: |^xe_guc|^drm/i915", "",
+        "The driver of an Intel GPU (xe, i915). Usual causes: a GPU whose firmware (GuC, HuC) failed or is missing, a "
+        "program's kernel that hangs, or a memory or PCIe error. The RDMA network is not at fault.",
+        "journalctl -k -g 'xe |i915'; xpu-smi discovery", "Linux drivers/gpu/drm/xe, i915"),
+    failing(
+        "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
+        "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "
+        "reset, a firmware that does not fit the driver, or a scale-out port (NIC of the accelerator) that is down.",
+        "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
+    failing(
+        "neuron-other", host, "^neuron|NRT:|^nrt_|neuron:|NEURON|NCCOM|^TDRV|TDRV:|NMGR:", "",
+        "The driver or runtime of an AWS Trainium or Inferentia accelerator (Neuron). Usual causes: an error of the "
+        "device or its memory, a runtime and driver of different releases, or EFA that is not set up for the ranks.",
+        "neuron-ls; journalctl -k -g neuron; fi_info -p efa", "AWS Neuron runtime"),
+
+    // ---- PCIe, IOMMU, memory.
+    failing(
+        "pcie-error-other", host, "AER: |DPC: |^pcieport*EDR|PCIe Bus Error|ACPI*EDR", "",
+        {"PCIe error reporting and containment (AER, DPC). Usual causes: a device that does not answer or sends wrong "
+         "packets, its slot, riser or cable. The address in the line is that of the port or the device. ",
+         {Work::in_machine, "Reseat the device or riser if it recurs."}},
+        "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie"),
+    failing(
+        "pcie-hotplug-other", host, "pciehp|^shpchp|^acpiphp|Slot(", "",
+        {"A PCIe slot with hotplug. Usual causes: a device that left or returned, a slot without power, or a link that "
+         "does not come up. ",
+         {Work::in_machine, "Reseat the device if it was not removed on purpose."}},
+        "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/hotplug"),
+    failing(
+        "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^nvgrace|^mlx5-vfio", "",
+        "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
+        "its "
+        "own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
+        "limit of the virtual machine.",
+        "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
+        "Linux drivers/vfio"),
+    failing("iommu-other", unknown,
+            "^DMAR|^DMAR:|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
+            "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "
+            "memory that is not mapped (its driver or firmware), a device that does not answer an invalidation, or a "
+            "BIOS table that is wrong. GPUDirect RDMA needs iommu=pt.",
+            "cat /proc/cmdline; journalctl -k -g 'DMAR|AMD-Vi|smmu'; fabric-agentctl check --only iommu",
+            "Linux drivers/iommu"),
+    failing("memory-error-other", host,
+            "^EDAC|^mce: |^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
+            "|^CPER|{*}[Hardware|^MCA:|^ras:|rasdaemon|mcelog",
+            "",
+            {"Errors of memory, CPU or platform, as the hardware or its firmware reports them. Usual causes: a memory "
+             "module, a CPU or a PCIe device. The lines with the same number or CPU belong together. ",
+             {Work::in_machine, "Replace the part that the lines name if the errors go on."}},
+            "journalctl -k -g 'Hardware Error|EDAC|mce'; ipmitool sel elist", "Linux drivers/edac, drivers/acpi/apei"),
+    failing("pcie-other", unknown,
+            "^pcieport|^pci *:*:*.*: |^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI|^ACPI*PCI", "",
+            "PCIe: enumeration, address space (BARs), power states and bridges. Usual causes: a BIOS that leaves too "
+            "little "
+            "address space, a device that does not answer, or a feature of a bridge that is not supported. Lines about "
+            "bridge windows at boot are often harmless.",
+            "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie", "Linux drivers/pci"),
+
+    // ---- Programs on the libraries of RDMA: after the kernel, whose functions have the same names.
+    complaining(
+        "ucx-program-other", unknown, "^ucp_|^uct_|ucxx|UCXX|ucx-py", "",
+        "A program that uses UCX reports an error of one of its calls. UCX's own line, with UCX_LOG_LEVEL=warn or "
+        "higher, has the reason.",
+        "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h"),
+    complaining(
+        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
+        "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
+        "that does not answer, a second subnet manager, or a link with errors.",
+        "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm"),
+    complaining(
+        "ib-diagnostics-other", unknown,
+        "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
+        "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
+        "",
+        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
+        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
+        "that does not answer, or a firmware that does not know the request.",
+        "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT"),
+    complaining(
+        "ibacm-other", unknown, "^ibacm|^acm_|acmp|^ib_acme", "",
+        "ibacm, the service that caches addresses and paths of InfiniBand. Usual causes: no InfiniBand port, a port "
+        "in use, or a subnet manager that does not answer. RoCE does not need it.",
+        "systemctl status ibacm; sminfo", "rdma-core ibacm"),
+    complaining(
+        "srp-daemon-other", unknown, "^srp_daemon|^ibsrpdm|^run_srp_daemon", "",
+        "srp_daemon, which looks for SRP storage on InfiniBand. Usual causes: no InfiniBand port (it has no use on "
+        "Ethernet), ib_umad or ib_srp that is not loaded, or a target that refuses the login.",
+        "systemctl status srp_daemon; ls -l /dev/infiniband", "rdma-core srp_daemon"),
+    complaining(
+        "rdmacm-library-other", unknown,
+        "librdmacm|^rdma_|^rping|^ucmatose|^rstream|^riostream|^cmtime|^udaddy|^mckey|RDMA_CM|^rdmacm", "",
+        "librdmacm, or a program that connects through it. Usual causes: an address that is not that of an RDMA port, "
+        "rdma_ucm that is not loaded, /dev/infiniband/rdma_cm that is not in the container, no route, or a peer that "
+        "does not listen. The errno or the event decides.",
+        "rdma link show; ip -br addr; ls -l /dev/infiniband", "rdma-core librdmacm"),
+    complaining(
+        "verbs-provider-other", unknown,
+        "^libmlx5|^libbnxt_re|^bnxt_re_|^libirdma|^irdma_|^libionic|^ionic_|^libefa|^efa_|^libhns|^hns_roce_u|^"
+        "libcxgb4|^libqedr|^qelr|^liberdma|^libsiw|libsiw:|^libmana|^librxe|^mlx5dv_|^efadv_|^hnsdv_|^manadv_|^mlx5: "
+        "|^libhfi1|^libmlx4",
+        "",
+        "The provider of libibverbs for this NIC, in the process of the program. Usual causes: an object that the NIC "
+        "cannot make (limits of queue pairs, sizes, an operation that it lacks), a provider that does not fit the "
+        "kernel's driver, or a NIC in an error state. The errno decides.",
+        "ibv_devinfo -v -d {rdma}; rdma resource show; uname -r", "rdma-core providers"),
+    complaining(
+        "verbs-library-other", unknown, "libibverbs|libibumad|libibmad|libibnetdisc|^ibverbs|^umad_|^ibv_|^verbs_", "",
+        "libibverbs or libibumad, the libraries of RDMA, or a program that calls them. Usual causes: a device that is "
+        "not in the container or of another network namespace, a provider that is missing, the memlock limit, or "
+        "limits of the NIC. The errno decides.",
+        "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs"),
+
+    failing("rdma-program-other", unknown,
+            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
+            "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
+            "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
+            "",
+            "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
+            "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
+            "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
+            "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src"),
+
+    // ---- Services of the node.
+    marked("slurm-other", unknown,
+           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
+           "error:|"
+           "scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
+           "fatal:|slurmd[*error:|slurmctld[*error:|"
+           "slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|squeue: error:|pam_slurm*error",
+           "",
+           "Slurm: the controller (slurmctld), a node's daemon (slurmd), a job step (slurmstepd) or a client (srun). "
+           "Usual "
+           "causes: daemons that do not reach each other, a file of the configuration that differs between the nodes, "
+           "munge and clocks, resources (GPUs, cgroups) that do not exist as configured, or a task that failed. RDMA "
+           "is not used here.",
+           "scontrol show node; scontrol ping; journalctl -u slurmd -p warning", "Slurm src"),
+    complaining(
+        "slurm-daemon-other", unknown,
+        "^slurmd|^slurmctld|^slurmstepd|^slurmdbd|^munged|^srun:|^sackd|^slurmrestd|^pyxis|pyxis:|^enroot|enroot", "",
+        "Slurm, or its plugins for containers (pyxis, enroot). Usual causes: daemons that do not reach each other, an "
+        "image that cannot be read, a hook that failed, a full file system, or configuration that differs between the "
+        "nodes.",
+        "scontrol show node; journalctl -u slurmd -p warning; df -h", "Slurm src, pyxis, enroot"),
+    complaining(
+        "k8s-device-plugin-other", host,
+        "device-plugin|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
+        "operator|network-operator|gpu-feature|nfd-worker|node-feature",
+        "",
+        "A device plugin or operator of Kubernetes, which gives GPUs or RDMA devices to pods. Usual causes: a selector "
+        "of its configuration that matches no device, a driver that is not loaded, or a kubelet that was restarted "
+        "(its socket is gone). Pods then wait for the resource or start without the device.",
+        "kubectl describe node NODE | grep -A 8 Allocatable; rdma link show",
+        "NVIDIA k8s-device-plugin, k8s-rdma-shared-dev-plugin"),
+    complaining(
+        "k8s-network-other", host,
+        "multus|sriov-cni|sriov-network|SriovNetwork|ib-sriov|rdma-cni|SRIOV-CNI|type=\"sriov|type=\"ib-sriov|type="
+        "\"rdma|type=\"host-device|type=\"macvlan|type=\"ipvlan|whereabouts|type=\"ovs|config-daemon",
+        "",
+        "The additional network interfaces of pods (Multus, SR-IOV CNI, RDMA CNI, IPAM). Usual causes: a virtual "
+        "function that is in use or gone, no free address, RDMA's network namespace mode (rdma system show), or a "
+        "network attachment that does not exist.",
+        "kubectl describe pod POD; ip link show; rdma system show", "Multus, sriov-cni, rdma-cni"),
+    complaining(
+        "nvidia-container-other", host,
+        "nvidia-container|libnvidia-container|nvidia-ctk|NVIDIA "
+        "Container|nvidia-oci|container-toolkit|nvidia.com/gpu|nvidia-cdi",
+        "",
+        "NVIDIA's container toolkit, which adds the GPUs to containers. Usual causes: a driver that is not loaded or "
+        "of "
+        "another release, a runtime that is not configured for it, a device or CDI file that is missing, or cgroups. "
+        "The RDMA network is not at fault.",
+        "nvidia-smi; nvidia-container-cli info; nvidia-ctk cdi list", "NVIDIA container toolkit"),
+    complaining(
+        "kubelet-other", unknown, "kubelet[*]: E|kubelet[*]: F|kubelet[*rror|^kubelet:|^kube-proxy|^kubelet ", "",
+        "The kubelet, which runs the pods of a node. Usual causes: a container runtime, device plugin or network "
+        "plugin "
+        "that does not answer, a full disk or memory, or an API server that cannot be reached.",
+        "kubectl describe node NODE; journalctl -u kubelet -p warning", "Kubernetes pkg/kubelet"),
+    complaining(
+        "container-runtime-other", unknown,
+        "containerd[|dockerd[|crio[|^containerd:|^dockerd:|^docker:|^runc|^crun|^podman|^crio|runc run|OCI "
+        "runtime|^apptainer|^singularity",
+        "",
+        "The container runtime (containerd, Docker, CRI-O, runc, Podman, Apptainer). Usual causes: an image, device or "
+        "mount that does not exist, a hook that failed, a full file system, or cgroups.",
+        "journalctl -u containerd -p warning; df -h; ls -l /dev/infiniband", "containerd, runc"),
+
+    // ---- Switches.
+    marked("sonic-pfc-other", network,
+           "ERR swss#|ERR syncd#|WARNING swss#|WARNING syncd#|NOTICE swss#orchagent: :- *PFC Watchdog",
+           "pfc|PFC|watermark|uffer|headroom|ueue",
+           "SONiC's handling of PFC, queues and buffers. Usual causes: a host or switch that sends PFC without end, a "
+           "profile of buffers that the chip rejects, or a configuration that does not fit the port's speed.",
+           "show pfcwd stats; show pfc counters; show buffer configuration", "SONiC sonic-swss orchagent"),
+    marked(
+        "sonic-other", network,
+        "ERR swss#|ERR syncd#|WARNING syncd#|WARNING swss#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR "
+        "syncd|WARNING orchagent|WARNING pmon#|CRIT syncd#|CRIT swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR "
+        "database#|WARNING bgp#|WARNING teamd#|WARNING lldp#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
+        "",
+        "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon the "
+        "modules and fans, bgp the routes. Usual causes: a configuration that the chip rejects, a table that is used "
+        "up, a module or fan, or a chip that does not answer (syncd).",
+        "show interfaces status; show logging; show platform summary; docker ps", "SONiC sonic-swss, sonic-sairedis"),
+    complaining(
+        "cumulus-other", network,
+        "^switchd|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^sx_|SXD|sx_sdk|^hw-"
+        "management|^sdk_",
+        "",
+        "A service of Cumulus Linux or NVIDIA's switches (switchd, clagd, nvued, the SDK of the chip). Usual causes: a "
+        "configuration that the chip rejects, a table that is used up, a module, or a peer switch of the MLAG that "
+        "does not answer.",
+        "nv show interface; systemctl status switchd; tail -n 50 /var/log/switchd.log", "Cumulus Linux switchd"),
+    marked("switch-log-other", network, "%*-0-|%*-1-|%*-2-|%*-3-|%*-4-",
+           "%ETH|%PFC|%QOS|%LACP|%LLDP|%BGP|%MLAG|%IF|%PORT|%XCVR|%TRANSCEIVER|%HARDWARE|%SAND|%TAHUSD|%IPQOSMGR|%"
+           "PLATFORM|"
+           "%VPC|%PHY|%LINEPROTO|%LINK|%PLATFORM|%FWK|%TAH|%SPANTREE|%STP|%MODULE|%SFF8472|%ACL|%MTC|%AGENT|%PROCMGR|%"
+           "ROUTING|"
+           "%BFD|%EVPN|%ARP|%L2|%L3|%QUEUE|%POWER|%FAN|%TEMP|%ENVMON|%SYSTEM|%KERN|%USER|%SNMP|%FEX|%NVE|%ELTM|%DCBX|%"
+           "VSHD|%PIM|%OSPF|%CAPACITY|%RIB|%FIB|%PTP|%REDUNDANCY",
+           "A switch (NX-OS, EOS or similar) reports an event of severity 0 to 4: %FACILITY-SEVERITY-NAME. The "
+           "facility is "
+           "the part of the switch: ETHPORT and LINEPROTO the ports, PFC and QOS the queues, XCVR the modules, BGP and "
+           "LACP the protocols.",
+           "show interface status; show interface counters errors; show logging", "vendors' lists of system messages"),
+
+    // ---- Any other operation that a driver reports as failed.
+    {.id = "driver-error",
+     .cause = host,
+     .patterns = "",
+     .meaning =
+         "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message "
+         "more closely: its codes are all that is known. Look at the versions of driver and firmware, and at the "
+         "first such line in the kernel log.",
+     .next = kKernelLog,
+     .source = "Linux drivers/net/ethernet, drivers/infiniband",
+     .call = Call::of_driver},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kComponentMessages = kRows;
+
+}  // namespace fabric::lines
