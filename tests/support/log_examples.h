@@ -398,7 +398,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"cpu-throttled", "linux-pm list", "[  836.709562] CPU7: Core temperature is above threshold, cpu clock is throttled (total events = 219)"},
     {"perftest-queue-pair", "format", " Unable to Connect the HCA's through the link"},
     {"perftest-port-down", "format", " Port number 1 state is Down"},
-    {"driver-error", "format", "mlx5_core  1 ailed"},
+    {"driver-error", "format", "ice ens1f0: failed to set the rings"},
     {"registration-refused", "openucx/ucx 2710", "[1529871139.428305] [node-a:28772:0]         rcache.c:534  UCX  WARN  failed to register region 0x563b3f909550 [0x7fae34a00000..0x7fae35000000]: Input/output error"},
     {"registration-unsupported", "format", "ibv_reg_mr(address=0x7f0000000000) failed: Operation not supported"},
     {"registration-failed", "format", "ibv_reg_mr(address=0x7f0000000000) failed"},
