@@ -587,6 +587,12 @@ inline constexpr LogExample kLogExamples[] = {
     {"rdmacm-route-local", "Mellanox/k8s-rdma-sriov-dev-plugin 22", "rdma_resolve_route failed"},
     {"other-link-down", "format", "systemd-networkd[811]: docker0: Lost carrier"},
     // Any other error of a component.
+    {"kernel-warning-other", "ROCm/legacy-rocm-build 2197", "WARNING: CPU: 96 PID: 903 at drivers/gpu/drm/amd/amdgpu/amdgpu_irq.c:600 amdgpu_irq_put+0x9f/0xb0 [amdgpu]"},
+    {"sonic-warning-other", "format", "sonic WARNING syncd#syncd: :- notifySyncd: the attribute is not supported"},
+    {"sonic-pfc-other", "sonic-net/sonic-buildimage 5170", "Aug  3 09:54:08.709174 sonic ERR swss#orchagent: :- processBufferPool: Failed to modify buffer pool, name:egress_pool, sai object:18000000000604, status:-5"},
+    {"sonic-other", "sonic-net/sonic-buildimage 4127", "Jun  3 07:59:01.257158 sonic-s6100-07 ERR swss#orchagent: :- internal_redis_generic_get: generic get failed due to SELECT operation result: TIMEOUT"},
+    {"mooncake-other", "kvcache-ai/Mooncake 1088", "E1120 11:10:27.133715 203020 transfer_task.cpp:305] Failed to complete transfers after 60 seconds for batch 2586731328"},
+    {"k8s-device-plugin-other", "Mellanox/k8s-rdma-sriov-dev-plugin 27", "Fail to config vfs for ndev = enp96s0f0"},
     {"amd-tools-other", "format", "rocm-smi: ERROR: GPU[3]: Unable to read the power cap"},
     {"amdgpu-firmware-other", "format", "amdgpu 0000:05:00.0: amdgpu: NPS config mismatch - expected ranges: 3 discovery - nps mode: 3, nps ranges: 3"},
     {"amdgpu-memory-fault-other", "format", "[drm:gmc_v10_0_flush_gpu_tlb [amdgpu]] *ERROR* Timeout waiting for sem acquire in VM flush!"},
@@ -864,6 +870,9 @@ inline constexpr std::string_view kInformationalLines[] = {
     "INFO syncd#supervisord: syncd failed 0 times",
     "[rank0]:[I1129 13:04:29.110000000 ProcessGroupNCCL.cpp:905] [PG 0 Rank 0] ProcessGroupNCCL initialized, abort on error",
     "[I1129 13:04:29.110000000 TCPStore.cpp:274] The server has failed over 0 times",
+    "I20250519 11:37:43.163743  1480 transfer_engine.cpp:44] Transfer Engine starting. Failed segments: 0",
+    "[I ProcessGroupNCCL.cpp:850] [Rank 0] NCCL watchdog thread started! Errors abort the rank.",
+    "Nov 10 06:09:13.271629 sonic INFO lldp#lldpmgrd: Unable to retrieve description for port 'Ethernet0'. Not adding port description",
     "I1129 13:04:29.119704 2179433 rdma_context.cpp:126] RDMA device mlx5_0 LID 0 GID failed 0 times",
     "%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet1, changed state to up",
 };
