@@ -199,6 +199,7 @@ void Agent::rescan() {
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
   for (const std::string& id : manager_.rescan()) schedule_.at({TaskKind::reconcile_port, id}, now());
+  if (const auto again = manager_.rescan_after()) schedule_.at({TaskKind::rescan}, now() + *again);
   schedule_.at({TaskKind::reconcile_host}, now());  // the sysctls of an interface exist as long as the interface does
   for (const std::string& id : manager_.links_recovered()) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
   if (!kernel_.root.is_host()) return;
@@ -211,9 +212,16 @@ void Agent::reconcile_port(const std::string& id) {
   // The watchdog and the start timeout begin again with each port: with dead firmware each command takes a minute.
   if (ready_) sd_notify(0, "WATCHDOG=1");
   else sd_notify(0, "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
-  auto done = manager_.reconcile_port(id, now());
+  const qos::Instant start = now();
+  auto done = manager_.reconcile_port(id, start);
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at({TaskKind::reconcile_port, id}, now() + kLockRetry);
   else if (!done) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
+  if (done)
+    for (const std::string& other : manager_.waiting_for(id)) schedule_check(other);
+  // Dead firmware costs seconds with each pass, which the other ports must not wait for all the time.
+  if (const auto again = manager_.retry_after(id))
+    schedule_.at({TaskKind::reconcile_port, id},
+                 now() + std::max<qos::Instant::duration>(*again, 10 * (now() - start)));
   if (manager_.is_in_conflict(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kConflictReread);
   if (manager_.waits_for_idle(id)) schedule_.at({TaskKind::poll_idle, id}, now() + kIdlePoll);
   if (auto opens = manager_.until_window()) schedule_.at({TaskKind::window}, now() + *opens + kWindowSlack);
@@ -231,11 +239,11 @@ void Agent::reconcile_all() {
 }
 
 void Agent::watch_confirm() {
-  const Suspension::Watch watch = manager_.watch_confirm();
-  if (watch.again) schedule_.at({TaskKind::watch_confirm}, now() + *watch.again);
+  const Suspension::NextSteps next = manager_.watch_confirm();
+  if (next.again) schedule_.at({TaskKind::watch_confirm}, now() + *next.again);
   if (!record_) schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);  // no inotify
-  if (watch.confirmed) return reload();  // the files have the confirmed configuration
-  if (watch.changed) reconcile_all();
+  if (next.confirmed) return reload();  // the files have the confirmed configuration
+  if (next.changed) reconcile_all();
 }
 
 void Agent::settle(const std::string& id) {

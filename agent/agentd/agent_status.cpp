@@ -76,7 +76,8 @@ void Publisher::publish(Environment& environment, ErrorLog& errors, const AgentV
   same.updated = state_.updated;
   state::Devices devices;
   for (const auto& [id, entry] : view.table.entries())
-    if (now.ports.contains(id)) devices[id] = entry.port.ifindex;
+    // A port without an entry, too: an entry that a restart brings does not make it a new one.
+    if (now.ports.contains(id) || entry.arrival == Arrival::unmatched) devices[id] = entry.port.ifindex;
   if (same == state_ && config == config_ && devices == devices_) return;
   if (auto saved = state::save_agent_state(environment.directory, now, config, devices); !saved)
     return errors.once(saved.error().text() + "; enforcement continues; retried with the next change");

@@ -4,7 +4,6 @@
 #include "agentd/messages.h"
 #include "judge/topology.h"
 #include "node/inventory.h"
-#include "node/pci_state.h"
 #include "node/scan.h"
 #include "topology/inventory.h"
 

@@ -30,8 +30,8 @@ int log_failure(const std::string& subject, const Result<void>& done) {
   return 2;
 }
 
-// Of a configuration that cannot be used. systemd starts the agent again after an error that may pass, such as EIO or
-// EMFILE, and not after a fault in the files.
+// The exit status if the configuration cannot be used. systemd starts the agent again after an error that may pass,
+// such as EIO or EMFILE, and not after a fault in the files.
 int config_exit_code(const Error& failure) {
   constexpr int kOfTheFiles[]{0, ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG};
   return contains(kOfTheFiles, failure.code) ? EX_CONFIG : EX_OSERR;

@@ -46,7 +46,7 @@ Notification parse_ethtool(View8 payload) {
     case ETHTOOL_MSG_CHANNELS_NTF:
     case ETHTOOL_MSG_PAUSE_NTF:
     case ETHTOOL_MSG_FEC_NTF: note.how = NotificationKind::ethtool; break;
-    default: break;  // of none of our settings
+    default: break;  // not of a setting of the agent
   }
   return note;
 }

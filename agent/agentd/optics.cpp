@@ -4,7 +4,6 @@
 #include <linux/netlink.h>
 
 #include "base/clock.h"
-#include "judge/finding.h"
 #include "kernel/netlink/ethtool_link.h"
 
 namespace fabric::agentd {

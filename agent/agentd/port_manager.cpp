@@ -11,6 +11,14 @@ namespace fabric::agentd {
 static constexpr std::chrono::seconds kLockPatience{10};
 static constexpr int kMaxWindowWait = 60;  // minutes
 
+// After so many failures in a row; nullopt: none.
+static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, std::chrono::milliseconds longest) {
+  constexpr unsigned kMostDoublings = 12;
+  if (failures == 0) return std::nullopt;
+  const std::chrono::milliseconds pause{1'000U << std::min(failures - 1, kMostDoublings)};
+  return std::min(pause, longest);
+}
+
 PortManager::PortManager(Environment environment, Policy policy)
     : environment_(std::move(environment)),
       policy_(std::move(policy)),
@@ -43,6 +51,8 @@ void PortManager::remember_published() {
       if (is_left && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
     }
   }
+  for (const auto& [id, device] : devices)
+    if (!(*state)->ports.contains(id)) table_.expect(id, device);
 }
 
 void PortManager::set_policy(Policy policy) {
@@ -67,10 +77,18 @@ void PortManager::note_config(const ConfigInUse& config) {
 std::vector<std::string> PortManager::rescan() {
   std::map<std::string, Port> present;
   FoundPorts found_ports = environment_.scan(policy_);
-  for (Port& port : found_ports.ports) present.emplace(port.id(), std::move(port));
+  std::string unread = found_ports.unread;
+  if (!unread.empty()) unread = "RDMA devices cannot be listed: " + unread;
+  for (Port& port : found_ports.ports) {
+    // Without its netdev's index and address it would be taken for another device, and for another card.
+    const bool is_whole = !is_unread(port, kNetdevSubject);
+    if (is_whole) present.emplace(port.id(), std::move(port));
+    else unread = port.id() + ": " + why_unread(port, kNetdevSubject);
+  }
   // A port that could not be listed is not gone.
-  if (!found_ports.unread.empty()) {
-    errors_.once("RDMA devices cannot be listed: " + found_ports.unread + "; the known ports are kept");
+  incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
+  if (!unread.empty()) {
+    errors_.once(unread + "; the known ports are kept");
     for (const std::string& id : table_.ids())
       if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
   }
@@ -98,6 +116,10 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device || found.renamed || found.other_entry) fresh.push_back(id);
   }
   return fresh;
+}
+
+std::optional<std::chrono::milliseconds> PortManager::rescan_after() const {
+  return pause_after(incomplete_scans_, policy_.reread);
 }
 
 Result<Fd> PortManager::lock(qos::Instant now) {
@@ -133,6 +155,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
+  const Qos before = entry.port.qos;
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
@@ -140,6 +163,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
 
     const bool gone = contains(changes, ENODEV, &Change::code);
+    const bool lost = contains(changes, true, &Change::is_lost);
+    entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
+    entry.changed = !(entry.port.qos == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
     const bool again = std::exchange(entry.answered_enodev, gone);
@@ -156,6 +182,21 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   return {};
 }
 
+std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::string& id) const {
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr) return std::nullopt;
+  return pause_after(entry->cut_short, policy_.reread);
+}
+
+std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
+  std::vector<std::string> out;
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr || !entry->changed || entry->port.bond.empty()) return out;
+  for (const auto& [other, each] : table_.entries())
+    if (other != id && each.port.bond == entry->port.bond && each.port.rdma == entry->port.rdma) out.push_back(other);
+  return out;
+}
+
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   table_.passed_unmatched(entry, policy_, now);
   const std::string id = entry.port.id();
@@ -165,7 +206,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   }
   auto locked = lock(now);
   if (!locked) return locked.error();
-  if (suspension_.reason().empty()) releases_.restore(entry.port, policy_, now);
+  if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) restored_.insert(id);
   return {};
 }
 
@@ -187,10 +228,20 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 
 Result<void> PortManager::settle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
-  if (entry == nullptr || !is_enforcing() || policy_for(policy_, entry->port) == nullptr) return {};
+  if (entry == nullptr) return {};
+  const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
+  if (!is_enforced && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
-  return qos::settle(environment_.kernel, entry->port);
+  auto settled = qos::settle(environment_.kernel, entry->port);
+  if (settled) restored_.erase(id);
+  return settled;
+}
+
+Suspension::NextSteps PortManager::watch_confirm() {
+  Suspension::NextSteps next = suspension_.watch(config_, table_.ports());
+  restored_.insert(next.written.begin(), next.written.end());
+  return next;
 }
 
 void PortManager::on_notification(const std::string& id, NotificationKind how) {

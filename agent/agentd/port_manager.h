@@ -31,12 +31,20 @@ class PortManager {
   // Scans for ports. Returns the ids of the ports to check: new, re-created (driver reload), renamed, or matched by a
   // different entry now.
   std::vector<std::string> rescan();
+  // The time until the next scan, if the last one was incomplete; as retry_after().
+  [[nodiscard]] std::optional<std::chrono::milliseconds> rescan_after() const;
   // Reconciles one port, as far as its settings may be written now. EWOULDBLOCK: another process is writing; try again.
   // ENODEV: the port has disappeared or its device was re-created: call rescan().
   Result<void> reconcile_port(const std::string& id, qos::Instant now);
+  // The time until the next pass, if the last one could not read the port to its end: no notification may come when it
+  // can be read again. Doubled with each further such pass, up to the re-read period.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const std::string& id) const;
+  // The other ports of the port's bond, if the last pass has changed the port: what they wait for may be done.
+  [[nodiscard]] std::vector<std::string> waiting_for(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
-  // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
+  // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle). Of a port that is
+  // enforced, or whose settings were restored since its last carrier-up.
   Result<void> settle(const std::string& id);
 
   // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.
@@ -44,7 +52,7 @@ class PortManager {
   PortTable::LinkEvents link_changed(const rtnl::Link& link) { return table_.link_changed(link); }
   std::vector<std::string> links_recovered() { return table_.links_recovered(); }
   // Reads the record of an `apply --confirm`, and restores the previous settings if its deadline has passed.
-  Suspension::Watch watch_confirm() { return suspension_.watch(config_, table_.ports()); }
+  Suspension::NextSteps watch_confirm();
 
   // True if the policy has a sysctl of this interface.
   [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;
@@ -84,6 +92,8 @@ class PortManager {
   Suspension suspension_;
   Publisher publisher_;
   std::string config_error_;
+  unsigned incomplete_scans_ = 0;   // in a row
+  std::set<std::string> restored_;  // ports that a release or the end of an apply has written: to be settled
   std::optional<qos::Instant> locked_out_since_{};
 };
 

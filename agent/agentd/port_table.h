@@ -33,6 +33,8 @@ struct PortEntry {
   std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};
   bool answered_enodev = false;  // in the last pass, although the netdev exists
+  unsigned cut_short = 0;        // passes in a row that could not read the port to their end
+  bool changed = false;          // the last pass has read other values than the one before
   std::optional<bool> carrier{};
   std::optional<uint32_t> carrier_downs{};
 };

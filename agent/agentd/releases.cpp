@@ -56,14 +56,15 @@ bool Releases::is_restoring(const std::string& id) const {
   return state != nullptr && *state == State::restoring;
 }
 
-void Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
+bool Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
   const std::string id = port.id();
   Retry& retry = retries_[id];
-  if (now < retry.next) return;
+  if (now < retry.next) return false;
   auto originals = state::load_originals(environment_.directory);
-  if (!originals)
-    return errors_.once(originals.error().text() + "; the restore of " + id +
-                        " waits until the file is repaired or removed");
+  if (!originals) {
+    errors_.once(originals.error().text() + "; the restore of " + id + " waits until the file is repaired or removed");
+    return false;
+  }
   const Changes changes = qos::restore(environment_.kernel, port, *originals,
                                        {.in_use = environment_.in_use,
                                         .disruptive = policy.disruptive,
@@ -82,10 +83,11 @@ void Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
   const size_t left_before = results_.of(id).size(), left_now = left.size();
   results_.replace(id, std::move(left));
   const auto written = std::ranges::count_if(changes, was_written);
-  if (waits && written == 0 && left_now == left_before) return;  // already reported
+  if (waits && written == 0 && left_now == left_before) return false;  // already reported
   std::string what = "released: " + std::to_string(written) + " settings restored";
   if (left_now != 0) what += ", " + std::to_string(left_now) + " not restored: see fabric-agentctl status";
   environment_.log(port_entry(id, left_now == 0 ? LOG_NOTICE : LOG_WARNING, what));
+  return written != 0;
 }
 
 }  // namespace fabric::agentd

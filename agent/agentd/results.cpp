@@ -55,7 +55,7 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
       (change.disruptive && writer != nullptr && qos::is_alive(environment_.kernel.root, writer->process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
-  if (change.code != ENODEV) transition = drift_.observe(change, now, written);
+  if (change.code != ENODEV && !change.is_lost) transition = drift_.observe(change, now, written);
   // The driver has just refused the setting, so reconcile() reports it as in conflict: it is still refused.
   if (change.outcome == Outcome::conflict && !drift_.is_in_conflict(change.port, key) && before != nullptr) {
     std::string from = std::move(change.from);

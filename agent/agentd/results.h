@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the passes: the last result and the drift record of each setting. Logs news.
+// The results of the passes: the last result and the drift record of each setting. Logs changes.
 #pragma once
 
 #include "agentd/environment.h"

@@ -33,32 +33,32 @@ bool Suspension::refresh(const std::string& config) {
   return reason_ != before;
 }
 
-Suspension::Watch Suspension::watch(const std::string& config, std::vector<Port> present) {
-  Watch watch;
-  watch.changed = refresh(config);
-  if (environment_.read_only) return watch;
+Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present) {
+  NextSteps next;
+  next.changed = refresh(config);
+  if (environment_.read_only) return next;
   if (state_ == State::ended) {
     state_ = State::none;
     const auto record = confirm::load(environment_.directory);
-    watch.confirmed = record && !*record;
+    next.confirmed = record && !*record;
     refresh(config);
   }
   auto record = confirm::load(environment_.directory);
-  if (state_ == State::none && record && !*record) return watch;
+  if (state_ == State::none && record && !*record) return next;
   auto lock = state::take_lock(environment_.directory);
   record = confirm::load(environment_.directory);
   const bool is_pending = record && *record && confirm::is_pending(**record);
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
-    if (state_ == State::awaiting || (!lock && record && *record)) watch.again = kRetry;
+    if (state_ == State::awaiting || (!lock && record && *record)) next.again = kRetry;
     if (is_pending && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
-      watch.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
-    return watch;
+      next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
+    return next;
   }
-  const auto pause = revert(**record, present);
-  if (confirm::is_pending(**record) || !(*record)->is_restored()) watch.again = pause;
-  watch.changed = refresh(config) || watch.changed;
-  return watch;
+  const auto pause = revert(**record, present, next);
+  if (confirm::is_pending(**record) || !(*record)->is_restored()) next.again = pause;
+  next.changed = refresh(config) || next.changed;
+  return next;
 }
 
 void Suspension::drop_reverted() {
@@ -74,7 +74,7 @@ void Suspension::drop_reverted() {
   reason_.clear();
 }
 
-std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present) {
+std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   const auto changes =
       confirm::lapse(environment_.directory, environment_.kernel, present, record, environment_.in_use);
@@ -83,6 +83,8 @@ std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vecto
     return kRetry;
   }
   const auto written = std::ranges::count_if(*changes, was_written);
+  for (const Change& change : *changes)
+    if (was_written(change) && change.sysctl.empty()) next.written.insert(change.port);
   const std::string count = std::to_string(written) + " settings written";
   const std::string left = confirm::left_text(record);
   if (confirm::is_pending(record)) {

@@ -19,15 +19,16 @@ class Suspension {
   // Reads the record. `config`: the digest of the policy that would be enforced. True if the reason has changed.
   bool refresh(const std::string& config);
 
-  // What the caller must do after watch().
-  struct Watch {
+  // The caller's next steps after watch().
+  struct NextSteps {
     std::optional<std::chrono::milliseconds> again{};  // call watch() again after this time
-    bool confirmed = false;  // the apply has just been confirmed: read the configuration files again
-    bool changed = false;    // enforcement was suspended or resumed: check every port
+    bool confirmed = false;           // the apply has just been confirmed: read the configuration files again
+    bool changed = false;             // enforcement was suspended or resumed: check every port
+    std::set<std::string> written{};  // ports whose previous settings were restored: they must be settled
   };
-  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. What this
-  // process may not write, it leaves to another one (confirm::Share). Call it when the record changes.
-  Watch watch(const std::string& config, std::vector<Port> present);
+  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Settings
+  // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
+  NextSteps watch(const std::string& config, std::vector<Port> present);
 
   // Removes the record of a reverted apply: a reload confirms its configuration.
   void drop_reverted();
@@ -39,7 +40,7 @@ class Suspension {
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
   // Restores the previous settings and logs the result. Returns the pause before the next call.
-  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present);
+  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next);
 
   Environment& environment_;
   ErrorLog& errors_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what mlx5's firmware counts of its queues (devlink health reporter "vnic"), on a thread of its own. agentd does
-// it because the exporter lacks CAP_NET_ADMIN.
+// Reads the queue counters of mlx5's firmware (devlink health reporter "vnic"), on a thread of its own. agentd does it
+// because the exporter lacks CAP_NET_ADMIN.
 #pragma once
 
 #include "agentd/messages.h"

@@ -24,4 +24,7 @@ constexpr int rank(Status value) {
   return 3;
 }
 
+// Something is wrong: neither ok nor unknown.
+constexpr bool is_fault(Status value) { return value == Status::warning || value == Status::critical; }
+
 }  // namespace fabric

@@ -23,8 +23,8 @@ namespace fabric {
 namespace confirm {
 namespace {
 
-// A card that has not come back for this long is dead or was taken out, and a driver that has refused for this long
-// will go on: the other ports must not stay without enforcement till then.
+// After this time a NIC that is absent counts as gone, and a refusal as final: they must not keep the other ports
+// without enforcement.
 constexpr std::chrono::minutes kPatience{10};
 
 // The process of start_guard(); writes one byte to `ready` when it is detached from its starter.
@@ -184,6 +184,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
   const Keys own = keys & qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
+  if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/in_use.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 

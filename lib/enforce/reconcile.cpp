@@ -10,17 +10,15 @@
 namespace fabric::qos {
 namespace {
 
-// Read while the link is down, from drivers that show only the mode in use. A policy never asks for it.
-constexpr Fec kNoFec{};
-
-// Of a pass: a class of traffic moves in three steps, and a setting may have to be written twice.
+// The most rounds of a pass and writes of a setting: a class of traffic moves in three steps, and a setting may have to
+// be written twice.
 constexpr int kRounds = 6;
 constexpr unsigned kTimes = 2;
 
 // How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
   untouched,  // no write was tried
-  blocked,    // must not be written, or not now: Row::blocked_as
+  blocked,    // must not be written, or not now: Row::blocker
   planned,    // a plan would write it
   unproven,   // written; the reading does not prove that the NIC uses the value
   proven,     // written, and a reading that proves it matches
@@ -29,25 +27,23 @@ enum class Progress : uint8_t {
   doubtful,   // refused, but it reads back as wanted: the NIC may not do what it shows
 };
 
+// Why a setting must not be written, or not now.
+struct Blocker {
+  Outcome outcome{};  // unsupported, conflict, pending or unsaved
+  std::string why{};
+  std::optional<WaitsFor> wait{};        // if pending
+  std::optional<SettingId> waits_for{};  // if pending: the setting of its class that it waits for
+};
+
 // A wanted setting.
 struct Row {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
-  Outcome blocked_as{};                  // if blocked: unsupported, conflict, pending or unsaved
-  std::string detail{};                  // if blocked: why
-  std::optional<SettingId> waits_for{};  // if blocked as pending: the setting of its class that it waits for
-  std::optional<WaitsFor> wait{};        // if blocked as pending
-  Error refusal{};                       // if refused or doubtful
-  unsigned refused_at = 0;               // accepted_writes_ at that time
-  unsigned times = 0;                    // the wanted value was written
-};
-
-// Why a setting must not be written, or not now.
-struct Blocker {
-  Outcome outcome{};
-  std::string why;
-  std::optional<WaitsFor> wait{};  // if pending
+  Blocker blocker{};        // if blocked
+  Error refusal{};          // if refused or doubtful
+  unsigned refused_at = 0;  // accepted_writes_ at that time
+  unsigned times = 0;       // the wanted value was written
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
@@ -66,8 +62,16 @@ class Pass {
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
         want_(expected_of(driver_, want, {})),
-        guard_(driver_, policy_, keys_wanted(), has_vlan(kernel.root, port.netdev)) {
+        others_(others_of_bond(kernel.root, port)) {
     keys_ = keys_wanted();
+    const Keys own = own_keys(port_);
+    for (const Setting& setting : kSettings)
+      if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
+        foreign_[index(setting.id)] = !others_.empty() && !has_key(own, setting.id) && has_value(setting, want_);
+    if (foreign_.none()) others_.clear();
+    const bool tagged = has_vlan(kernel.root, port.netdev);
+    for (size_t i = 0; i < std::max<size_t>(1, others_.size()); ++i)
+      guards_.emplace_back(driver_, policy_, keys_ | foreign_, tagged);
     for (const Setting& setting : kSettings)
       if (has_key(keys_, setting.id)) rows_.push_back({&setting, &op_of(driver_, setting.id)});
   }
@@ -101,7 +105,7 @@ class Pass {
     Changes out;
     for (const Row& row : rows_) {
       // A setting that is derived from another one and that this driver does not offer is not reported.
-      const bool is_offered = row.progress != Progress::blocked || row.blocked_as != Outcome::unsupported;
+      const bool is_offered = row.progress != Progress::blocked || row.blocker.outcome != Outcome::unsupported;
       if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
     }
     return out;
@@ -145,11 +149,12 @@ class Pass {
       if (const Row* pfc = find(SettingId::pfc);
           pfc != nullptr && pfc->progress == Progress::untouched && want_.pfc->bits == 0)
         return false;
-    guard_.update(have_, want_, port_.netdev);
+    update_guards();
     in_use_.reset();
+    default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
-    const std::optional<Qos> value = guard_.next_value(row.setting->id);
+    const std::optional<Qos> value = next_value(*row.setting);
     if (!value) return false;
     const bool is_wanted = same_value(*row.setting, *value, want_);
     if (is_wanted) ++row.times;
@@ -168,9 +173,11 @@ class Pass {
       if (has_key(have_.notes.unread, setting.id)) first_.notes.unread.set(index(setting.id));
       is_new = true;
     }
-    if (save_ != nullptr && (!saved_ || (*saved_ && is_new))) {
+    // Once we have written it, a later reading shows our own mode.
+    const bool stays_unknown = row.setting->id == SettingId::fec && first_.values.fec == kUnknownFec;
+    if (save_ != nullptr && (!saved_ || (*saved_ && (is_new || stays_unknown)))) {
       Qos original = first_.values;
-      if (original.fec == kNoFec) original.fec.reset();
+      if (original.fec == kUnknownFec && !stays_unknown) original.fec.reset();
       // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
       for (const Setting& setting : kSettings)
         if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr)
@@ -178,7 +185,7 @@ class Pass {
       saved_ = (*save_)(port_, original);
     }
     if (saved_ && !*saved_) {
-      block(row, Outcome::unsaved, saved_->error().text());
+      block(row, {Outcome::unsaved, saved_->error().text()});
       return false;
     }
 
@@ -217,34 +224,69 @@ class Pass {
     return true;
   }
 
-  static void block(Row& row, Outcome outcome, std::string why, std::optional<WaitsFor> wait = std::nullopt) {
+  static void block(Row& row, Blocker blocker) {
     row.progress = Progress::blocked;
-    row.blocked_as = outcome;
-    row.wait = wait;
-    row.detail = std::move(why);
+    row.blocker = std::move(blocker);
   }
 
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(Row& row) {
     const SettingId id = row.setting->id;
-    if (const auto own = blocker_of(row)) return block(row, own->outcome, own->why, own->wait);
+    if (auto own = blocker_of(row)) return block(row, std::move(*own));
     if (!may_wait_for_class(id)) return;
     for (const Row& other : rows_) {
       const SettingId member = other.setting->id;
-      if (member == id || !guard_.differs(member)) continue;
+      if (member == id || !differs(member)) continue;
       const auto blocker = blocker_of(other);
       if (!blocker) continue;
-      row.waits_for = member;
-      return block(row, Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
-                   WaitsFor::other_setting);
+      return block(row, {Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
+                         WaitsFor::other_setting, member});
     }
   }
 
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
-  // What only adds protection does not wait.
+  // A write that only adds protection does not wait.
   [[nodiscard]] bool may_wait_for_class(SettingId id) const {
-    if (guard_.differs(id)) return guard_.is_moving() && !guard_.only_protects(id);
-    return setting_of(id).traffic == TrafficPart::none && guard_.takes_away(id);
+    if (differs(id))
+      return std::ranges::any_of(guards_, &TrafficGuard::is_moving) &&
+             !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
+    return setting_of(id).traffic == TrafficPart::none &&
+           std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.takes_away(id); });
+  }
+
+  [[nodiscard]] bool differs(SettingId id) const {
+    return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.differs(id); });
+  }
+  [[nodiscard]] bool moves(SettingId id) const {
+    return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.moves(id); });
+  }
+  // TrafficGuard::next_value(); of a bond, a value that no member forbids.
+  [[nodiscard]] std::optional<Qos> next_value(const Setting& setting) const {
+    std::optional<Qos> value;
+    for (const TrafficGuard& guard : guards_) {
+      std::optional<Qos> next = guard.next_value(setting.id);
+      if (!next) return std::nullopt;
+      if (!value || !same_value(setting, *next, want_)) value = std::move(next);
+    }
+    return value;
+  }
+
+  // Call it after each reading. The guard of a port sees the settings of the class that the bond or a member has.
+  void update_guards() {
+    for (size_t i = 0; i < guards_.size(); ++i) {
+      if (foreign_have_.size() <= i) {
+        guards_[i].update(have_, want_, port_.netdev);
+        continue;
+      }
+      Reading seen = have_;
+      update(seen, foreign_have_[i], foreign_);
+      const Qos want = expected_of(driver_, policy_, seen);
+      // A plan shows what is written when the other ports have followed.
+      if (dry_run_)
+        for (const Setting& setting : kSettings)
+          if (has_key(foreign_, setting.id) && has_value(setting, seen.values)) copy_value(setting, want, seen.values);
+      guards_[i].update(seen, want, others_[i].is_member() ? others_[i].netdev : port_.netdev);
+    }
   }
 
   // Why the setting itself must not be written, or not now.
@@ -263,12 +305,12 @@ class Pass {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
       const Row* pfc = find(SettingId::pfc);
       const bool pfc_waits =
-          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
+          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocker.outcome == Outcome::pending;
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
-    const bool stops = is_disruptive(row), moves = guard_.moves(row.setting->id);
-    if (!stops && !moves) return std::nullopt;
+    const bool stops = is_disruptive(row);
+    if (!stops && !moves(row.setting->id)) return std::nullopt;
     const std::string what = stops ? "the write stops traffic" : "the write moves RoCE to another priority";
     if (stops && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
@@ -292,28 +334,42 @@ class Pass {
 
   // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
   void wait_for_class(Row& row) {
-    guard_.update(have_, want_, port_.netdev);
+    update_guards();
     const Row* cause = nullptr;
-    // First what was refused or is blocked, and what protects: without it the others cannot go on.
+    // First the settings that were refused or are blocked, and those that protect: without them the others cannot go
+    // on.
     const auto rank = [](const Row& other) {
       const bool failed =
           was_refused(other) || other.progress == Progress::ignored || other.progress == Progress::blocked;
       return std::pair(failed, other.setting->traffic == TrafficPart::protects);
     };
     for (const Row& other : rows_)
-      if (other.setting != row.setting && guard_.differs(other.setting->id) && !other.waits_for &&
+      if (other.setting != row.setting && differs(other.setting->id) && !other.blocker.waits_for &&
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
+    const bool failed_here = cause != nullptr && rank(*cause).first;
+    const Setting* elsewhere = nullptr;
+    for (const Setting& setting : kSettings)
+      if (has_key(foreign_, setting.id) && differs(setting.id) &&
+          (elsewhere == nullptr || setting.traffic == TrafficPart::protects))
+        elsewhere = &setting;
+    if (elsewhere != nullptr && !failed_here) {
+      const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
+      return block(row, {Outcome::pending,
+                         "waits for " + std::string(elsewhere->key) + " of " + whose +
+                             ": without it RoCE's traffic would have less protection",
+                         WaitsFor::other_setting, elsewhere->id});
+    }
     if (cause == nullptr)
-      return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection",
-                   WaitsFor::other_setting);
+      return block(row, {Outcome::pending, "the write would leave RoCE's traffic with less protection",
+                         WaitsFor::other_setting});
     std::string why = "without it RoCE's traffic would have less protection";
     if (was_refused(*cause)) why += "; " + cause->refusal.text();
     else if (cause->progress == Progress::ignored) why += "; the driver accepted it and shows another value";
-    else if (cause->progress == Progress::blocked) why += "; " + cause->detail;
-    row.waits_for = cause->setting->id;
-    block(row, Outcome::pending, "waits for " + std::string(key_text(cause->setting->id)) + ": " + why,
-          WaitsFor::other_setting);
+    else if (cause->progress == Progress::blocked) why += "; " + cause->blocker.why;
+    const SettingId member = cause->setting->id;
+    block(row, {Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + why, WaitsFor::other_setting,
+                member});
   }
 
   [[nodiscard]] bool is_in_conflict(const Row& row) const {
@@ -334,8 +390,14 @@ class Pass {
     auto now = read(kernel_, port_, keys_);
     if (now) have_ = std::move(now).value();
     else read_error_ = now.error();
-    if (!now && now.error().code != ENODEV) unknown_.set();
-    return now.ok();
+    foreign_have_.clear();
+    for (const Port& other : others_) {
+      const auto done = read_again(kernel_, other, foreign_, foreign_have_.emplace_back());
+      // A member that is gone has left the bond.
+      if (!done && done.error().code != ENODEV && !read_error_) read_error_ = done.error();
+    }
+    if (read_error_ && read_error_->code != ENODEV) unknown_.set();
+    return !read_error_;
   }
 
   // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
@@ -364,11 +426,13 @@ class Pass {
     out.from = value_text(setting, differed ? first_.values : want_);
     if (was_unread) out.from = "-";
     out.to = value_text(setting, want_);
-    out.detail = row.detail;
-    out.waits_for = row.waits_for;
-    if (row.progress == Progress::blocked) out.wait = row.wait;
-    if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id)))
+    out.detail = row.blocker.why;
+    out.waits_for = row.blocker.waits_for;
+    if (row.progress == Progress::blocked) out.wait = row.blocker.wait;
+    if (read_error_ && (!in_sync(row) || has_key(unknown_, setting.id))) {
+      out.is_lost = is_transient(*read_error_);
       return refused(std::move(out), row, *read_error_);
+    }
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);
     // A refused setting may be in sync, too: another setting's write has set it.
@@ -382,7 +446,7 @@ class Pass {
       return mark_unverified(std::move(out));
     }
     if (row.progress == Progress::blocked) {
-      out.outcome = row.blocked_as;
+      out.outcome = row.blocker.outcome;
       return out;
     }
     if (reads_as_wanted(row)) return mark_unverified(std::move(out));
@@ -390,7 +454,7 @@ class Pass {
     if (dry_run_) return out;
     out.outcome = Outcome::ignored;
     out.detail = "accepted, but reads back as " + value_text(setting, have_.values);
-    if (setting.id == SettingId::fec && have_.values.fec == kNoFec)
+    if (setting.id == SettingId::fec && have_.values.fec == kUnknownFec)
       out.detail = "accepted; the mode in use is known once the link is up";
     return out;
   }
@@ -451,8 +515,11 @@ class Pass {
   const SaveOriginal* const save_;
   const Driver& driver_;
   const Qos& policy_;
-  Qos want_;  // `policy_` as the driver will show it
-  TrafficGuard guard_;
+  Qos want_;                           // `policy_` as the driver will show it
+  std::vector<Port> others_;           // others_of_bond(), if the policy has settings of the class that are theirs
+  Keys foreign_;                       // these settings
+  std::vector<Reading> foreign_have_;  // of each of others_
+  std::vector<TrafficGuard> guards_;   // one; of a bond one for each member
   std::vector<Row> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading
@@ -460,7 +527,7 @@ class Pass {
   unsigned accepted_writes_ = 0;
   bool wrote_mtu_or_pfc_ = false;
   std::optional<Use> in_use_;                 // the answer before the next write
-  std::optional<std::string> default_route_;  // default_route_of()
+  std::optional<std::string> default_route_;  // default_route_of(), before the next write
   std::optional<Error> read_error_;           // the port cannot be read any more
   Keys unknown_;                              // settings that a write may have changed since they were read
   std::optional<Result<void>> saved_;         // the result of saving the originals

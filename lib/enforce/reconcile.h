@@ -32,9 +32,10 @@ struct Terms {
   Keys derived{};
 };
 
-// Called once before the first write of a port, with the values read before it; must store them durably. After a
-// failure nothing is written. It has no default, so that it cannot be forgotten; if it was made from an empty function,
-// it fails.
+// Called before the first write of a port, with the values read before it, and again for settings that appear later;
+// must store them durably. `before.fec` is kUnknownFec if FEC is written although its original is unknown: no later
+// value is its original. After a failure nothing is written. It has no default, so that it cannot be forgotten; if it
+// was made from an empty function, it fails.
 class SaveOriginal {
  public:
   template <class Save>

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/restore.h"
 
-#include <algorithm>
-
 namespace fabric::qos {
+namespace {
+
+void add_unknown(const Port& port, const state::Original& original, Changes& out) {
+  for (const Setting& setting : kSettings) {
+    if (!has_key(original.unknown & own_keys(port), setting.id)) continue;
+    Change& change = out.emplace_back();
+    change.port = port.id();
+    change.setting = setting.id;
+    change.outcome = Outcome::unsupported;
+    change.from = change.to = "-";
+    change.detail =
+        "its original is unknown, because this driver shows the mode in use only, and there was no link at the first "
+        "write: it stays as it is";
+  }
+}
+
+}  // namespace
 
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms terms) {
   const auto entry = state::find_original(originals, port);
@@ -11,10 +26,13 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms t
   terms.in_conflict = nullptr;
   Changes changes = write_back(kernel, port, entry->second, terms);
   Keys restored = own_keys(port);
+  bool is_left = false;
   for (const Change& change : changes) {
     if (change.outcome == Outcome::unsupported) restored.reset(index(change.setting));
-    else if (!is_done(change.outcome)) return changes;
+    else if (!is_done(change.outcome)) is_left = true;
   }
+  add_unknown(port, entry->second, changes);
+  if (is_left) return changes;
   state::forget(originals, port, restored);
   return changes;
 }
@@ -23,7 +41,9 @@ Changes plan_restore(Kernel& kernel, Port& port, state::Originals& originals, Te
   const auto entry = state::find_original(originals, port);
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
-  return plan(kernel, port, entry->second, terms);
+  Changes changes = plan(kernel, port, entry->second, terms);
+  add_unknown(port, entry->second, changes);
+  return changes;
 }
 
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {

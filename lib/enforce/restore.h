@@ -10,7 +10,8 @@ namespace fabric::qos {
 // Reconciles the port to its entry in `originals`; returns nothing if there is no entry. When nothing is left to do,
 // the restored settings are erased from the entry, so that the next first write saves them again. While a setting is
 // pending or refused, the whole entry is kept. Settings that the port does not offer now, or that are not its own, stay
-// in the entry. A setting in conflict is restored as well. The caller holds the lock and saves `originals` afterwards.
+// in the entry. A setting whose original is unknown (state::Original::unknown) is reported as unsupported, and erased.
+// A setting in conflict is restored as well. The caller holds the lock and saves `originals` afterwards.
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms terms);
 // The changes that restore() would make. Writes nothing.
 Changes plan_restore(Kernel& kernel, Port& port, state::Originals& originals, Terms terms);

@@ -13,8 +13,8 @@ namespace {
 // Words of a command that only reads.
 constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor", "-S"};
 
-// What a well-known program can change, with the words on its command line, one of which such a command has. A program
-// of this table changes nothing else. Sources: dcb(8), ip-link(8), ethtool(8), `mlnx_qos --help`.
+// The settings that a well-known program can change, and words of which such a command has one on its command line. A
+// program of this table changes nothing else. Sources: dcb(8), ip-link(8), ethtool(8), `mlnx_qos --help`.
 struct Ability {
   std::string_view program;
   SettingId setting;
@@ -89,7 +89,7 @@ std::string program_of(const std::string& comm, const std::vector<std::string>& 
 
 }  // namespace
 
-std::string_view to_text(Cause value) {
+std::string_view to_text(DriftCause value) {
   constexpr std::array<std::string_view, 5> kTexts{"driver", "link", "firmware", "process", "unnotified"};
   return kTexts[static_cast<size_t>(value)];
 }
@@ -97,15 +97,15 @@ std::string_view to_text(Cause value) {
 Suspect suspect_of(SettingId id, const Evidence& seen) {
   const Setting& setting = setting_of(id);
   const std::string unknown(kUnknownWriter);
-  if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
-  if (seen.process.pid != 0) return {Cause::process, seen.process.name, seen.process};
-  if (seen.notified) return {Cause::process, unknown};
+  if (seen.new_device) return {DriftCause::driver, "the driver (loaded or reset: the device is a new one)"};
+  if (seen.process.pid != 0) return {DriftCause::process, seen.process.name, seen.process};
+  if (seen.notified) return {DriftCause::process, unknown};
   if (setting.group == SettingGroup::dcb && seen.firmware_dcbx)
-    return {Cause::firmware, "probably the NIC's firmware (DCBX), or a DCB agent in CEE mode (lldpad)"};
-  if (seen.carrier_lost) return {Cause::link, "probably the link's retraining"};
+    return {DriftCause::firmware, "probably the NIC's firmware (DCBX), or a DCB agent in CEE mode (lldpad)"};
+  if (seen.carrier_lost) return {DriftCause::link, "probably the link's retraining"};
   if (setting.announced == NotificationKind::nothing)
-    return {Cause::unnotified, unknown + " (writes of this setting are not notified)"};
-  return {Cause::unnotified, unknown + " (no notification: firmware, the driver, debugfs or sysfs)"};
+    return {DriftCause::unnotified, unknown + " (writes of this setting are not notified)"};
+  return {DriftCause::unnotified, unknown + " (no notification: firmware, the driver, debugfs or sysfs)"};
 }
 
 bool is_alive(const Root& root, const SuspectProcess& process) {

@@ -12,14 +12,14 @@
 
 namespace fabric::qos {
 
-enum class Cause : uint8_t {
+enum class DriftCause : uint8_t {
   driver,      // loaded or reset: the device is a new one
   link,        // retrained
   firmware,    // its DCBX
   process,     // another program
   unnotified,  // no notification came: firmware, the driver, or a writer of debugfs, configfs or sysfs
 };
-std::string_view to_text(Cause value);
+std::string_view to_text(DriftCause value);
 
 struct SuspectProcess {
   int pid = 0;          // 0: unknown
@@ -50,7 +50,7 @@ struct Evidence {
   bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
-  Cause cause = Cause::unnotified;
+  DriftCause cause = DriftCause::unnotified;
   std::string by;  // for people: "mlnx_qos (pid 812)", "an unknown writer", "probably the NIC's firmware (DCBX)"
   SuspectProcess process{};
 };

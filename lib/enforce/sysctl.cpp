@@ -21,7 +21,7 @@ Change with(Change change, Outcome outcome, std::string detail, int code = 0) {
   return change;
 }
 
-// Adds what to do about the errno.
+// Adds the remedy for the errno.
 Change refused(Change change, const Error& failure) {
   const Sysctl* row = find_sysctl(change.sysctl);
   const int code = failure.code;

@@ -44,9 +44,9 @@ bool is_lost(uint8_t before, uint8_t after) { return (before & ~after) != 0; }
 
 }  // namespace
 
-Lanes lanes_of(const Qos& qos, uint64_t least, bool is_tagged) {
+Lanes TrafficGuard::lanes(const Qos& qos) const {
   std::array<uint8_t, kPriorities> guards{};
-  for (uint8_t priority = 0; priority < kPriorities; ++priority) guards[priority] = guards_of(qos, priority, least);
+  for (uint8_t priority = 0; priority < kPriorities; ++priority) guards[priority] = guards_of(qos, priority, least_);
   Lanes out;
   const auto set = [&](size_t lane, unsigned priority) {
     if (priority < kPriorities) out[lane] = {static_cast<uint8_t>(priority), guards[priority]};
@@ -59,7 +59,7 @@ Lanes lanes_of(const Qos& qos, uint64_t least, bool is_tagged) {
       set(dscp, entry == map.end() ? 0 : entry->second);
     }
   } else if (qos.trust || qos.apptrust) {
-    for (unsigned tag = 0; tag < (is_tagged ? kPriorities : 1U); ++tag) set(kTags + tag, tag);
+    for (unsigned tag = 0; tag < (is_tagged_ ? kPriorities : 1U); ++tag) set(kTags + tag, tag);
   }
   const auto mark = [&](size_t lane, std::optional<uint32_t> dscp) {
     if (dscp && *dscp < kTags) out[lane] = by_dscp ? out[*dscp] : out[kTags];
@@ -162,8 +162,8 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
     if (is_lost(now, next[lane].guards)) released |= now;
   }
   if (released == 0) return true;
-  // What the policy takes away goes last. RoCE may travel by a mark that only the jobs know: it has what it had when
-  // all traffic that the policy protects has it, and when the traffic has moved.
+  // Protection that the policy takes away goes last. RoCE may travel by a mark that only the jobs know: it has what it
+  // had when all traffic that the policy protects has it, and when the traffic has moved.
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(goal_[lane].guards & released, next[lane].guards)) return false;
   if (setting_of(id).traffic != TrafficPart::protects) return true;

@@ -13,7 +13,7 @@ struct Lane {
   std::optional<uint8_t> priority{};  // absent: it follows from something that the settings do not show
   uint8_t guards = 0;                 // bits of Guard
 };
-// What protects a priority.
+// The protections of a priority.
 enum Guard : uint8_t {
   kPfc = 1,        // PFC is on
   kHeadroom = 2,   // its receive buffer has room for what arrives after a pause was sent
@@ -28,9 +28,6 @@ enum Guard : uint8_t {
 // itself: roce_tos, traffic_class, roce_dscp and roce_prio.
 inline constexpr size_t kTags = 64, kMarks = kTags + kPriorities, kLanes = kMarks + 4;
 using Lanes = std::array<Lane, kLanes>;
-
-// `least`: the bytes of a buffer with headroom. `is_tagged`: VLAN tags count.
-Lanes lanes_of(const Qos& qos, uint64_t least, bool is_tagged);
 
 // Judges the writes of a pass, and chooses their values.
 class TrafficGuard {
@@ -59,7 +56,7 @@ class TrafficGuard {
 
  private:
   [[nodiscard]] Qos after(SettingId id, const Qos& value) const;
-  [[nodiscard]] Lanes lanes(const Qos& qos) const { return lanes_of(qos, least_, is_tagged_); }
+  [[nodiscard]] Lanes lanes(const Qos& qos) const;
   [[nodiscard]] bool counts(size_t lane) const;
   // Whether a counted lane has protection in `next` that it lacks now.
   [[nodiscard]] bool adds(const Lanes& next) const;
@@ -75,8 +72,8 @@ class TrafficGuard {
   Keys differing_{};
   Lanes now_{}, goal_{};
   std::array<Qos, 2> steps_{};
-  uint64_t least_ = 0;
-  bool is_tagged_ = false;
+  uint64_t least_ = 0;      // bytes of a buffer with headroom
+  bool is_tagged_ = false;  // VLAN tags count
 };
 
 }  // namespace fabric::qos

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "judge/engine.h"
+#include "judge/rule.h"
 #include "nic/capabilities.h"
 
 namespace fabric {

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "judge/cabling.h"
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
@@ -159,15 +158,15 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
 }
 
 // A rule that matched with too little evidence.
-struct Candidate {
+struct UnprovenCause {
   Symptoms explains;
   std::string line;
   std::vector<Fix> next;
 };
 
 // Adds the candidates that explain one of the symptoms.
-void add_candidates(Finding& out, Symptoms symptoms, const std::vector<Candidate>& candidates) {
-  for (const Candidate& each : candidates) {
+void add_candidates(Finding& out, Symptoms symptoms, const std::vector<UnprovenCause>& candidates) {
+  for (const UnprovenCause& each : candidates) {
     if (!each.explains.any_of(symptoms)) continue;
     out.evidence.push_back(each.line);
     for (const Fix& step : each.next)
@@ -177,7 +176,7 @@ void add_candidates(Finding& out, Symptoms symptoms, const std::vector<Candidate
 
 // All unexplained symptoms in one finding: the metric has one series per port for it. The finding of port-state has the
 // severity of a port that is not in order.
-Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
+Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<UnprovenCause>& candidates) {
   Finding out = finding_of(kNotEnoughEvidence, ctx, {});
   std::optional<Finding> fault;
   if (left.has(Symptom::link)) fault = port_state_fault(ctx.view, ctx.port);
@@ -204,7 +203,7 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
   Symptoms left = ctx.symptoms;
   left.remove(reported_elsewhere(ctx));
   if (left.empty()) return;
-  std::vector<Candidate> candidates;
+  std::vector<UnprovenCause> candidates;
   for (const Rule* each : cause_rules()) {
     const Rule& rule = *each;
     if (!left.any_of(rule.explains)) continue;

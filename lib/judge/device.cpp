@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/find.h"
-#include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/rule.h"
 #include "nic/vnic.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/engine.h"
 
-#include <cmath>
-
 #include "judge/cause.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"
@@ -438,16 +436,19 @@ static std::vector<std::string> names_of(const Node& node, const std::string& su
   for (const Port& port : node.ports)
     if (subject == port.id() || subject == port.rdma || (!port.netdev.empty() && subject == port.netdev))
       return {port.netdev, port.pci, port.id(), port.rdma};
-  for (const Nic& nic : node.topology.nics)
-    if (subject == nic.name || subject == nic.pci)
-      return {nic.netdevs.empty() ? "" : nic.netdevs.front(), nic.pci, "",
-              nic.rdma.empty() ? nic.name : nic.rdma.front()};
+  for (const Nic& nic : node.topology.nics) {
+    if (subject != nic.name && subject != nic.pci) continue;
+    std::string netdev, rdma = nic.name;
+    if (!nic.netdevs.empty()) netdev = nic.netdevs.front();
+    if (!nic.rdma.empty()) rdma = nic.rdma.front();
+    return {netdev, nic.pci, "", rdma};
+  }
   for (const Gpu& gpu : node.topology.gpus)
     if (subject == gpu.name || subject == gpu.pci) return {"", gpu.pci, "", gpu.name};
   return {};
 }
 
-// A check that is the cause as well: one finding.
+// Adds the cause of a rule that is also a check to the finding of the check: both are one finding.
 static void add_cause(Finding& check, Finding cause) {
   check.culprit = cause.culprit;
   check.certainty = cause.certainty;
@@ -490,9 +491,8 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       else add_cause(*same, std::move(cause));
     }
   for (Finding& each : findings) {
-    const bool counts = each.status == Status::warning || each.status == Status::critical;
-    if (counts && std::ranges::any_of(find_rule(each.id)->settings,
-                                      [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
+    const auto is_left = [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); };
+    if (is_fault(each.status) && std::ranges::any_of(find_rule(each.id)->settings, is_left))
       each = audited(std::move(each));
   }
   mark_maintenance(view, report);
@@ -504,8 +504,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       each = std::move(intended);
     }
   for (Finding& each : findings)
-    if (const Status* severity = find_in(policy.severity, each.id);
-        severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
+    if (const Status* severity = find_in(policy.severity, each.id); severity != nullptr && is_fault(each.status))
       each.status = *severity;
   for (Finding& each : findings) {
     if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {

@@ -19,6 +19,11 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
   return out;
 }
 
+// "pcie GPU1: x8 at 32 GT/s; expected x16 at 32 GT/s"
+inline std::string fault_text(const Finding& fault) {
+  return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
+}
+
 // The state of a setting by its dry run, for check, status, diagnose and the metrics. The outcome is the running
 // agent's if the agent knows more (the result of its write, a value that only root can read). It is in_sync if nothing
 // can be judged or done (a virtual function, FEC without a link); `from` has the reason.
@@ -28,8 +33,8 @@ Change with_agent_outcome(const Node& node, Change change);
 bool is_audit(const View& view);
 // Whether audit mode leaves the port's setting at a value that differs from the policy.
 bool is_left_by_audit(const View& view, const std::string& port, SettingId setting);
-// Makes of a finding about a setting that of audit mode (is_audited): nothing is wrong with the node, by the operator's
-// choice. What could not be read stays unknown.
+// Turns a finding about a setting into that of audit mode (is_audited): the operator chose not to enforce, so nothing
+// is wrong with the node. A value that could not be read stays unknown.
 Finding audited(Finding finding);
 
 // The value that more than half have. `counts`: how many have each value.

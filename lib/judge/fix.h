@@ -14,7 +14,7 @@
 
 namespace fabric {
 
-// What a step takes, or does to the jobs: several at once.
+// The kinds of work of a step, and its effect on jobs: several at once.
 enum class Work : uint8_t {
   none = 0,        // a command or a look that disturbs nothing, or work at another machine
   at_link = 1,     // hands at the link: its cable, fiber, modules, or another port for it

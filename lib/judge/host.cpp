@@ -2,8 +2,8 @@
 // The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
 #include <cmath>
 
-#include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "judge/rule.h"
 
 namespace fabric {
 

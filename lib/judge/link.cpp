@@ -225,16 +225,29 @@ std::string reason_text(const Port& port) {
   return out;
 }
 
-Finding port_state_finding(const View& view, const Port& port) {
-  const std::string expected = "ACTIVE, LinkUp";
+constexpr const char* kUpState = "ACTIVE, LinkUp";
+
+// "DOWN, Disabled"
+std::string state_text(const Port& port) {
+  std::string out(port_state_text(*port.state));
+  if (port.phys_state) out.append(", ").append(phys_state_text(*port.phys_state));
+  return out;
+}
+
+// nullopt: the port is not ACTIVE.
+std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
-    return bad(Status::unknown, port.id(), "-", expected,
+    return bad(Status::unknown, port.id(), "-", kUpState,
                "The state of the port could not be read: " + why_unread(port, "state") + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  std::string observed(port_state_text(*port.state));
-  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
-  if (is_active(port)) return good(port.id(), observed, expected);
-  observed += reason_text(port);
+  if (is_active(port)) return good(port.id(), state_text(port), kUpState);
+  return std::nullopt;
+}
+
+Finding port_state_finding(const View& view, const Port& port) {
+  if (auto finding = unknown_or_active(port)) return *finding;
+  const std::string expected = kUpState;
+  std::string observed = state_text(port) + reason_text(port);
   if (const auto why = why_unused(view, port)) {
     observed += " (" + *why + ": unused)";
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
@@ -268,15 +281,8 @@ std::string link_commands(const Port& port, const std::string& physical, const s
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
 // InfiniBand, its GUID (Documentation/networking and ip-link(8), `vf NUM state`, `node_guid`, `port_guid`).
 Finding function_state_finding(const View& view, const Port& port) {
-  const std::string expected = "ACTIVE, LinkUp";
-  if (!port.state)
-    return bad(Status::unknown, port.id(), "-", expected,
-               "The state of the port could not be read: " + why_unread(port, "state") + ".",
-               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  std::string observed(port_state_text(*port.state));
-  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
-  if (is_active(port)) return good(port.id(), observed, expected);
-
+  if (auto finding = unknown_or_active(port)) return *finding;
+  const std::string observed = state_text(port), expected = kUpState;
   const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
   const Status status =
       is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
@@ -332,8 +338,8 @@ FunctionCounts count_functions(const Node& node) {
   return out;
 }
 
-// Functions of a host may be waiting for a guest or a pod, DOWN. One that was up is a fault, or that is down while most
-// of the functions that serve the jobs of this machine are up.
+// Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
+// most of the functions that serve the jobs of this machine are up.
 bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
   if (port.role == PortRole::guest_function || view.named.contains(port.id()) || was_up(view, port)) return true;
   const UpAndDown* same = find_in(counts, port.role);
@@ -368,7 +374,7 @@ void add_gone_ports(const View& view, Findings& findings) {
     }
 
   for (const auto& [id, device] : gone) {
-    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
+    findings.push_back(bad(Status::critical, id, "gone", kUpState,
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
                            {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
     if (view.health == nullptr) continue;
@@ -419,7 +425,7 @@ void ask_port_state(const View& view, Findings& findings) {
     for (const std::string& device : nic.rdma) append_item(devices, device);
   if (!devices.empty())
     findings.push_back(
-        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
+        bad(Status::unknown, "host", "no port of " + devices, kUpState,
             "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
             "rdma link show; fabric-agentctl config show (exclude)"));
   else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
@@ -446,13 +452,6 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
 
 namespace {
 
-// Down now, of the ports that should be up.
-size_t count_down(const View& view) {
-  return static_cast<size_t>(std::ranges::count_if(view.now.ports, [&](const Port& port) {
-    return is_down(port) && !is_switched_off(port) && port_state_fault(view, port);
-  }));
-}
-
 // The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
 // come first (kOrder in cause.cpp). The check reports the port in any case: it is the cause also if the culprit is
 // unknown, so that the port has one finding.
@@ -467,7 +466,10 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.next = fault->fix;
     return out;
   }
-  if (const size_t down = count_down(ctx.view); static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
+  size_t down = 0;  // ports that should be up
+  for (const Port& port : ctx.view.now.ports)
+    if (is_down(port) && !is_switched_off(port) && port_state_fault(ctx.view, port)) ++down;
+  if (static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
     out.culprit = Culprit::unknown;
     out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
     out.next.push_back("Find what the " + std::to_string(down) +
@@ -523,8 +525,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
       rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
-  // At least two and at least half of them at one lower rate: two groups by design. Of the ports that serve GPUs more
-  // than half: if half of them reach the higher rate, it is what the board and its network can do.
+  // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
+  // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
+  // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
@@ -565,16 +568,6 @@ constexpr Rule kRate{
 
 namespace {
 
-// Bytes of GRH, BTH, extended headers and ICRC: iboe_get_mtu() in include/rdma/ib_addr.h of Linux 6.12.
-constexpr uint32_t kRoceHeaders = 96;
-constexpr uint32_t kLargest = 4096;
-
-uint32_t path_mtu(uint32_t netdev_mtu) {
-  for (uint32_t size = kLargest; size >= 256; size /= 2)
-    if (netdev_mtu >= size + kRoceHeaders) return size;
-  return 0;
-}
-
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
   if (!is_roce(port) || port.netdev.empty()) return std::nullopt;
@@ -584,7 +577,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
     return bad(Status::unknown, port.id(), "-", expected,
                "The MTU of the port could not be read: " + why_unread(port, "mtu") + ".",
                "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
-  const uint32_t possible = port.qos.mtu ? path_mtu(*port.qos.mtu) : *port.active_mtu;
+  const uint32_t possible = port.qos.mtu ? roce_mtu(*port.qos.mtu) : *port.active_mtu;
   const uint32_t reached = port.active_mtu.value_or(possible);
   const std::string observed = "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
   if (reached < possible)
@@ -594,7 +587,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
                 {Work::ends_jobs, "if nothing changes, reload the RDMA driver."}});
   const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
-  if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
+  if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   // The check of the setting has the fix.
   const Changes* planned = planned_changes(view, port.id());
@@ -687,12 +680,10 @@ Finding shared_gid_finding(const View& view, const Port& port, const Port& other
   return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(fix));
 }
 
-bool has_routable_gid(const Port& port) { return std::ranges::any_of(port.gids, is_routable_v2); }
-
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
 std::string why_without_gid(const View& view, const Port& port) {
   for (const Port& other : view.now.ports)
-    if (&other != &port && are_twins(other, port) && has_routable_gid(other)) return {};
+    if (&other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2)) return {};
   if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
   const Nic* own = nic_of(view, port);
   const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
@@ -813,7 +804,7 @@ void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, d
 // Damaged bits per bit that are allowed between a NIC and its module, before FEC (IEEE 802.3 120E.1.1).
 constexpr double kChipToModule = 1e-5;
 
-// Where the errors of a link arise, by what its module measures.
+// The place where the errors of a link arise, by the measurements of its module.
 enum class Origin : uint8_t { unknown, cable, host };
 
 // Bits that are damaged when they reach the module from the cable were damaged by the fiber, a connector or the far

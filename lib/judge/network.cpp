@@ -2,8 +2,8 @@
 // Addresses, gateways, GIDs, rails and firmware.
 #include "judge/network.h"
 
-#include "judge/engine.h"
 #include "judge/finding.h"
+#include "judge/rule.h"
 #include "judge/topology.h"
 #include "node/endpoints.h"
 
@@ -81,7 +81,7 @@ bool lacks_address(const View& view, const Port& port) {
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
   }
-  // Without an address by design are at least two twins, and at least half of them.
+  // Twins have no address by design if at least two of them, and at least half of all, have none.
   return twins > without && (without == 1 || without * 2 < twins);
 }
 
@@ -346,8 +346,7 @@ constexpr Rule kGidIndex{
 
 namespace {
 
-constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
-constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
+constexpr uint32_t kFullRoce = kLargestPathMtu + kRoceHeaders;
 
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU that
 // is too small for RoCE 4096; the setting mtu reports an MTU that differs from the policy.

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"

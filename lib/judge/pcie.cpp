@@ -171,7 +171,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
       slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
-  // A ConnectX-8 may have a second link that is not known to be its: its slot is not known to be too small then.
+  // A ConnectX-8 may have a second link that cannot be identified as its own. Then its slot cannot be called too small.
   if (!nic.direct && can_have_data_direct(nic)) slots[card_of(nic.pci) + ", second link"] = carried(nic);
   if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
   OtherSlots out;
@@ -198,7 +198,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
 }
 
 // A function to check, and the load of its link.
-struct Subject {
+struct CheckedLink {
   const PciDevice* device = nullptr;
   std::string name;
   bool gpu = false;
@@ -208,7 +208,7 @@ struct Subject {
   OtherSlots others{};                 // of the same NIC (socket direct)
 };
 
-Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
+Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
   const PcieLink& link = subject.device->link;
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
   return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
@@ -232,11 +232,11 @@ bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
 }
 
 // An idle GPU lowers its speed, not its width, unless lanes sleep.
-bool is_slow(const Subject& subject, const std::optional<double>& than) {
+bool is_slow(const CheckedLink& subject, const std::optional<double>& than) {
   const auto& speed = subject.device->link.speed;
   return !subject.gpu && speed && than && *speed < *than;
 }
-bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
+bool is_narrow(const CheckedLink& subject, const std::optional<unsigned>& than) {
   const auto& width = subject.device->link.width;
   return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
 }
@@ -250,7 +250,7 @@ std::string link_test_of(uint16_t vendor) {
 }
 
 // `siblings`: the best link of a device of the same model on another card.
-Finding finding_for(const Subject& subject, const PcieLink& siblings) {
+Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   const std::string& pci = subject.device->pci;
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
@@ -325,7 +325,7 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
 // if the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
-  std::vector<Subject> all;
+  std::vector<CheckedLink> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   const bool is_guest = !topology.hypervisor.empty();  // a guest does not see its slots
   for (const Nic& nic : topology.nics) {
@@ -342,9 +342,9 @@ void ask_pcie(const View& view, Findings& findings) {
     if (can_be_judged(view.now, topology.gpus, gpu))
       all.push_back({&gpu, gpu.name, true, std::nullopt, true, is_guest || slot_is_full(view.now, gpu, true)});
 
-  for (Subject& subject : all) {
+  for (CheckedLink& subject : all) {
     PcieLink siblings;  // the best link of a device of the same model on another card
-    for (const Subject& other : all) {
+    for (const CheckedLink& other : all) {
       if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
           card_of(other.device->pci) == card_of(subject.device->pci))
         continue;
@@ -496,7 +496,7 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
              "no new errors", std::move(meaning), std::move(fix));
 }
 
-// What the windows of the AER counters say of one function; nullopt: no reading, or the window is off.
+// The findings of the windows of the AER counters about one function; nullopt: no reading, or the window is off.
 class AerWindows {
  public:
   explicit AerWindows(const View& view) {
@@ -792,10 +792,6 @@ Lines aer_lines(const PortContext& ctx) {
   return aer_lines_of(ctx, chain_of(*ctx.nic));
 }
 
-std::string fault_text(const Finding& fault) {
-  return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
-}
-
 std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
   std::set<std::string> path;
   for (const Gpu* gpu : gpus_of(ctx)) {
@@ -806,9 +802,7 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
   if (path.empty()) return {};
   const std::string ids[]{"pcie", "acs"};
   auto found = run_rules(ctx.view, ids).findings;
-  std::erase_if(found, [&](const Finding& each) {
-    return (each.status != Status::warning && each.status != Status::critical) || !path.contains(each.subject);
-  });
+  std::erase_if(found, [&](const Finding& each) { return !is_fault(each.status) || !path.contains(each.subject); });
   return found;
 }
 

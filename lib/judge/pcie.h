@@ -12,7 +12,6 @@ Lines aer_lines(const PortContext& ctx);
 // The faults that the checks `pcie` and `acs` find between this NIC and the GPUs that use it, without the NIC's own
 // link.
 std::vector<Finding> faults_before_gpus(const PortContext& ctx);
-std::string fault_text(const Finding& fault);  // "pcie GPU1: x8 at 32 GT/s; expected x16 at 32 GT/s"
 // Text if the PCIe link is narrower or slower than it could be, and not by the platform's design; or empty.
 std::string degraded_link(const PortContext& ctx);
 

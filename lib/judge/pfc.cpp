@@ -2,7 +2,6 @@
 // Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
 #include <cmath>
 
-#include "judge/engine.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "nic/counter_row.h"

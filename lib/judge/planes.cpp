@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "judge/cabling.h"
-#include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/platform_view.h"
 #include "node/signals.h"
@@ -110,10 +109,11 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
   const std::string expected = std::to_string(gpu.ports.size()) + " planes",
                     observed = std::to_string(active) + " of " + expected + ", " +
                                number_text(std::round(share * 100)) + " % of its bandwidth";
-  if (lost.empty()) return good(gpu.gpus, maintained.empty() ? observed : observed + ": " + maintained, expected);
+  std::string planes = lost;
+  if (!maintained.empty()) append_item(planes, maintained);
+  if (lost.empty()) return good(gpu.gpus, planes.empty() ? observed : observed + ": " + planes, expected);
   const bool is_critical = share * 100 <= limit_of(view, kCriticalShare);
-  return bad(is_critical ? Status::critical : Status::warning, gpu.gpus,
-             observed + ": " + (maintained.empty() ? lost : lost + ", " + maintained), expected,
+  return bad(is_critical ? Status::critical : Status::warning, gpu.gpus, observed + ": " + planes, expected,
              "The traffic of this GPU is divided among its planes, and it has lost a part of them. Every collective "
              "runs at the pace of the GPU with the least bandwidth.",
              fix);

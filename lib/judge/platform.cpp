@@ -3,8 +3,8 @@
 #include <bit>
 #include <tuple>
 
-#include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "judge/rule.h"
 #include "judge/topology.h"
 #include "node/topology.h"
 

@@ -56,35 +56,18 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
   return out;
 }
 
-}  // namespace
-
-PortContext make_context(const View& view, const Port& port, const Signals& signals) {
-  PortContext ctx{
-      .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
-  ctx.fabric = fabric_of(view, port);
-  if (view.before != nullptr)
-    ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
-  if (!port.pci.empty())
-    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
-  if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
-  if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
-  for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})
-    if (set && !ctx.fabric.is_lossy())
-      ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
-  ctx.sent = pause_of(ctx, Direction::tx);
-  ctx.received = pause_of(ctx, Direction::rx);
-  ctx.lost = loss_of(port, signals);
-  // A fabric that reorders delivers packets out of sequence without losing one.
-  if (ctx.fabric.reorders()) ctx.lost.responder -= rise(signals.out_of_sequence);
-  for (size_t priority = 0; priority < kPriorities; ++priority) {
-    const double count = rise(signals.priority[priority].discards);
-    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
-    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
-    ctx.lossless_discards += count;
-  }
-  ctx.symptoms = symptoms_of(ctx);
-  return ctx;
+Loss loss_of(const Port& port, const Signals& seen) {
+  Loss out;
+  const bool multipath = capabilities_of(port.kernel_driver).resends_on_other_paths;
+  out.requester = rise(seen.sequence_naks);
+  if (!multipath) out.requester = std::max(out.requester + rise(seen.ack_timeouts), rise(seen.retransmissions));
+  out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
+  out.retries_exceeded = rise(seen.retries_exceeded);
+  if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
+  return out;
 }
+
+}  // namespace
 
 std::string PortContext::pfc_text() const {
   if (port.qos.pfc) return "PFC of this port: " + to_text(*port.qos.pfc);
@@ -259,17 +242,6 @@ std::optional<ByteShares> byte_shares(const View& view, const Port& port, const 
     if (out.with_pfc.has(priority)) out.lossless += bytes;
     else out.others += bytes;
   }
-  return out;
-}
-
-Loss loss_of(const Port& port, const Signals& seen) {
-  Loss out;
-  const bool multipath = capabilities_of(port.kernel_driver).resends_on_other_paths;
-  out.requester = rise(seen.sequence_naks);
-  if (!multipath) out.requester = std::max(out.requester + rise(seen.ack_timeouts), rise(seen.retransmissions));
-  out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
-  out.retries_exceeded = rise(seen.retries_exceeded);
-  if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
   return out;
 }
 
@@ -559,8 +531,6 @@ bool is_down_by_fault(const PortContext& ctx) {
   return !is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port);
 }
 
-}  // namespace
-
 Symptoms symptoms_of(const PortContext& ctx) {
   using enum Symptom;
   const Signals& seen = ctx.signals;
@@ -609,6 +579,36 @@ Symptoms symptoms_of(const PortContext& ctx) {
   for (const Symptom each : {loss, receiver})
     if (out.has(each)) of_transport.add(each);
   return of_transport;
+}
+
+}  // namespace
+
+PortContext make_context(const View& view, const Port& port, const Signals& signals) {
+  PortContext ctx{
+      .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
+  ctx.fabric = fabric_of(view, port);
+  if (view.before != nullptr)
+    ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
+  if (!port.pci.empty())
+    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
+  if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
+  for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})
+    if (set && !ctx.fabric.is_lossy())
+      ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
+  ctx.sent = pause_of(ctx, Direction::tx);
+  ctx.received = pause_of(ctx, Direction::rx);
+  ctx.lost = loss_of(port, signals);
+  // A fabric that reorders delivers packets out of sequence without losing one.
+  if (ctx.fabric.reorders()) ctx.lost.responder -= rise(signals.out_of_sequence);
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const double count = rise(signals.priority[priority].discards);
+    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
+    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
+    ctx.lossless_discards += count;
+  }
+  ctx.symptoms = symptoms_of(ctx);
+  return ctx;
 }
 
 }  // namespace fabric

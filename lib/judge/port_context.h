@@ -139,7 +139,6 @@ struct PortContext {
   [[nodiscard]] double limit(std::string_view window) const { return limit_of_window(view, window); }
 };
 PortContext make_context(const View& view, const Port& port, const Signals& signals);
-Symptoms symptoms_of(const PortContext& ctx);
 
 // -- Bonds: RDMA counters are the bond's; port and cable counters are its members'.
 // The members of a bond; empty for any other port.
@@ -166,7 +165,6 @@ bool is_pcie_stalled(const PortContext& ctx);
 Lines pause_lines(const PortContext& ctx);  // pause sent, and its consequences
 
 // -- Loss, and the part of it that the link, this port or a setting explains
-Loss loss_of(const Port& port, const Signals& seen);
 // Many packets out of order or requested twice.
 bool is_disordered(const PortContext& ctx);
 Lines loss_lines(const PortContext& ctx);      // "packets received out of sequence +120"

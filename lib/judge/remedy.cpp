@@ -22,7 +22,7 @@ bool has_any(const Fix& fix, Work work) {
   return std::ranges::any_of(fix.steps, [&](const Step& step) { return has_any(step.work, work); });
 }
 
-// Leaves out the steps of such work. Whether there were any.
+// Removes the steps of such work. True if there were any.
 bool leave_out(Finding& finding, Work work) {
   bool found = false;
   for (Fix& line : finding.fix) {
@@ -41,7 +41,7 @@ void add_last(Fix& fix, const std::string& text) {
   else fix += joined_steps({before, text}).substr(before.size());
 }
 
-// Of a cause as a line of its own.
+// Adds a sentence to the fix; to that of a cause as a line of its own.
 void add_last(Finding& finding, const std::string& text) {
   if (finding.culprit || finding.fix.empty()) finding.fix.emplace_back(text);
   else add_last(finding.fix.back(), text);
@@ -53,7 +53,7 @@ std::string to_the_host(const std::string& hypervisor) {
   return "This is a virtual machine (" + hypervisor + "): report it to the operator of the host, who has the hardware.";
 }
 
-// Puts a sentence before the sentence in which the step is.
+// Inserts a sentence before the sentence of which the step is a part.
 void add_before(Fix& fix, size_t step, const Step& sentence) {
   for (; step > 0; --step) {
     const std::string& text = fix.steps[step - 1].text;
@@ -71,7 +71,7 @@ void add_before(Fix& fix, size_t step, const Step& sentence) {
   fix.steps.insert(fix.steps.begin() + static_cast<ptrdiff_t>(step), sentence);
 }
 
-// Before the first step that would end a job, unless it or an earlier one says when.
+// Inserts "Drain the node first." before the first step that would end a job, unless it or an earlier step says when.
 void drain_first(Finding& finding, Work ends_jobs) {
   for (size_t line = 0; line < finding.fix.size(); ++line) {
     Fix& fix = finding.fix[line];
@@ -93,20 +93,15 @@ bool begins_sentence(std::string_view text) {
   return is_capital(0) && !is_capital(1);
 }
 
-// The text between two steps.
-std::string_view separator(std::string_view before, std::string_view step) {
-  if (before.empty()) return "";
-  if (before.ends_with('.') || before.ends_with(':')) return " ";
-  return begins_sentence(step) ? ". " : "; ";
-}
-
 }  // namespace
 
 std::string joined_steps(const std::vector<std::string>& steps) {
   std::string out;
   for (const std::string& step : steps) {
-    out += separator(out, step);
-    out += step;
+    std::string_view separator = begins_sentence(step) ? ". " : "; ";
+    if (out.empty()) separator = "";
+    else if (out.ends_with('.') || out.ends_with(':')) separator = " ";
+    out.append(separator).append(step);
   }
   return out;
 }

@@ -11,19 +11,19 @@ namespace fabric {
 // ends in a period or colon.
 std::string joined_steps(const std::vector<std::string>& steps);
 
-// Without work with hands, which the operator of the host does: he gets the fault.
+// The fix for the operator of a virtual machine: without manual work, and with the request to report the fault to the
+// operator of the host.
 Fix fix_of_guest(Fix fix, const std::string& hypervisor);
 
-// Makes remedy and next of the fix as it is.
+// Fills `remedy` and `next` from the fix as it is.
 void write_remedy(Finding& finding);
 
-// Makes remedy and next of the fix. If the finding is not ok, the fix is changed first, by the work of its steps
+// Fills `remedy` and `next` from the fix. If the finding is not ok, the fix is changed first, by the work of its steps
 // (fix.h):
-// - in a virtual machine, work with hands is left out, and the operator of the host gets the fault;
-// - of a captured tree, commands that control services are left out: they would act on another machine;
-// - work that would end a job begins with "Drain the node first.", unless the port is down and only its link is
-// touched,
-//   or the fix says when to do it.
+// - In a virtual machine, manual work is left out, and the fault is to be reported to the operator of the host.
+// - In a captured tree, commands that control services are left out: they would act on another machine.
+// - "Drain the node first." precedes work that would end a job, unless the fix says when to do it, or the port is down
+//   and only its link is touched.
 void adapt_remedy(Finding& finding, const View& view);
 
 }  // namespace fabric

@@ -104,11 +104,11 @@ std::string texts_of(const Finding& finding) {
 }
 
 // A finding as one fault of its subject: the texts without the subject's names.
-struct Fault {
+struct MaskedFinding {
   const Finding* finding;
   std::string texts;
 
-  bool operator==(const Fault& other) const {
+  bool operator==(const MaskedFinding& other) const {
     const Finding &a = *finding, &b = *other.finding;
     return a.status == b.status && texts == other.texts && a.acknowledgement == b.acknowledgement &&
            a.suppression == b.suppression && a.since == b.since && a.outcome == b.outcome && a.unjudged == b.unjudged &&
@@ -116,8 +116,8 @@ struct Fault {
   }
 };
 
-// The name by which commands call the subject: its netdev or address, whichever the texts have; empty: none.
-std::string name_in_texts(const Fault& fault) {
+// The name of the subject in commands: its netdev or its address, depending on the texts; empty: they have neither.
+std::string name_in_texts(const MaskedFinding& fault) {
   constexpr size_t kInCommands = 2;
   for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i)
     if (fault.texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) != std::string::npos)
@@ -130,13 +130,13 @@ std::string name_in_texts(const Fault& fault) {
 // Merges the subjects of one check, then the checks with the same subjects.
 std::vector<FindingGroup> group_findings(const Report& report) {
   struct Check {
-    Fault fault;
+    MaskedFinding fault;
     FindingGroup group;
   };
   std::vector<Check> checks, merged;
   for (const Finding& finding : report.findings) {
     if (!is_listed(finding)) continue;
-    Fault fault{&finding, texts_of(finding)};
+    MaskedFinding fault{&finding, texts_of(finding)};
     const auto same = std::ranges::find_if(
         checks, [&](const Check& check) { return check.group.ids.front() == finding.id && check.fault == fault; });
     if (same == checks.end()) {

@@ -67,7 +67,7 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-// A setting that reads as the policy wants, or was never written, and whose reading proves nothing.
+// A setting that matches the policy, or was never written, and whose reading proves nothing.
 bool is_unverified(const Finding& finding);
 // A setting that differs in audit mode: ok for every verdict, metric and alert, and listed with what enforcing it would
 // write.

@@ -85,9 +85,11 @@ std::span<const Rule> rules() {
                                cabling_rules(), settings_rules(), agent_rules(), device_rules(), unexplained_rules()})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
-      const bool in_order = each.group == group::settings || each.is_cause();
-      return std::tuple(std::ranges::find(kRuleGroups, each.group), each.is_cause() ? rank_of_cause(each.id) : 0,
-                        in_order ? std::string_view() : each.id);
+      size_t rank = 0;
+      std::string_view id = each.id;
+      if (each.is_cause()) rank = rank_of_cause(each.id);
+      if (each.is_cause() || each.group == group::settings) id = {};  // keeps the order of its table
+      return std::tuple(std::ranges::find(kRuleGroups, each.group), rank, id);
     });
     return table;
   }();

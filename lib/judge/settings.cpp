@@ -179,7 +179,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
   bool can_be_set = false;
   const Changes* planned = planned_changes(view, kHostSubject);
   for (const auto& [name, wanted] : view.policy->sysctl) {
-    // By the dry run, else by the agent.
+    // The result of the dry run, else the agent's.
     Change change{kHostSubject, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
     bool is_planned = false;
     if (planned != nullptr)

@@ -54,7 +54,6 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   return most;
 }
 
-// The reference is the symmetry of the NICs of this machine.
 // NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one model.
 void find_slower_cards(const View& view, const Placement& placed, Findings& findings) {
   const Topology& topology = view.now.topology;
@@ -79,6 +78,7 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
   }
 }
 
+// The reference is the symmetry of the NICs of this machine.
 void ask_pairing(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
@@ -189,7 +189,11 @@ bool has_other_purpose(const View& view, const Port& port) {
 
 namespace {
 
-// The machine as it was accepted, without an inventory: the rules find of it what they found then.
+// The rules about parts.
+const std::string kPartRules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
+
+// The machine as it was when its inventory was accepted. It has no inventory, so that the rules report the same
+// findings as then.
 Node as_recorded(const View& view) {
   const Inventory& inventory = *view.now.inventory;
   const auto built = built_of(view);
@@ -223,23 +227,20 @@ Node as_recorded(const View& view) {
 Findings accepted_findings(const View& view) {
   if (!view.now.inventory || !view.now.inventory->accepted) return {};
   const Node then = as_recorded(view);
-  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
-  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, rules).findings;
+  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
     // The inventory has no links between bridges.
     const auto address_of = [](const auto& function) { return function.first; };
     const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject, address_of);
-    return (each.status != Status::warning && each.status != Status::critical) || is_bridge;
+    return !is_fault(each.status) || is_bridge;
   });
   return out;
 }
 
 std::vector<std::string> odd_parts(const Node& node) {
-  const std::string rules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
   std::vector<std::string> out;
-  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, rules).findings)
-    if (each.status == Status::warning || each.status == Status::critical)
-      out.push_back(each.id + " " + each.subject + ": " + each.observed + "; expected " + each.expected);
+  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, kPartRules).findings)
+    if (is_fault(each.status)) out.push_back(fault_text(each));
   return out;
 }
 
@@ -587,7 +588,7 @@ void ask_inventory(const View& view, Findings& findings) {
             "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   const Inventory& inventory = *node.inventory;
-  // What `pcie` and `rate` report by comparison with equal devices, and the record does not have.
+  // The faults that `pcie` and `rate` find by comparison with equal devices, and that the record does not have.
   const Findings accepted = accepted_findings(view);
   Findings found, others;
   for (const char* rule : {"pcie", "rate"}) {
@@ -752,21 +753,26 @@ void ask_symmetry(const View& view, Findings& findings) {
             {"lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; ",
              {Work::in_machine, "then power the node off and on, and reseat the GPU."}}));
   for (const OddNode& odd : placed.built->odd_nodes) {
-    std::string names = odd.name;
+    const std::string pci = odd.device.pci;
+    // A device, or all devices of a root bus.
+    std::string subject = odd.name, place = pci;
+    std::string observed = "NUMA node " + (odd.device.numa ? std::to_string(*odd.device.numa) : "-1");
     if (odd.whole_root) {
-      names.clear();
+      subject = place = odd.device.root;
+      std::string names;
       for (const OddNode& other : placed.built->odd_nodes)
         if (other.device.root == odd.device.root) append_item(names, other.name);
+      observed += ": " + names;
     }
-    const std::string node = odd.device.numa ? std::to_string(*odd.device.numa) : "-1",
-                      expected = odd.expected ? std::to_string(*odd.expected) : "a node";
-    const std::string pci = odd.device.pci;
+    std::string expected = "a node";
     std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then update the firmware";
-    if (odd.expected && !odd.whole_root) fix += ", or write " + expected + " to that file";
-    add(bad(Status::warning, odd.whole_root ? odd.device.root : odd.name,
-            "NUMA node " + node + (odd.whole_root ? ": " + names : ""),
-            (odd.expected ? "NUMA node " : "") + expected + ", like " + odd.like,
-            "The firmware reports a NUMA node for " + (odd.whole_root ? odd.device.root : pci) +
+    if (odd.expected) {
+      const std::string node = std::to_string(*odd.expected);
+      expected = "NUMA node " + node;
+      if (!odd.whole_root) fix += ", or write " + node + " to that file";
+    }
+    add(bad(Status::warning, subject, observed, expected + ", like " + odd.like,
+            "The firmware reports a NUMA node for " + place +
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
             fix + "."));
   }

@@ -28,7 +28,8 @@ Placement placement(const View& view);
 // The findings about parts that the machine had when its inventory was accepted: these are intended. Empty: it was not
 // accepted.
 Findings accepted_findings(const View& view);
-// What the rules about parts find of the machine, for its inventory: "locality GPU2: SYS to mlx5_0; expected PIX".
+// The faults that the rules about parts report of the machine, for its inventory: "locality GPU2: SYS to mlx5_0;
+// expected PIX".
 std::vector<std::string> odd_parts(const Node& node);
 // Whether a finding of the same rule about the same subject is among them.
 inline bool is_among(const Findings& accepted, const Finding& finding) {
@@ -39,7 +40,7 @@ inline bool is_among(const Findings& accepted, const Finding& finding) {
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);
 
-// A port for storage or management, while others serve the GPUs.
+// The port is for storage or management: other ports serve the GPUs.
 bool has_other_purpose(const View& view, const Port& port);
 
 // The speed differs from [expect] speed, which applies to ports that serve GPUs.

@@ -23,8 +23,8 @@ struct Observable {
   double requests = 0;  // received, by the counters
   double ratio = 1;     // of the bytes, at most: each request had no more than kLargestMessage bytes
 };
-// nullopt: the driver counts all queue pairs alike or no requests, or little arrived (kMuchTraffic; less than a tenth
-// of what was sent are answers).
+// nullopt: the driver counts all queue pairs alike, or counts no requests, or little arrived (less than kMuchTraffic,
+// or less than a tenth of the bytes sent, which are answers).
 std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals);
 
 // RDMA devices that are in other network namespaces: "mlx5_5 (0000:5a:00.2)".

@@ -43,7 +43,7 @@ bool is_suppressed(const View& view, std::string_view rule);
 // The configured value, or the row's.
 double limit_of(const View& view, const Limit& limit);
 
-// What the policy says of the port's network. InfiniBand is lossless by its credits.
+// The fabric of the port by the policy. InfiniBand is lossless by its credits.
 Fabric fabric_of(const View& view, const Port& port);
 // The policy of the port. nullptr: no policy was read, or the port is unmanaged.
 const PortPolicy* policy_of(const View& view, const Port& port);

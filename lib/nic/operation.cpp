@@ -19,7 +19,7 @@ Error other_rdma_device(const PortIo& io) {
 }  // namespace
 
 Result<void> check_rdma_name(const PortIo& io) {
-  if (io.rdma.empty()) return {};
+  if (io.rdma.empty() || io.is_member) return {};
   const Root& root = io.kernel.root;
   const std::string folder = std::string(infiniband::kClass) + "/" + io.rdma;
   if (const auto resolved = root.resolve(folder + "/device")) {

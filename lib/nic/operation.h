@@ -19,6 +19,8 @@ struct PortIo {
   bool fec_in_use = false;  // Driver::fec_in_use
   // For a reading: the requested settings. For a write: the settings that may be written in the same message.
   Keys wanted{};
+  // Of a bond (mlx5 RoCE LAG): the RDMA device is the bond's, on the function of one of the members.
+  bool is_member = false;
 
   [[nodiscard]] NetdevId id() const { return {netdev, ifindex}; }
   [[nodiscard]] bool has_ethtool() const { return kernel.generic && kernel.ethtool; }
@@ -29,7 +31,8 @@ struct PortIo {
 // it, or check_rdma_name(), again directly before each of its messages and files; dcbnl and ethtool check the name
 // themselves.
 Result<void> check_identity(const PortIo& io);
-// The RDMA device alone. Ok also if there is none, or its `device` link is unreadable.
+// The RDMA device alone. Ok also if there is none, if its `device` link is unreadable, or for a bond's member, whose
+// settings are those of its netdev.
 Result<void> check_rdma_name(const PortIo& io);
 // Writes a file of the netdev ("ecn/roce_np/cnp_dscp") or of the RDMA device ("tc/1/traffic_class") by a descriptor of
 // the device's folder, after a check through the same descriptor: a rename cannot lead the write to another device.

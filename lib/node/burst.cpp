@@ -82,7 +82,7 @@ std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_poi
 }
 
 // Growth of each slot per second.
-struct BurstMeter::Rates {
+struct BurstMeter::SampleRates {
   std::array<RiseSum, kSlots> by{};
 
   [[nodiscard]] std::optional<double> of(size_t slot) const { return by[slot].total(); }
@@ -108,10 +108,11 @@ void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
 
 // A list of other counters than before is matched by name: known counters keep their previous value.
 void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
-                        const std::vector<Counter>& counters, Rates& rates) {
-  const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& each) {
-                      return counters[each.index].name == each.name;
-                    });
+                        const std::vector<Counter>& counters, SampleRates& rates) {
+  const bool same =
+      group.size == counters.size() && std::ranges::all_of(group.sources, [&](const SampledCounter& each) {
+        return counters[each.index].name == each.name;
+      });
   if (!same) {
     const auto previous = std::exchange(group.sources, {});
     group.size = counters.size();
@@ -120,13 +121,14 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
       const auto slot = slot_of(counter);
       if (!slot) continue;
       group.sources.push_back({i, counter.name, *slot, counter.row->scale, counter.bits, std::nullopt});
-      const Source* old = find_where(previous, [&](const Source& each) { return each.name == counter.name; });
+      const SampledCounter* old =
+          find_where(previous, [&](const SampledCounter& each) { return each.name == counter.name; });
       if (old != nullptr) group.sources.back().before = old->before;
     }
   }
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
-  for (Source& each : group.sources) {
+  for (SampledCounter& each : group.sources) {
     const uint64_t now = counters[each.index].value;
     const auto before = std::exchange(each.before, now);
     if (!before) continue;
@@ -147,7 +149,7 @@ void BurstMeter::add_sample(BurstTrack& track, double value, std::span<const dou
 }
 
 void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
-  Rates rates;
+  SampleRates rates;
   gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
   gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
   gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);

@@ -72,7 +72,7 @@ class BurstMeter {
   [[nodiscard]] const BurstRecord& record() const { return record_; }
 
  private:
-  struct Source {
+  struct SampledCounter {
     size_t index;
     CounterName name;
     uint8_t slot;
@@ -81,15 +81,15 @@ class BurstMeter {
     std::optional<uint64_t> before;  // its value in the previous reading
   };
   struct Group {
-    std::vector<Source> sources;
+    std::vector<SampledCounter> sources;
     size_t size = 0;  // of the whole list of counters
     Clock::time_point last{};
     std::chrono::milliseconds shortest = kShortest;
   };
-  struct Rates;
+  struct SampleRates;
 
   static void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters,
-                     Rates& rates);
+                     SampleRates& rates);
   void add_sample(BurstTrack& track, double value, std::span<const double> bounds);
 
   std::optional<double> rate_;

@@ -15,8 +15,8 @@
 
 namespace fabric {
 
-// The word by which the kernel log reports the faults of a vendor's GPU, to append to the pattern of journalctl -g:
-// "|Xid" for NVIDIA, else the name of the vendor's driver; empty: another vendor.
+// The word that marks faults of a vendor's GPU in the kernel log, to append to the pattern of journalctl -g: "|Xid" for
+// NVIDIA, else the name of the vendor's driver; empty: another vendor.
 std::string gpu_log_word(uint16_t vendor);
 
 }  // namespace fabric

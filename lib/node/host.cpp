@@ -180,12 +180,19 @@ void read_kernel(const Root& root, Host& host) {
     host.lockdown = chosen_word(lockdown);
 }
 
+namespace {
+
+// Whether the name is of a handler of commands or events: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
 bool is_control_interrupt(std::string_view name) {
   constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc",   "ctrl", "mgmt",
                                          "mgmnt", "aeq",   "AEQ", "adminq", "mbx",  "health"};
   return std::ranges::any_of(kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
+// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"), of at most 4,096 vectors
+// (Documentation/core-api/irq/irq-affinity.rst and Documentation/ABI/testing/sysfs-bus-pci, msi_irqs, of Linux 6.12).
+// Vectors that are not requested do not count. Vectors of commands and events are ignored because the driver chooses
+// their CPUs.
 void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic) {
   const auto cpus = machine::parse_cpus(local);
   const auto vectors = root.names_in("sys/bus/pci/devices/" + nic.pci + "/msi_irqs");
@@ -218,9 +225,11 @@ void read_interrupts(const Root& root, std::string_view local, NicInterrupts& ni
   }
 }
 
+}  // namespace
 }  // namespace fabric::host
 
 namespace fabric::scanning {
+
 void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
   out.cpu = host::read_cpu(root, host::read_cpuinfo(root));

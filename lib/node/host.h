@@ -106,7 +106,7 @@ struct Interrupt {
   std::string cpus;  // where it is delivered: "64"
 };
 
-// The interrupts of the queues of a NIC, which is near to one NUMA node.
+// The interrupts of the queues of a NIC, which is near one NUMA node.
 struct NicInterrupts {
   std::string nic;  // RDMA device or netdev
   std::string pci;
@@ -173,14 +173,5 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
 
 // Fills memory, kernel_options, numa_balancing, clock, huge_pages, lockdown.
 void read_kernel(const Root& root, Host& host);
-
-// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"), of at most 4,096 vectors
-// (Documentation/core-api/irq/irq-affinity.rst and Documentation/ABI/testing/sysfs-bus-pci, msi_irqs, of Linux 6.12).
-// Vectors that are not requested do not count. Vectors of commands and events are ignored because the driver chooses
-// their CPUs.
-void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic);
-
-// Whether the name is of a handler of commands or events: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
-bool is_control_interrupt(std::string_view name);
 
 }  // namespace fabric::host

@@ -112,7 +112,7 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
       if (found != nullptr && !taken.contains(*found)) join(i, *found);
     }
   };
-  // Where the bridges are unknown, devices of one root bus have one way: the address decides.
+  // If the bridges are unknown, all devices of a root bus have the same way: the address decides.
   match_by([](const InventoryPart& part) { return std::pair(part.root + " " + way_to(part), part.pci); });
   match_by([](const InventoryPart& part) { return std::pair(part.root, way_to(part)); });
   // Functions of one card have one GUID.
@@ -158,7 +158,10 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
     const auto& [was, is] = lists;
     const auto likeness = [&, &was = was, &is = is](size_t i, size_t j) {
       const InventoryPart &before = inventory.parts[was[i]], &after = now[is[j]];
-      return 8 + (way_to(before) == way_to(after) ? 4 : 0) + (before.numa == after.numa ? 2 : 0);
+      int points = 8;
+      if (way_to(before) == way_to(after)) points += 4;
+      if (before.numa == after.numa) points += 2;
+      return points;
     };
     for (const auto& [i, j] : align(was.size(), is.size(), likeness)) join(was[i], is[j]);
   }

@@ -165,9 +165,9 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Sta
 }
 
 // A device of another network namespace above a device of the stack, a container's macvlan for example: nothing in this
-// namespace shows it, and no program here sees its sessions. A device above one with the same ifindex in a third
-// namespace counts too. Namespaces that cannot be read are left out: those without an id here, and without
-// CAP_NET_ADMIN all of them.
+// namespace shows it, and no program here sees its sessions. The device below it is found by its ifindex and its
+// namespace, because another namespace may have the same ifindex. Namespaces that cannot be read are left out: those
+// without an id here, and without CAP_NET_ADMIN all of them.
 Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& stack) {
   const auto may_fail = [](int code) {
     return code == EOPNOTSUPP || code == EINVAL || code == EACCES || code == EPERM;
@@ -175,12 +175,17 @@ Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& 
   const auto ids = rtnl::namespaces(route);
   if (!ids && !may_fail(ids.error().code)) return ids.error();
   if (!ids) return std::optional<rtnl::Link>();
+  const auto is_here = [&](const rtnl::Link& link) {
+    if (!link.lower_namespace) return true;
+    const auto own = rtnl::own_namespace(route);
+    return !own || *own == link.lower_namespace;  // an unknown namespace may be this one
+  };
   for (const int id : *ids) {
     auto links = rtnl::links_in(route, id);
     if (!links && !may_fail(links.error().code)) return links.error();
     if (!links) continue;
     for (rtnl::Link& link : *links)
-      if (link.lower_elsewhere && stack.has(*link.lower_elsewhere) && link.carrier != false)
+      if (link.lower_elsewhere && stack.has(*link.lower_elsewhere) && link.carrier != false && is_here(link))
         return std::optional(std::move(link));
   }
   return std::optional<rtnl::Link>();
@@ -194,10 +199,13 @@ std::string place_of(const Stack& stack, int ifindex, const Port& port) {
 
 }  // namespace
 
-bool has_vlan(const Root& root, const std::string& netdev) {
+bool has_vlan(const Root& root, const std::string& netdev, unsigned depth) {
   constexpr std::string_view kUpper = "upper_";
+  if (depth == 0) return false;
   return std::ranges::any_of(root.names_in("sys/class/net/" + netdev), [&](const std::string& name) {
-    return name.starts_with(kUpper) && root.exists("proc/net/vlan/" + name.substr(kUpper.size()));
+    if (!name.starts_with(kUpper)) return false;
+    const std::string upper = name.substr(kUpper.size());
+    return root.exists("proc/net/vlan/" + upper) || has_vlan(root, upper, depth - 1);
   });
 }
 

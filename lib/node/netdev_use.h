@@ -19,7 +19,8 @@ std::string default_route_of(Kernel& kernel, const Port& port);
 // to read counts as a user. A captured tree has no sessions.
 std::string sessions_over(Kernel& kernel, const Port& port);
 
-// Whether a VLAN is above the netdev: its packets have a priority in their tag.
-bool has_vlan(const Root& root, const std::string& netdev);
+// Whether a VLAN is above the netdev, or above a bond or bridge that it is in: its packets have a priority in their
+// tag. `depth`: so many devices above each other are followed.
+bool has_vlan(const Root& root, const std::string& netdev, unsigned depth = 4);
 
 }  // namespace fabric

@@ -21,7 +21,7 @@ struct SettingState {
   uint64_t repairs = 0;
   std::string last_repair{};  // RFC 3339, empty: never
   // Drift: the setting was in sync, and then differed.
-  std::map<std::string, uint64_t> drifts{};  // number by class of cause (to_text(Cause))
+  std::map<std::string, uint64_t> drifts{};  // number by class of cause (to_text(DriftCause))
   std::string last_drift{};                  // RFC 3339, empty: never
   std::string drift_from{}, drift_to{};      // the wanted and the found value of the last drift
   std::string drift_by{};                    // the likely cause of the last drift, in words: "lldpad (pid 812)"

@@ -28,7 +28,7 @@ struct PciInfo {
 };
 static_assert(sizeof(PciInfo) == 68);
 
-struct Library {
+struct NvmlLibrary {
   Status (*init)() = nullptr;
   Status (*shutdown)() = nullptr;
   Status (*count)(unsigned*) = nullptr;
@@ -55,7 +55,7 @@ std::string text_of(Status (*query)(Handle, char*, unsigned), Handle device) {
 Result<std::vector<Device>> query() {
   void* file = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr) return error(ELIBACC, kLibrary);
-  Library library;
+  NvmlLibrary library;
   const bool whole =
       find_symbol(file, "nvmlInit_v2", library.init) && find_symbol(file, "nvmlShutdown", library.shutdown) &&
       find_symbol(file, "nvmlDeviceGetCount_v2", library.count) &&

@@ -26,7 +26,7 @@ std::string optics_text(const Optics& optics, double read);
 // Parses optics_text(); ESTALE if it is too old at `now` (absent: the time of writing). Skips malformed parts.
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now);
 
-// Runs eeprom::decode() in a confined child (kernel/host/child.h), because anybody can write the bytes of a cable.
+// Runs eeprom::decode() in a confined child (kernel/host/child.h), because anyone can write the bytes of a cable.
 // EBADMSG: the child crashed or did not end.
 Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 

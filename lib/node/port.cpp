@@ -35,7 +35,7 @@ std::string number_text(double value) {
 std::string why_unmanageable(const Port& port) {
   const bool is_internal = port.role == PortRole::smi || port.role == PortRole::nvlink_management;
   if (port.link_layer == LinkLayer::infiniband && !is_internal) return "InfiniBand";
-  if (port.usnic) return "usNIC, no RoCE";
+  if (port.transport == RdmaTransport::usnic) return "usNIC, no RoCE";
   switch (port.role) {
     case PortRole::virtual_function: return "virtual function: set on its physical function " + port.owner;
     case PortRole::subfunction: return "subfunction (" + port.owner + "): set on its function " + port.pci;

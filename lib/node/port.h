@@ -35,6 +35,10 @@ inline constexpr std::string_view kEnumWords<PortRole>[] {
       "data-direct", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
+// By the node type of the RDMA device. infiniband: InfiniBand's transport, also over Ethernet (RoCE); iwarp: RDMA over
+// TCP; usnic: Cisco's datagrams from user space.
+enum class RdmaTransport : uint8_t { infiniband, iwarp, usnic };
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"
@@ -67,8 +71,7 @@ struct Port {
   std::string board_id;          // PSID and the like
   std::string hca_type;
   std::optional<int> numa;
-  bool iwarp = false;  // RDMA over TCP, not RoCE
-  bool usnic = false;  // Cisco's datagrams from user space, not RoCE
+  RdmaTransport transport = RdmaTransport::infiniband;
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
@@ -168,11 +171,16 @@ std::string why_unmanageable(const Port& port);
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP, without RoCE GIDs and RoCE path MTU.
-inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::ethernet && !port.iwarp && !port.usnic; }
+inline bool is_roce(const Port& port) {
+  return port.link_layer == LinkLayer::ethernet && port.transport == RdmaTransport::infiniband;
+}
 
 // Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
 // of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
+
+// In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
+inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";
 
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);

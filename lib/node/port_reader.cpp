@@ -68,7 +68,7 @@ void Context::note_unseen(const std::string& what) {
   if (!contains(unseen, what)) unseen.push_back(what);
 }
 
-void note(Port& port, const char* subject, const Error& failure) {
+void note(Port& port, std::string_view subject, const Error& failure) {
   port.unread.push_back(std::string(subject) + ": " + failure.text());
 }
 
@@ -114,8 +114,8 @@ void read_identity(const Context& context, Port& port) {
   }
   // RDMA_NODE_RNIC, _USNIC and _USNIC_UDP of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints them.
   const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
-  port.iwarp = type == "4:";
-  port.usnic = type == "5:" || type == "6:";
+  if (type == "4:") port.transport = RdmaTransport::iwarp;
+  if (type == "5:" || type == "6:") port.transport = RdmaTransport::usnic;
   read_device_role(context, function, above, port);
 }
 
@@ -207,8 +207,13 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   }
   const auto link = rtnl::link(*context.kernel.route, port.netdev);
   if (!link) {
-    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names a netdev of another namespace
-    else note(port, "netdev, mtu, carrier", link.error());
+    if (link.error().code == ENODEV) {
+      port.netdev.clear();  // soft-RoCE names a netdev of another namespace
+      return std::nullopt;
+    }
+    note(port, kNetdevSubject, link.error());
+    port.card.clear();  // of a bond's member: the bond's
+    port.card_address.clear();
     return std::nullopt;
   }
   port.ifindex = link->ifindex;
@@ -305,8 +310,7 @@ void read_link(Context& context, Port& port) {
   read_link_role(context, port);
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
-  else if (mtu && port.link_layer == LinkLayer::ethernet)
-    port.active_mtu = verbs::roce_mtu(*mtu);  // as the kernel does
+  else if (mtu && port.link_layer == LinkLayer::ethernet) port.active_mtu = roce_mtu(*mtu);  // as the kernel does
   if (port.active_mtu == 0u) port.active_mtu.reset();
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && !is_virtual(port))
     port.role = PortRole::netdev_elsewhere;

@@ -30,7 +30,7 @@ struct Context {
 
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.
 std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port);
-void note(Port& port, const char* subject, const Error& failure);
+void note(Port& port, std::string_view subject, const Error& failure);
 
 // The driver of the function in `folder`, "mlx5_core"; its ids, "15b3:1021". Empty: unknown.
 std::string driver_of(const Root& root, const std::string& folder);

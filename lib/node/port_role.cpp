@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "kernel/netlink/devlink.h"
 #include "kernel/rdma/infiniband.h"
 

@@ -3,6 +3,7 @@
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
+#include "kernel/pci/pci.h"
 #include "node/pci_state.h"
 
 namespace fabric::qos {
@@ -28,6 +29,8 @@ Result<void> check_device(Kernel& kernel, const Port& port) {
 
 Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
+  // Its settings may be another device's, and its card is unknown, by which originals are saved.
+  if (is_unread(port, kNetdevSubject)) return error(EAGAIN, why_unread(port, kNetdevSubject));
   if (!kernel.route) {
     auto mtu = kernel.root.read_line("sys/class/net/" + port.netdev + "/mtu");
     if (!mtu) return mtu.error();
@@ -68,7 +71,29 @@ PortIo port_io(Kernel& kernel, const Port& port) {
           .rdma = port.rdma,
           .port = port.number,
           .pci = port.pci,
-          .fec_in_use = driver_for(port.kernel_driver, &kernel.root, port.netdev).fec_in_use};
+          .fec_in_use = driver_for(port.kernel_driver, &kernel.root, port.netdev).fec_in_use,
+          .is_member = port.is_member()};
+}
+
+std::vector<Port> others_of_bond(const Root& root, const Port& port) {
+  std::vector<Port> out;
+  if (port.is_member()) {
+    Port& bond = out.emplace_back(port);
+    bond.role = PortRole::bond;
+    bond.netdev = port.bond;
+    bond.ifindex = 0;
+  }
+  if (port.role != PortRole::bond) return out;
+  const std::string names = root.line_of("sys/class/net/" + port.netdev + "/bonding/slaves");
+  for (const std::string_view name : words(names)) {
+    Port& member = out.emplace_back(port);
+    member.role = PortRole::bond_member;
+    member.netdev = name;
+    member.ifindex = 0;
+    const auto resolved = root.resolve("sys/class/net/" + member.netdev + "/device");
+    if (const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt) member.pci = place->pci;
+  }
+  return out;
 }
 
 std::string vendor_command(const Port& port, const Setting& setting, const Qos& want) {

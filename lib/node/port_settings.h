@@ -13,10 +13,15 @@ PortIo port_io(Kernel& kernel, const Port& port);
 Keys always_read();
 // The port's settings: always_read(), and the settings of `keys`, which cost a file or a firmware command each. ENODEV:
 // the device is gone (a new device of the same name is another one), or was renamed before or during the reading.
+// EAGAIN: the scan could not read the netdev.
 // Without netlink (a captured tree) only the MTU.
 Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set());
 // Updates only `keys` in `have`.
 Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have);
+
+// The other ports of a bond (mlx5 RoCE LAG), as far as their settings can be read: of a member the bond, of a bond its
+// members. Empty: the port is neither.
+std::vector<Port> others_of_bond(const Root& root, const Port& port);
 
 // Driver::vendor_command of the port's driver, for a setting of `want`; empty: the driver can write the setting, or no
 // command is known.

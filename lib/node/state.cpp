@@ -65,6 +65,11 @@ static void from_json(const Json& json, AgentState& state) {
 
 namespace state {
 
+// Null: no setting of this release.
+static const Setting* setting_named(const Json& name) {
+  return find_where(kSettings, [&](const Setting& setting) { return name == setting.key; });
+}
+
 void to_json(Json& json, const Original& original) {
   Json out = Json::object();
   if (!original.as_read.empty()) out = Json::parse(original.as_read);
@@ -86,6 +91,13 @@ void to_json(Json& json, const Original& original) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
   }
+  Json unknown = Json::array();
+  for (const Json& name : out.value("unknown", Json::array()))
+    if (setting_named(name) == nullptr) unknown.push_back(name);
+  for (const Setting& setting : kSettings)
+    if (has_key(original.unknown, setting.id)) unknown.push_back(setting.key);
+  if (unknown.empty()) out.erase("unknown");
+  else out["unknown"] = std::move(unknown);
   json = std::move(out);
 }
 
@@ -95,6 +107,8 @@ void from_json(const Json& json, Original& original) {
   read_member(json, "driver", original.driver);
   read_member(json, "pci_id", original.pci_id);
   read_member(json, "settings", static_cast<Qos&>(original));
+  for (const Json& name : json.value("unknown", Json::array()))
+    if (const Setting* setting = setting_named(name)) original.unknown.set(index(setting->id));
   original.as_read = json.dump();
 }
 
@@ -186,6 +200,8 @@ Originals::iterator find_original(Originals& originals, const Port& port) {
       if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
       copy_value(kSettings[i], Qos{}, old->second);
     }
+    entry.unknown |= old->second.unknown & own;
+    old->second.unknown &= ~own;
     if (is_empty(old->second)) originals.erase(old);
     if (is_empty(entry)) originals.erase(key);
   }
@@ -286,7 +302,11 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
   note_names(entry, port);
   const Keys own = qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (own[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], before, entry);
+    if (own[i] && !entry.unknown[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], before, entry);
+  if (entry.fec == kUnknownFec) {
+    entry.fec.reset();
+    entry.unknown.set(index(SettingId::fec));
+  }
   if (originals == old) return {};
   auto saved = save_originals(directory, originals);
   if (!saved) originals = old;
@@ -298,6 +318,7 @@ void forget(Originals& originals, const Port& port, const Keys& keys) {
   if (entry == originals.end()) return;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);
+  entry->second.unknown &= ~keys;
   if (is_empty(entry->second)) originals.erase(entry);
 }
 

@@ -29,12 +29,15 @@ struct Original : Qos {
   // Port::kernel_driver and pci_id at the first save: settings of one driver are never given to another. Empty:
   // unknown.
   std::string driver{}, pci_id{};
+  // Settings that were written while their original was unknown (kUnknownFec): they have none, also if a later reading
+  // shows a value.
+  Keys unknown{};
   // The entry as it was read, JSON: members that this release does not know, at any depth, are written again as they
   // are. Empty: the entry is new.
   std::string as_read{};
   bool operator==(const Original& other) const {
     return static_cast<const Qos&>(*this) == static_cast<const Qos&>(other) && place == other.place &&
-           address == other.address && driver == other.driver && pci_id == other.pci_id;
+           address == other.address && driver == other.driver && pci_id == other.pci_id && unknown == other.unknown;
   }
 };
 void to_json(Json& json, const Original& original);

@@ -75,11 +75,11 @@ std::optional<ResourceLimit> parse_limit(std::string_view text, std::optional<ui
 std::vector<Assignment> parse(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   // The lines without comments, and with continued lines joined.
-  struct Line {
+  struct WholeLine {
     std::string text;
     unsigned number;
   };
-  std::vector<Line> lines;
+  std::vector<WholeLine> lines;
   unsigned number = 0;
   bool goes_on = false;
   for (std::string_view line : split(text, '\n')) {

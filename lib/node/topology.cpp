@@ -281,7 +281,7 @@ long domain_of(const PciDevice& device) {
 // or on a NUMA node, both are in the same order. If a node lacks cards, those left are at the same distance from the
 // node's functions as on a node that lacks none. Else it stays unknown.
 void join_data_direct(std::vector<Nic>& nics) {
-  struct Place {
+  struct DataDirectGroup {
     std::vector<std::string> cards;  // addresses without the function
     std::vector<long> domains;       // of the cards
     std::vector<const Nic*> functions;
@@ -297,11 +297,11 @@ void join_data_direct(std::vector<Nic>& nics) {
   }
   const bool all_count = with_rdma.size() < functions && all.size() <= functions;
 
-  Place machine;
-  std::map<std::optional<int>, Place> nodes;
+  DataDirectGroup machine;
+  std::map<std::optional<int>, DataDirectGroup> nodes;
   std::map<std::string, const PciDevice*> by_card, by_serial;
   for (const Nic& nic : nics)
-    for (Place* place : {&machine, &nodes[nic.numa]}) {
+    for (DataDirectGroup* place : {&machine, &nodes[nic.numa]}) {
       if (is_data_direct(nic)) {
         place->functions.push_back(&nic);
         if (!nic.serial.empty()) by_serial[nic.serial] = &nic;
@@ -311,7 +311,7 @@ void join_data_direct(std::vector<Nic>& nics) {
         place->domains.push_back(domain_of(nic));
       }
     }
-  const auto join_in_order = [&](const Place& place) {
+  const auto join_in_order = [&](const DataDirectGroup& place) {
     for (size_t i = 0; i < place.cards.size(); ++i) by_card.emplace(place.cards[i], place.functions[i]);
   };
   if (machine.cards.size() == machine.functions.size()) join_in_order(machine);

@@ -88,7 +88,7 @@ struct Topology {
 // Absent: they share no bridge and no root bus, and a NUMA node is unknown.
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b);
 
-// The function by which the NIC reaches the GPU: its own, or its Data Direct function if that is nearer.
+// The function that reaches the GPU by the nearest path: the NIC's own, or its Data Direct function.
 const PciDevice& nearer_function(const Gpu& gpu, const Nic& nic);
 // The class of the path from the GPU to that function.
 std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mlx5's firmware counts of its queues (devlink health reporter "vnic") as fabric-agentd read it:
+// The queue counters of mlx5's firmware (devlink health reporter "vnic") as fabric-agentd read them:
 // /run/fabric-agent/vnic.json, written whole and renamed into place.
 #pragma once
 

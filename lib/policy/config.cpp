@@ -472,8 +472,8 @@ std::string mark_toml(const Mark& mark) {
 
 std::string fabric_toml(const Fabric& fabric) {
   return "{ kind = " + toml_string(to_text(fabric.kind)) +
-         ", adaptive_routing = " + (fabric.adaptive_routing ? "true" : "false") +
-         ", spraying = " + (fabric.spraying ? "true" : "false") + " }";
+         ", adaptive_routing = " + json_toml(fabric.adaptive_routing) + ", spraying = " + json_toml(fabric.spraying) +
+         " }";
 }
 
 std::string port_toml(const PortPolicy& port) {

@@ -43,7 +43,7 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
 // The last valid configuration that the agent used: show_config() after a comment that names its main file. Enforcement
 // goes on, even after a reboot, if the files become invalid, become empty or vanish.
 inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
-// Whether the line is one of the two comments at the top of this file, by which it is recognized.
+// Whether the line is one of the two comments at the top of this file, which identify it.
 bool is_mark_of_last_good(std::string_view line);
 struct ConfigInUse {
   LoadedConfig config;

@@ -140,7 +140,7 @@ constexpr UnitName kUnitNames[] = {
     {"/1024", "/1024", 1},
 };
 
-// A number and what follows it: "400 Gb/s" is 400 and "Gb/s".
+// A number and the text after it: "400 Gb/s" is 400 and "Gb/s".
 struct Quantity {
   double number = 0;
   std::string unit;
@@ -308,7 +308,7 @@ Values readings(const DscpMap*, const Setting&, const Json& written) {
     return out;
   };
   Values out{map_of(false)};
-  // Beside one type of service, the other numbers are likely to be others.
+  // If one number is a type of service, the other numbers are likely to be types of service as well.
   if (std::ranges::any_of(pairs, [](const auto& each) { return parse_number<int>(each.first).value_or(0) > 63; }))
     if (Json all = map_of(true); all != out.front()) out.push_back(std::move(all));
   return out;
@@ -476,7 +476,7 @@ Values integers(const Json& written, std::string_view unit) {
   if (quantity->unit.find("B/s") != std::string::npos || quantity->unit.ends_with("Bps")) return {};
   for (const UnitName& row : kUnitNames)
     if (row.unit == unit && row.name == name) add_integer(quantity->number * row.factor, out);
-  // "9k" of an MTU is also said of 9216, the jumbo frame of switches.
+  // "9k" may also mean an MTU of 9216, the jumbo frame of switches.
   if (unit == "bytes" && name.starts_with('k') && quantity->number == 9) out.emplace_back(9'216);
   return out;
 }

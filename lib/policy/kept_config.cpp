@@ -99,7 +99,7 @@ std::optional<std::string> kept_config(const std::string& text) {
   std::string out = without_comments(text);
   toml::table table;
   if (const auto problem = parse_toml(out, table)) {
-    // What follows the first error is not read.
+    // The text after the first error is not read.
     const size_t end = index_of(out, {problem->at.line + 1, 1});
     const auto lines = static_cast<size_t>(std::ranges::count(out.substr(end), '\n'));
     std::string begin = out.substr(0, end) + std::string(lines, '\n');

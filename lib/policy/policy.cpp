@@ -25,7 +25,8 @@ bool matches(const Match& match, const Port& port) {
 }
 
 bool is_manageable(const Port& port) {
-  return port.link_layer != LinkLayer::infiniband && !port.usnic && !is_virtual(port) && !port.netdev.empty();
+  return port.link_layer != LinkLayer::infiniband && port.transport != RdmaTransport::usnic && !is_virtual(port) &&
+         !port.netdev.empty();
 }
 
 }  // namespace

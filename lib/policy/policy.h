@@ -91,7 +91,7 @@ struct Window {
 // Whether `minute` of `weekday` (0 Sunday) is inside one of the windows. True if there are none.
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute);
 
-// What happens to a port that no [[port]] entry matches any more after a reload.
+// The treatment of a port that no [[port]] entry matches any more after a reload.
 enum class Release : uint8_t { leave, restore };
 template <>
 inline constexpr std::string_view kEnumWords<Release>[] { "leave", "restore" };

@@ -127,7 +127,7 @@ MaybeProblem read_patterns(const MatchKey& key, const toml::node& node, std::vec
 
 Correctable correctable_match(const MatchKey& key) {
   const auto readings = [&key](const Json& written) -> Values {
-    // An element that is right already stands for itself.
+    // An element that is right already is its own correction.
     const auto element = [&key](const Json& each) -> Values {
       toml::table table;
       if (!parse_toml("x = " + json_toml(each) + "\n", table) && key.normal(*table.get("x"))) return {each};
@@ -192,10 +192,11 @@ std::string name_doubt(std::string_view key, const std::string& pattern) {
   if (key != "driver" && key != "rdma" && key != "netdev") return {};
   if (key == "driver")
     if (std::string doubt = driver_doubt(pattern); !doubt.empty()) return doubt;
-  const bool is_rdma = is_like(pattern, kRdmaNames);
-  if (key == "rdma" ? is_like(pattern, kNetdevNames) : is_rdma)
-    return toml_string(pattern) + " is like the name of " + (is_rdma ? "an RDMA device" : "a netdev") + "; write " +
-           (is_rdma ? "rdma" : "netdev") + " = " + toml_string(pattern);
+  const std::string quoted = toml_string(pattern);
+  if (key != "rdma" && is_like(pattern, kRdmaNames))
+    return quoted + " is like the name of an RDMA device; write rdma = " + quoted;
+  if (key == "rdma" && is_like(pattern, kNetdevNames))
+    return quoted + " is like the name of a netdev; write netdev = " + quoted;
   return pattern_doubt(key, pattern);
 }
 

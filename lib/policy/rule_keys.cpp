@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "base/find.h"
-#include "base/parse.h"
 #include "policy/span.h"
 #include "policy/toml_value.h"
 
@@ -187,8 +186,7 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
       return parse_word<Status>(value.value<std::string_view>().value_or(""));
     };
     const auto check = [&](const toml::node& value) -> MaybeProblem {
-      if (const auto severity = severity_of(value); severity == Status::warning || severity == Status::critical)
-        return std::nullopt;
+      if (const auto severity = severity_of(value); severity && is_fault(*severity)) return std::nullopt;
       return expected(value, "\"warning\" or \"critical\"");
     };
     const auto readings = [](const Json& written) {

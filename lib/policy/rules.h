@@ -51,7 +51,7 @@ struct Limit {
   [[nodiscard]] std::string name() const { return std::string(rule) + "." + std::string(key); }
 };
 
-// What the configuration may change about one rule, besides `severity` and its suppression.
+// The values of one rule that the configuration may change, besides `severity` and its suppression.
 struct RuleRow {
   std::string_view id;
   std::vector<WindowRow> windows{};

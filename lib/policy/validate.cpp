@@ -26,8 +26,8 @@ struct PortFaults {
   }
 };
 
-// RoCE path MTU 4096 plus headers (BTH, extended headers, ICRC, IP, UDP): iboe_get_mtu() of Linux requires 4096 + 96.
-constexpr uint32_t kMtuForPath4096 = 4'192;
+// The smallest MTU with a RoCE path MTU of 4096.
+constexpr uint32_t kMtuForPath4096 = kLargestPathMtu + kRoceHeaders;
 constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // of apptrust
 constexpr uint32_t kFecSpeed = 100'000;                   // Mb/s
 

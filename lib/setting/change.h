@@ -28,7 +28,7 @@ inline constexpr std::string_view kEnumWords<Outcome>[] {
 // True if nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
-// What a pending write waits for: a label of metrics, where Change::detail says the same in a sentence.
+// The reason why a write is pending: a label of metrics. Change::detail has it as a sentence.
 enum class WaitsFor : uint8_t {
   idle_port,      // a process, session or mount uses the port
   front_end,      // the port may carry the machine's default route, and its entry does not allow it
@@ -57,6 +57,9 @@ struct Change {
   // If pending: the setting of the same class of traffic that has to be written before or with this one.
   std::optional<SettingId> waits_for{};
   std::optional<WaitsFor> wait{};  // if pending
+  // If refused: the port's settings are unknown, because an answer of the kernel was lost (is_transient()). The driver
+  // has refused nothing, and another pass can succeed at once.
+  bool is_lost = false;
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));

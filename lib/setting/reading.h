@@ -7,7 +7,7 @@
 
 namespace fabric {
 
-// What the port supports, as it reports. These are not settings.
+// The capacities that the port reports. These are not settings.
 struct Capacity {
   std::optional<uint32_t> speed{};                                // Mb/s, of the present link
   std::optional<uint32_t> max_mtu{};                              // bytes (IFLA_MAX_MTU)
@@ -23,7 +23,7 @@ struct Notes {
   std::map<SettingId, std::string> reasons{};
   // Settings of which the driver's answer does not show what the NIC does, with the reason: one sentence.
   std::map<SettingId, std::string> unverified{};
-  // Those of `unverified` that are known after one write: we write them even if they match the policy.
+  // The settings of `unverified` that are known after one write: they are written even if they match the policy.
   Keys unread{};
   // Settings whose write may stop traffic (Op::disruptive), but does not on this NIC.
   Keys harmless{};

@@ -34,7 +34,7 @@ enum class Trust : uint8_t { dscp, pcp };
 template <>
 inline constexpr std::string_view kEnumWords<Trust>[] { "dscp", "pcp" };
 
-// Who owns DCBX on the port: the host (this agent) or the NIC's firmware.
+// The owner of DCBX on the port: the host (this agent) or the NIC's firmware.
 enum class Dcbx : uint8_t { host, firmware };
 template <>
 inline constexpr std::string_view kEnumWords<Dcbx>[] { "host", "firmware" };
@@ -103,6 +103,9 @@ struct Fec {
   bool operator==(const Fec&) const = default;
 };
 inline constexpr uint8_t kFecOff = 4;
+// Read while the link is down, from drivers that show only the mode in use: the configured mode is unknown. A policy
+// never asks for it.
+inline constexpr Fec kUnknownFec{};
 
 // Names of the optional RDMA counters that are on. {"*"}, only in a policy: all that the device has.
 struct Names {

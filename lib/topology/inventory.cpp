@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/inventory.h"
 
-#include "base/parse.h"
 #include "node/port.h"
 #include "topology/built.h"
 

@@ -27,8 +27,8 @@ struct Cost {
   }
 };
 
-// Assigns units (one NIC for one GPU) one by one, each along the cheapest path, which may move other units to another
-// NIC (successive shortest paths, Bellman-Ford): the result has the least cost.
+// Assigns NICs to GPUs one by one, each along the cheapest path, which may move earlier assignments to another NIC
+// (successive shortest paths, Bellman-Ford): the result has the least cost.
 class NicAssignment {
  public:
   NicAssignment(const Topology& topology, const std::vector<size_t>& nics) : nics_(nics), load_(nics.size(), 0) {
@@ -55,7 +55,7 @@ class NicAssignment {
   void add(size_t gpu) {
     if (edges_[gpu].empty()) return;
     std::vector<std::optional<Cost>> cost(nics_.size());
-    std::vector<std::optional<size_t>> moved(nics_.size());  // the unit that moves from another NIC to this one
+    std::vector<std::optional<size_t>> moved(nics_.size());  // the assignment that moves from another NIC to this one
     for (const auto& [nic, price] : edges_[gpu]) cost[nic] = price;
     for (size_t round = 1; round < rounds_ && relax(cost, moved); ++round) {
     }
@@ -65,18 +65,18 @@ class NicAssignment {
       if (cost[nic] && (end == nics_.size() || total(nic) < total(end))) end = nic;
     ++load_[end];
     while (moved[end]) {
-      const size_t unit = *moved[end];
-      end = std::exchange(units_[unit].nic, end);
+      const size_t earlier = *moved[end];
+      end = std::exchange(assigned_[earlier].nic, end);
     }
-    units_.push_back({gpu, end});
+    assigned_.push_back({gpu, end});
   }
 
   [[nodiscard]] long greatest_load() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
   [[nodiscard]] Pairing pairing(const Topology& topology) const {
     Pairing out;
     out.pairs.resize(edges_.size());
-    for (const auto& units : {fixed_, units_})
-      for (const auto& [gpu, nic] : units) {
+    for (const auto& list : {fixed_, assigned_})
+      for (const auto& [gpu, nic] : list) {
         Pair& pair = out.pairs[gpu];
         pair.nics.push_back(nics_[nic]);
         pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(load_[nic]));
@@ -101,7 +101,7 @@ class NicAssignment {
   }
 
  private:
-  struct Unit {
+  struct Assigned {
     size_t gpu, nic;
   };
   using Edges = std::map<size_t, Cost>;  // only to NICs of the nearest class, by index into nics_
@@ -136,15 +136,15 @@ class NicAssignment {
 
   bool relax(std::vector<std::optional<Cost>>& cost, std::vector<std::optional<size_t>>& moved) const {
     bool changed = false;
-    for (size_t unit = 0; unit < units_.size(); ++unit) {
-      const auto& [gpu, at] = units_[unit];
+    for (size_t i = 0; i < assigned_.size(); ++i) {
+      const auto& [gpu, at] = assigned_[i];
       const auto now = edges_[gpu].find(at);
       if (!cost[at] || now == edges_[gpu].end()) continue;
       for (const auto& [nic, price] : edges_[gpu]) {
         const Cost through = *cost[at] - now->second + price;
         if (nic == at || (cost[nic] && *cost[nic] <= through)) continue;
         cost[nic] = through;
-        moved[nic] = unit;
+        moved[nic] = i;
         changed = true;
       }
     }
@@ -153,7 +153,7 @@ class NicAssignment {
 
   std::vector<size_t> nics_;
   std::vector<Edges> edges_;
-  std::vector<Unit> fixed_, units_;
+  std::vector<Assigned> fixed_, assigned_;
   std::vector<long> load_;
   size_t rounds_ = 0;
 };

@@ -568,7 +568,7 @@ std::optional<int> node_for(const Units& units, const Buses& buses, Buses::const
     if (!own || node == *own || !evens_out(units, bus->second, node)) continue;
     bool fits = false;
     if (bus->second.size() > 1) {
-      // Of few buses, three on one node and one on the other can be a design.
+      // If there are few buses, three on one node and one on the other can be a design.
       fits = runs_with(node) == nodes.size() && (buses.size() >= 6 || runs_with(*own) > nodes.size());
     } else if (bus != buses.begin() && std::next(bus) != buses.end()) {
       fits = node_of(units, std::prev(bus)->second) == node && node_of(units, std::next(bus)->second) == node;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine's own symmetry proves about the parts that it was built with: equal places have a part, and one place
-// does not.
+// The parts that a machine was built with, as its own symmetry proves: equal places have a part, and one place does
+// not.
 #pragma once
 
 #include <optional>

@@ -36,20 +36,20 @@ constexpr unsigned kVdmGroups = 128, kInstances = 64;
 // sonic_xcvr/codes/public/cmis.py, VDM_TYPE). All are basic ones, which the module updates all the time. The statistics
 // (9-14: lowest, highest and mean ratio) are of an interval that begins and ends with a write. The thresholds (28h-2Bh)
 // and the flags (2Ch), which reading clears, are not read.
-struct Observable {
+struct InputObservable {
   uint8_t type;
   ModuleSide side;
   std::optional<double> ModuleInput::*value;
 };
-constexpr Observable kObservables[]{{5, ModuleSide::medium, &ModuleInput::snr},
-                                    {6, ModuleSide::host, &ModuleInput::snr},
-                                    {15, ModuleSide::medium, &ModuleInput::error_ratio},
-                                    {16, ModuleSide::host, &ModuleInput::error_ratio}};
+constexpr InputObservable kObservables[]{{5, ModuleSide::medium, &ModuleInput::snr},
+                                         {6, ModuleSide::host, &ModuleInput::snr},
+                                         {15, ModuleSide::medium, &ModuleInput::error_ratio},
+                                         {16, ModuleSide::host, &ModuleInput::error_ratio}};
 
-const Observable* find_observable(const Registers& descriptors, unsigned instance) {
+const InputObservable* find_observable(const Registers& descriptors, unsigned instance) {
   const auto type = descriptors.u8(129 + 2 * instance);
   if (!type) return nullptr;
-  return find_where(kObservables, [=](const Observable& row) { return row.type == *type; });
+  return find_where(kObservables, [=](const InputObservable& row) { return row.type == *type; });
 }
 
 // F16 (8.27): an exponent of ten in the five high bits, with an offset of 24, and a mantissa of eleven. A ratio above
@@ -71,7 +71,7 @@ void read_inputs(std::span<const Page> pages, unsigned group, std::vector<Module
   const Registers descriptors(pages, static_cast<uint8_t>(kVdmDescriptors + group)),
       samples(pages, static_cast<uint8_t>(kVdmSamples + group));
   for (unsigned i = 0; i < kInstances; ++i) {
-    const Observable* row = find_observable(descriptors, i);
+    const InputObservable* row = find_observable(descriptors, i);
     const auto raw = samples.u16(128 + 2 * i);
     if (row == nullptr || !raw) continue;
     const bool is_ratio = row->value == &ModuleInput::error_ratio;

@@ -50,9 +50,9 @@ enum class ModuleSide : uint8_t { medium, host };
 template <>
 inline constexpr std::string_view kEnumWords<ModuleSide>[] { "medium", "host" };
 
-// What arrives at one side of the module, as its receivers measure it (CMIS, Versatile Diagnostics Monitoring): from
-// the cable at the side of the medium, from the NIC at the side of the host. Errors made after the module, on the way
-// to the NIC or to the far end, are not in it.
+// The signal that arrives at one side of the module, as its receivers measure it (CMIS, Versatile Diagnostics
+// Monitoring): from the cable at the side of the medium, from the NIC at the side of the host. Errors made after the
+// module, on the way to the NIC or to the far end, are not in it.
 struct ModuleInput {
   ModuleSide side = ModuleSide::medium;
   unsigned lane = 0;  // of its side, from 1: the lane, and for a ratio the first lane of the data path; 0: not stated

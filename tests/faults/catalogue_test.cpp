@@ -313,10 +313,6 @@ TEST(CatalogueTable, ReadmeIsUpToDate) {
 
 // -- check and diagnose agree
 
-bool is_fault(const Finding& finding) {
-  return finding.status == Status::critical || finding.status == Status::warning;
-}
-
 // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
 bool is_of(const Port& port, const Finding& finding) {
   const std::set<std::string> names{port.id(), port.rdma, port.netdev, port.pci};
@@ -362,17 +358,17 @@ void expect_agreement(const Machine& machine) {
   const Diagnosis whole(check, samples);
   EXPECT_EQ(whole.status, static_cast<int>(ctl::verdict_of(check, {}))) << whole.text;
   for (const Finding& finding : check.findings)
-    EXPECT_TRUE(!is_fault(finding) || whole.has(finding)) << test::describe(finding) << "\n" << whole.text;
+    EXPECT_TRUE(!is_fault(finding.status) || whole.has(finding)) << test::describe(finding) << "\n" << whole.text;
 
   for (const Port& port : machine.now.ports) {
     Report own;
     std::ranges::copy_if(check.findings, std::back_inserter(own.findings),
                          [&](const Finding& finding) { return is_of(port, finding); });
-    if (std::ranges::none_of(own.findings, is_fault)) continue;
+    if (std::ranges::none_of(own.findings, is_fault, &Finding::status)) continue;
     const Diagnosis diagnosis(check, samples, {port.id()});
     EXPECT_EQ(diagnosis.status, static_cast<int>(ctl::verdict_of(own, {}))) << port.id() << "\n" << diagnosis.text;
     for (const Finding& finding : own.findings) {
-      if (!is_fault(finding)) continue;
+      if (!is_fault(finding.status)) continue;
       EXPECT_TRUE(diagnosis.has(finding)) << test::describe(finding) << "\n" << diagnosis.text;
       EXPECT_FALSE(test::has(diagnosis.text, "without symptoms")) << test::describe(finding);
       EXPECT_FALSE(test::has(whole.text, "without symptoms")) << test::describe(finding);

@@ -609,7 +609,7 @@ std::vector<Planted> others() {
        ""},
       {"iWARP packets are ECN-marked: TCP handles that itself", "e810",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].iwarp = true;
+         for (Node* node : {&m.before, &m.now}) node->ports[1].transport = RdmaTransport::iwarp;
          m.raise(kEcnMarked, 500'000);
          m.hold(kCnpSent);
        },

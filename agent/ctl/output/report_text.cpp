@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "judge/engine.h"
+#include "judge/rule.h"
 
 namespace fabric::ctl {
 namespace {
@@ -155,7 +155,7 @@ std::string next_text(const Report& report, const Node& node, bool can_plan, con
   const Finding* first = first_finding(report);
   if (first == nullptr) first = find_where(report.findings, is_audited);
   if (first == nullptr) return {};
-  // A port that is gone, and a device that is no port, cannot be diagnosed.
+  // A port that is gone cannot be diagnosed, nor can a device without ports.
   const bool is_of_port = contains(node.ports, first->subject, &Port::id);
   std::string command = "explain " + first->id;
   const Rule* check = find_rule(first->id);

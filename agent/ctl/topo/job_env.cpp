@@ -225,7 +225,7 @@ void add_class(EnvFile& out, const Library& library, const TopoView& view, const
             "By the policy the ports trust the VLAN priority, which is set from the service level.");
 }
 
-// Where the policy says that switches choose the path of each packet, for all of these ports; else empty.
+// The text if switches choose the path of each packet, by the policy, for all of these ports; else empty.
 std::string adaptive_routing_of(const TopoView& view, const JobPorts& job) {
   std::string where;
   for (const Port* port : job.roce) {
@@ -237,7 +237,7 @@ std::string adaptive_routing_of(const TopoView& view, const JobPorts& job) {
   return where.empty() ? "[fabric] adaptive_routing of the policy" : "adaptive_routing of the policy (" + where + ")";
 }
 
-// What every library needs.
+// The variables of every library.
 void add_common(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
   add_ports(out, library, view, job);
   std::optional<unsigned> pin;

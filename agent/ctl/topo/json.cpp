@@ -3,7 +3,6 @@
 
 #include "base/find.h"
 #include "base/json.h"
-#include "judge/finding.h"
 #include "node/topology.h"
 
 namespace fabric::ctl {

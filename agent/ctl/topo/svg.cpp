@@ -6,7 +6,6 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "judge/finding.h"
 #include "node/port.h"
 #include "node/topology.h"
 #include "topology/boxes.h"

@@ -3,7 +3,6 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "judge/finding.h"
 #include "node/port.h"
 #include "topology/boxes.h"
 

@@ -9,7 +9,6 @@
 #include "base/parse.h"
 #include "ctl/output/table.h"
 #include "judge/engine.h"
-#include "judge/finding.h"
 #include "nic/capabilities.h"
 #include "node/topology.h"
 #include "topology/boxes.h"

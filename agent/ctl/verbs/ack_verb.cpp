@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/write_verbs.h"
-#include "judge/engine.h"
 #include "judge/health_state.h"
+#include "judge/rule.h"
 
 namespace fabric::ctl {
 namespace {

@@ -70,18 +70,18 @@ void remove_all(int parent, const std::string& name) {
 }
 
 // A folder for a capture. If it does not exist, `directory` is invalid and `parent` is where to create it.
-struct Place {
+struct CaptureTarget {
   Fd directory, parent;
   std::string name;
 };
 
-Result<Place> find_place(const std::string& path) {
+Result<CaptureTarget> find_target(const std::string& path) {
   auto directory = open_own_directory(path);
   if (directory) {
     const auto names = names_of(directory->get());
     if (!names) return error(names.error().code, path);
     if (!names->empty()) return error(0, path + " is not an empty directory");
-    return Place{std::move(*directory), {}, {}};
+    return CaptureTarget{std::move(*directory), {}, {}};
   }
   if (directory.error().code == ENOTDIR) return error(0, path + " is not an empty directory");
   const size_t slash = path.rfind('/');
@@ -90,7 +90,7 @@ Result<Place> find_place(const std::string& path) {
   if (directory.error().code != ENOENT) return directory.error();
   auto parent = open_own_directory(above);
   if (!parent) return parent.error();
-  return Place{{}, std::move(*parent), base_name(path)};
+  return CaptureTarget{{}, std::move(*parent), base_name(path)};
 }
 
 // A temporary folder inside the folder of the capture, which it fills. The destructor deletes it, and the folder of the
@@ -100,19 +100,19 @@ Result<Place> find_place(const std::string& path) {
 class CaptureFolder {
  public:
   static Result<CaptureFolder> make(const std::string& path) {
-    auto place = find_place(path);
-    if (!place) return place.error();
-    const bool is_new = !place->directory;
+    auto target = find_target(path);
+    if (!target) return target.error();
+    const bool is_new = !target->directory;
     if (is_new) {
-      auto made = make_folder(place->parent.get(), place->name);
+      auto made = make_folder(target->parent.get(), target->name);
       if (!made) return error(made.error().code, path);
-      place->directory = std::move(*made);
+      target->directory = std::move(*made);
     }
-    CaptureFolder out(std::move(*place), path, is_new);
+    CaptureFolder out(std::move(*target), path, is_new);
     uint64_t number = 0;
     if (::getrandom(&number, sizeof number, 0) != sizeof number) return error(errno, path);
     out.name_ = ".capture." + std::to_string(number);
-    auto folder = make_folder(out.place_.directory.get(), out.name_);
+    auto folder = make_folder(out.target_.directory.get(), out.name_);
     if (!folder) return error(folder.error().code, path);
     out.folder_ = std::move(*folder);
     return out;
@@ -122,9 +122,9 @@ class CaptureFolder {
   CaptureFolder& operator=(const CaptureFolder&) = delete;
   CaptureFolder& operator=(CaptureFolder&&) = delete;
   ~CaptureFolder() {
-    if (!place_.directory) return;
-    if (!name_.empty()) remove_all(place_.directory.get(), name_);
-    if (is_new_) ::unlinkat(place_.parent.get(), place_.name.c_str(), AT_REMOVEDIR);
+    if (!target_.directory) return;
+    if (!name_.empty()) remove_all(target_.directory.get(), name_);
+    if (is_new_) ::unlinkat(target_.parent.get(), target_.name.c_str(), AT_REMOVEDIR);
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -178,7 +178,7 @@ class CaptureFolder {
   }
   // Moves the contents of the folder up into the directory: all or nothing.
   Result<void> keep() {
-    const int from = folder_.get(), to = place_.directory.get();
+    const int from = folder_.get(), to = target_.directory.get();
     const auto names = names_of(from);
     if (!names) return error(names.error().code, path_);
     std::vector<std::string> moved;
@@ -194,14 +194,14 @@ class CaptureFolder {
       moved.push_back(name);
     }
     if (::unlinkat(to, name_.c_str(), AT_REMOVEDIR) != 0) return error(errno, path_);
-    place_.directory.reset();
+    target_.directory.reset();
     return {};
   }
 
  private:
-  CaptureFolder(Place place, std::string path, bool is_new)
-      : place_(std::move(place)), path_(std::move(path)), is_new_(is_new) {}
-  Place place_;
+  CaptureFolder(CaptureTarget target, std::string path, bool is_new)
+      : target_(std::move(target)), path_(std::move(path)), is_new_(is_new) {}
+  CaptureTarget target_;
   std::string path_, name_;  // of the capture, as given; of the temporary folder
   bool is_new_;
   Fd folder_;
@@ -210,7 +210,7 @@ class CaptureFolder {
   size_t folders_ = 0;
 };
 
-// Two names of one file, or a machine that changed during the capture, are no failure.
+// Two names of one file, or a machine that changed during the capture, do not make it fail.
 bool is_harmless(const Result<void>& done) {
   return done || done.error().code == EEXIST || done.error().code == ENOTDIR || done.error().code == ELOOP;
 }
@@ -279,7 +279,7 @@ std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root
 }  // namespace
 
 Result<void> check_capture_directory(const std::string& directory) {
-  if (auto place = find_place(directory); !place) return place.error();
+  if (auto target = find_target(directory); !target) return target.error();
   return {};
 }
 

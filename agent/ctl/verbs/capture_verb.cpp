@@ -18,18 +18,18 @@
 namespace fabric::ctl {
 namespace {
 
-struct Site {
+struct SiteReading {
   std::string hostname;
   SiteFiles files;
 };
 
 // Reads the files and settings that the other verbs did not record.
-Result<Site> read_rest(const Options& options) {
+Result<SiteReading> read_rest(const Options& options) {
   auto machine = open_machine(options);
   if (!machine) return machine.error();
   Kernel& kernel = machine->kernel;
   const Root& root = kernel.root;
-  Site site;
+  SiteReading site;
   const auto path_of = [](std::string name) { return name.erase(0, name.find_first_not_of('/')); };
 
   // The configuration is not read through the kernel's root, so the verbs did not record it.

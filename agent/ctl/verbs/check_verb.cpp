@@ -3,7 +3,6 @@
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
-#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "policy/config.h"
 

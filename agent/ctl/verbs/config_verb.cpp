@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // config check and config show.
 #include "base/json.h"
+#include "ctl/machine.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs/write_verbs.h"
+#include "ctl/verbs.h"
 #include "enforce/confirm.h"
 #include "judge/rule.h"
 #include "policy/cabling.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/confirm_verb.h"
+
 #include <syslog.h>
 #include <systemd/sd-bus.h>
 
 #include "base/json.h"
-#include "ctl/verbs/write_verbs.h"
 #include "policy/config.h"
 
 namespace fabric::ctl {
@@ -39,6 +40,8 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   const auto changes =
       confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
   if (!changes) return kRetry;
+  Output unread;  // the starter has ended
+  settle(machine->kernel, node, *changes, unread);
   if (is_pending(**record)) return pause.after(*changes);
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)

@@ -6,7 +6,6 @@
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
-#include "judge/engine.h"
 
 namespace fabric::ctl {
 namespace {

@@ -12,8 +12,6 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "judge/cause.h"
-#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
 #include "judge/lines/envelope.h"
@@ -166,7 +164,7 @@ std::string counted_text(const std::vector<Counted>& list) {
   return out;
 }
 
-// Where to look first, by the number of peers at this port.
+// The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
   const bool is_path =
       found.message != nullptr && (cause_of(found) == Cause::network || cause_of(found) == Cause::peer);

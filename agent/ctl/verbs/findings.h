@@ -18,7 +18,7 @@ std::vector<std::string> unchecked(const Report& report, const std::vector<std::
 // With --strict a warning is critical.
 Status verdict_of(const Report& report, const Options& options);
 
-// Of a captured tree with findings, that their commands are for the captured machine; else empty.
+// Says that the commands are for the captured machine, if the findings are those of a captured tree; else empty.
 std::string place_of_fixes(const Report& report, const Node& node, const Options& options, const Output& output);
 
 }  // namespace fabric::ctl

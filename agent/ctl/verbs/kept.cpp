@@ -305,19 +305,19 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
 // Members whose texts are kept, in all files together; numbers always are.
 constexpr std::string_view kTexts[] = {
     // agentd's state
-    "mode", "updated", "outcome", "detail", "drift_from", "drift_to", "drift_by", "config_error", "held",
-    "originals_error", "lost_entry", "config", "version", "reason",
+    "mode", "updated", "outcome", "detail", "last_repair", "last_drift", "drift_from", "drift_to", "drift_by",
+    "config_error", "held", "originals_error", "lost_entry", "config", "version", "reason",
     // original settings, and those before apply --confirm
     "place", "address", "driver", "pci_id", "boot_id", "until", "policy", "disruptive", "reverted",
     // findings and acknowledgements
     "id", "subject", "status", "observed", "expected", "rule", "evidence", "identity", "by",
     // neighbors
-    "source", "netdev", "chassis_id", "port_id", "port_description", "system_name", "management", "dcbx",
+    "source", "netdev", "chassis_id", "port_id", "port_description", "system_name", "management", "dcbx", "malformed",
     // inventory
-    "taken", "kind", "pci", "name", "root", "bridges", "nics", "rdma", "up", "direct", "unread",
+    "taken", "odd", "kind", "pci", "name", "root", "bridges", "guid", "nics", "rdma", "up", "direct", "unread",
     // modules
     "identifier", "form_factor", "standard", "vendor", "oui", "part_number", "revision", "serial_number", "date",
-    "connector", "technology", "fault_cause", "medium", "state", "path", "flags", "bad_checksums"};
+    "connector", "technology", "fault_cause", "medium", "state", "path", "flags", "side", "bad_checksums"};
 // Members of which everything is kept: settings, and maps of names and texts.
 constexpr std::string_view kWholeMembers[] = {"settings", "before",          "sysctl", "values", "devices",
                                               "ets",      "ets_recommended", "pfc",    "app"};
@@ -465,7 +465,7 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
     if (is_kept && is_of_files(ask)) known.insert(what);
     entry = is_kept ? std::next(entry) : tape.answers.erase(entry);
   }
-  // Of other folders than the kernel's, the names that the programs used.
+  // The names in folders other than the kernel's that the programs used.
   const auto is_known = [&](const std::string& path) {
     const auto below = known.lower_bound(path + "/");
     return known.contains(path) || (below != known.end() && below->starts_with(path + "/"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture keeps of the files and answers that the programs read.
+// The parts of files and answers that a capture keeps: those that the programs used.
 #pragma once
 
 #include "kernel/capture/tape.h"

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "ctl/output/report_text.h"
+#include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
 #include "enforce/restore.h"
 #include "enforce/selftest.h"
@@ -52,44 +53,22 @@ int print_changes(const Changes& changes, const Options& options, Output& output
   return kDone;
 }
 
+// Replaces the changes of the same settings by those of a later pass. What the first one has written stays written.
+void replace(Changes& all, const Changes& later) {
+  for (const Change& change : later) {
+    Change* known = find_where(all, [&](const Change& each) {
+      return each.port == change.port && each.sysctl.empty() && each.setting == change.setting;
+    });
+    if (known == nullptr || (was_written(*known) && is_done(change.outcome))) continue;
+    const std::string from = std::exchange(known->from, {});
+    *known = change;
+    known->from = from;
+  }
+}
+
 bool has_carrier(Kernel& kernel, const Port& port) {
   const auto link = rtnl::link(*kernel.route, port.netdev);
   return link && link->carrier.value_or(false);
-}
-
-// After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
-// them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
-// carrier never comes.
-void settle(Writer& writer, const Changes& changes, Output& output) {
-  Kernel& kernel = writer.machine.kernel;
-  std::vector<const Port*> ports;  // ports that lost their carrier by a write
-  for (const Port& port : writer.node.ports) {
-    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
-      return change.port == port.id() && was_written(change) && change.disruptive;
-    });
-    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
-  }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!ports.empty()) {
-    std::erase_if(ports, [&](const Port* port) {
-      if (!has_carrier(kernel, *port)) return false;
-      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
-      return true;
-    });
-    if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  for (const Port* port : ports) {
-    std::string text = port->id() + ": no carrier 10 s after the write";
-    if (port->qos.pfc && port->qos.pfc->bits != 0) {
-      // The same as qos::settle(), by hand.
-      text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
-              " prio-pfc all:off";
-      for (int prio = 0; prio < kPriorities; ++prio)
-        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
-    }
-    fail(output, kFailure, text);
-  }
 }
 
 // The options of a plan that an apply of the same must have, too.
@@ -164,6 +143,40 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 }
 
 }  // namespace
+
+// After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
+// them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
+// carrier never comes.
+void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output) {
+  std::vector<const Port*> ports;  // ports that lost their carrier by a write
+  for (const Port& port : node.ports) {
+    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
+      return change.port == port.id() && was_written(change) && change.disruptive;
+    });
+    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!ports.empty()) {
+    std::erase_if(ports, [&](const Port* port) {
+      if (!has_carrier(kernel, *port)) return false;
+      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
+      return true;
+    });
+    if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  for (const Port* port : ports) {
+    std::string text = port->id() + ": no carrier 10 s after the write";
+    if (port->qos.pfc && port->qos.pfc->bits != 0) {
+      // The same as qos::settle(), by hand.
+      text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
+              " prio-pfc all:off";
+      for (int prio = 0; prio < kPriorities; ++prio)
+        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
+    }
+    fail(output, kFailure, text);
+  }
+}
 
 Result<void> must_be_host(const Options& options) {
   const auto root = Root::open(options.root);
@@ -274,9 +287,9 @@ int run_apply(const Options& options, Output& output) {
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = write_terms(writer->machine, options);
   Changes all = std::move(*ended);
-  for (Port& port : writer->node.ports) {
+  const auto apply = [&](Port& port) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
-    if (entry == nullptr || !is_chosen(options, port)) continue;
+    if (entry == nullptr || !is_chosen(options, port)) return {};
     terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
@@ -284,8 +297,17 @@ int run_apply(const Options& options, Output& output) {
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    append(all, qos::reconcile(writer->machine.kernel, port, entry->want, terms, save));
-  }
+    return qos::reconcile(writer->machine.kernel, port, entry->want, terms, save);
+  };
+  for (Port& port : writer->node.ports) append(all, apply(port));
+  // A bond and its members wait for each other: the members protect, the bond moves RoCE, the members release.
+  constexpr int kRounds = 2;
+  for (int round = 0; round < kRounds; ++round)
+    for (Port& port : writer->node.ports)
+      if (std::ranges::any_of(all, [&](const Change& change) {
+            return change.port == port.id() && change.wait == WaitsFor::other_setting && !port.bond.empty();
+          }))
+        replace(all, apply(port));
   if (names_host(options)) {
     const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
@@ -295,7 +317,7 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, host_changes(writer->machine, false, save));
   }
-  settle(*writer, all, output);
+  settle(writer->machine.kernel, writer->node, all, output);
   return print_changes(all, options, output, trial->await(output));
 }
 
@@ -352,7 +374,7 @@ int run_restore(const Options& options, Output& output) {
   }
   bool keeps_unknown = false;
   for (const auto& [key, original] : writer->originals)
-    if (keys_of(original).none() && !state::is_empty(original)) {
+    if (keys_of(original).none() && original.unknown.none() && !state::is_empty(original)) {
       fail(output, kChanges, key + ": settings that a newer release has saved are kept for it");
       keeps_unknown = true;
     }
@@ -361,7 +383,7 @@ int run_restore(const Options& options, Output& output) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle(*writer, all, output);
+  settle(writer->machine.kernel, writer->node, all, output);
   const int code = print_changes(all, options, output, saved);
   return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }

@@ -4,7 +4,7 @@
 
 #include "ctl/machine.h"
 #include "ctl/verbs.h"
-#include "enforce/confirm.h"
+#include "node/state.h"
 
 namespace fabric::ctl {
 
@@ -25,6 +25,10 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
 Node scan_for_writing(Machine& machine);
 
+// Calls qos::settle() for each port that has lost its carrier by these changes, once the carrier is back, for 10
+// seconds at most.
+void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output);
+
 // Restores the settings that an interrupted selftest has changed.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
 
@@ -34,32 +38,5 @@ bool is_enforced(const Machine& machine);
 // Reports the error, and `advice` if a privilege is missing. Returns kFailure.
 int failure(const Error& error, Output& output,
             const char* advice = "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n");
-
-// One apply with --confirm. Its guard is started before the first write. Without --confirm every step does nothing. The
-// caller holds the lock.
-class Trial {
- public:
-  // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the
-  // guard.
-  static Result<Trial> begin(const Options& options, const Policy& policy);
-  // Fails while an apply awaits confirmation.
-  static Result<void> refuse(const Options& options);
-  // Restores the previous settings of an apply that was not confirmed in time. Its guard or the agent would do the
-  // same, but after a reboot neither may be running. Informs the user. Returns the changes without those that were in
-  // sync.
-  static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
-
-  // Saves the previous settings, before the first write of a port or of a host setting.
-  Result<void> remember(const Port& port, const Qos& before, const Keys& keys);
-  Result<void> remember(const std::string& sysctl, const std::string& before);
-  // After all writes: starts the clock and informs the user. Without any write there is nothing to confirm.
-  Result<void> await(Output& output);
-
- private:
-  Trial(std::string root, std::optional<std::chrono::seconds> patience) : root_(std::move(root)), patience_(patience) {}
-  std::string root_;
-  std::optional<std::chrono::seconds> patience_;
-  confirm::Record record_;
-};
 
 }  // namespace fabric::ctl

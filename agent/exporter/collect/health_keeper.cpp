@@ -87,7 +87,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, std::shared_ptr<const Built
                          [&](const Port& port) { return port.rdma == age.device; });
     for (const Port& port : ports)
       if (!port.is_member()) memory_.health.ages[port.id()] = in_seconds(snapshot.node.taken - age.taken);
-    Reading& had = before_[age.device];
+    EarlierPorts& had = before_[age.device];
     if (had.taken == age.taken) continue;
     // The window is not advanced: the events counted during the failure belong to the next one.
     if (is_partial(had.ports, ports) && age.taken - had.taken < kPatience) continue;

@@ -37,7 +37,7 @@ class HealthKeeper {
   [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return active_acks(acks_, memory_.acks, wall); }
 
  private:
-  struct Reading {
+  struct EarlierPorts {
     Clock::time_point taken;
     std::vector<Port> ports;
   };
@@ -49,11 +49,11 @@ class HealthKeeper {
   std::string root_, directory_, lasting_;
   HealthMemory memory_;
   std::vector<Ack> acks_;
-  std::vector<AckSeen> spent_;             // as saved
-  std::map<std::string, Reading> before_;  // the previous readings, by device
-  Platform platform_;                      // at the last update
-  Clock::time_point taken_{};              // at the last update
-  std::string reported_;                   // the last error, which is reported once
+  std::vector<AckSeen> spent_;                  // as saved
+  std::map<std::string, EarlierPorts> before_;  // the previous readings, by device
+  Platform platform_;                           // at the last update
+  Clock::time_point taken_{};                   // at the last update
+  std::string reported_;                        // the last error, which is reported once
 };
 
 }  // namespace fabric::exporter

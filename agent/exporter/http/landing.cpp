@@ -11,7 +11,6 @@
 #include "judge/cabling.h"
 #include "judge/finding.h"
 #include "judge/rule.h"
-#include "metrics/families.h"
 
 namespace fabric::exporter {
 
@@ -112,7 +111,7 @@ std::string items(const std::vector<std::string>& lines, std::string_view attrib
   return element("ul", attributes, out);
 }
 
-// The status as a word, because not everybody can distinguish the colors, then the text and its subjects.
+// The status as a word, because not everyone can distinguish the colors, then the text and its subjects.
 std::string heading(std::string_view status, const std::string& text, const std::string& subjects) {
   return element("h3", "",
                  element("span", css("status"), status) + " " + escape_xml(text) + " " + escape_xml(subjects));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which password is hashed next. A hash takes up to a third of a second, and everybody who reaches the port can ask for
-// one: those who guess must not delay others. No I/O, no clock.
+// Chooses the password to hash next. A hash takes up to a third of a second, and anyone who reaches the port can ask
+// for one: clients that guess must not delay others. No I/O, no clock.
 #pragma once
 
 #include <chrono>

@@ -67,20 +67,20 @@ class Document {
     if (node.type != YAML_SCALAR_NODE) return "";
     return {reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length};
   }
-  struct Pair {
+  struct KeyValue {
     std::string name;  // the text of the key
     const yaml_node_t *key, *value;
   };
   // The pairs of a mapping. A repeated name is an error.
-  Result<std::vector<Pair>> pairs(const yaml_node_t& mapping, const std::string& where) {
-    std::vector<Pair> out;
+  Result<std::vector<KeyValue>> pairs(const yaml_node_t& mapping, const std::string& where) {
+    std::vector<KeyValue> out;
     if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return out;  // "basic_auth_users:" without users
     if (mapping.type != YAML_MAPPING_NODE) return at(mapping, where + ": expected a mapping");
     for (const auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
       const yaml_node_t* key = ::yaml_document_get_node(&document_, pair->key);
       const std::string name = text(*key);
       if (name.empty()) return at(*key, where + ": a key is not a text");
-      if (contains(out, name, &Pair::name)) return at(*key, name + ": twice");
+      if (contains(out, name, &KeyValue::name)) return at(*key, name + ": twice");
       out.push_back({name, key, ::yaml_document_get_node(&document_, pair->value)});
     }
     return out;
@@ -96,7 +96,7 @@ class Document {
 Result<void> read_users(Document& document, const yaml_node_t& mapping, WebConfig& out) {
   const auto users = document.pairs(mapping, "basic_auth_users");
   if (!users) return users.error();
-  for (const Document::Pair& user : *users) {
+  for (const Document::KeyValue& user : *users) {
     const std::string hash = Document::text(*user.value), who = "user " + clean_text(user.name);
     if (user.name.find(':') != std::string::npos) return document.at(*user.key, who + ": ':' in a name");
     // bcrypt: "$2b$10$", then 53 characters; 10 is the cost.
@@ -148,7 +148,7 @@ Result<void> read_tls(Document& document, const yaml_node_t& section, const yaml
   const auto pairs = document.pairs(mapping, "tls_server_config");
   if (!pairs) return pairs.error();
   std::map<std::string, std::pair<std::string, const yaml_node_t*>> given;  // key -> text and place of the value
-  for (const Document::Pair& pair : *pairs) {
+  for (const Document::KeyValue& pair : *pairs) {
     if (!contains(kKnown, pair.name))
       return document.at(*pair.key,
                          "unknown key tls_server_config." + clean_text(pair.name) + "; known here: " + joined(kKnown));
@@ -202,7 +202,7 @@ Result<WebConfig> load_web_config(const std::string& file) {
   if (document.root() == nullptr) return error(0, file + ": empty");
   const auto sections = document.pairs(*document.root(), file);
   if (!sections) return sections.error();
-  for (const Document::Pair& section : *sections) {
+  for (const Document::KeyValue& section : *sections) {
     Result<void> read;
     if (section.name == "basic_auth_users") read = read_users(document, *section.value, out);
     else if (section.name == "tls_server_config") read = read_tls(document, *section.key, *section.value, file, out);

@@ -255,11 +255,6 @@ void add_errno(Codes& codes, std::string_view line, unsigned number) {
   add(codes, text + ")");
 }
 
-char lowered(char letter) {
-  if (letter >= 'A' && letter <= 'Z') return static_cast<char>(letter - 'A' + 'a');
-  return letter;
-}
-
 // The texts of all errnos, in lower case: programs in Go and kernels write them so.
 const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
   static const std::vector<std::pair<unsigned, std::string>> all = [] {
@@ -312,8 +307,7 @@ bool has_own_statuses(std::string_view line) {
 
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
-  std::string small(line);
-  std::ranges::transform(small, small.begin(), lowered);
+  const std::string small = lower(line);
   for (const auto& [number, text] : errno_texts())
     if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
   for (const std::string_view prefix :

@@ -13,7 +13,7 @@ namespace fabric::lines {
 // none: harmless. unknown: the message does not show it.
 enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown };
 
-// What a program asked for when it failed, whatever the library calls it.
+// The request of the program that failed, by any library's name for it.
 enum class Call : uint8_t {
   none,
   open_device,

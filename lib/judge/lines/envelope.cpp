@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines/envelope.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/json.h"
 #include "base/parse.h"
-#include "judge/lines.h"
 #include "judge/lines/time.h"
 
 namespace fabric::lines {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs that keep logs put around a line: docker (json-file), CRI, journalctl -o json, syslog, terminal colors.
+// The text that log collectors put around a line: docker (json-file), CRI, journalctl -o json, syslog, terminal colors.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct Unwrapped {
 // "msg", and the priority of syslog (RFC 3164, 5424). Other lines are returned without colors.
 Unwrapped unwrap(std::string_view line);
 
-// Why a file that begins so is no text, and how to read it: "compressed (gzip): zcat FILE | fabric-agentctl explain -".
-// Empty: it is text.
+// Why a file with this beginning cannot be read as text, and the command that reads it: "compressed (gzip): zcat FILE |
+// fabric-agentctl explain -". Empty: it is text.
 std::string not_text(std::string_view beginning);
 
 }  // namespace fabric::lines

@@ -79,7 +79,7 @@ std::string swapped(std::string bytes) {
 // The middle of an EUI-64 that is derived from a MAC address: ff:fe, or 03:00 in Mellanox GUIDs.
 constexpr std::string_view kMiddles[] = {{"\xff\xfe", 2}, {"\x03\x00", 2}};
 
-// Whether the bytes are so distinct that a match in other bytes is no coincidence.
+// Whether the bytes are so distinct that a match in other bytes cannot be a coincidence.
 bool is_strong(std::string_view bytes) {
   return std::ranges::count_if(bytes, [](unsigned char byte) { return byte != 0 && byte != 0xff; }) >= 4;
 }

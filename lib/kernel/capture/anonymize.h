@@ -33,15 +33,16 @@ class Pseudonyms {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// A part of a recorded answer of rtnetlink, without the alias of a link (`ip link set DEV alias TEXT`): no other text
-// of netlink is an administrator's. Nothing reads it.
+// A part of a recorded answer of rtnetlink, without the alias of a link (`ip link set DEV alias TEXT`), the only text
+// in it that an administrator writes. No rule reads it.
 std::string without_alias(std::string message);
 
 // The pseudonym of the machine's name, of the same length; domains become "x". A name of up to four letters, or one
 // that a device has as well, identifies no machine and stays.
 std::string host_pseudonym(std::string_view hostname);
 
-// Anonymizes the whole recording: questions, answers, links, places. Returns `names`, of files of it, likewise.
+// Anonymizes the whole recording: questions, answers, links, places. Returns `names`, which are files of the recording,
+// anonymized as well.
 std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names = {});
 
 }  // namespace fabric

@@ -10,7 +10,7 @@
 
 namespace fabric {
 
-// What seccomp calls this program's architecture (linux/audit.h); 0: no filters are written for it.
+// The architecture of this program as seccomp names it (linux/audit.h); 0: no filters are written for it.
 #if defined(__x86_64__)
 inline constexpr uint32_t kSeccompArchitecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)

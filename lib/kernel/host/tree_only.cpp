@@ -37,7 +37,7 @@ constexpr uint32_t kOwnFlags = O_NOFOLLOW | O_NOCTTY;
 // Of the handler's own calls to readlinkat(2).
 constexpr uint32_t kOwnSize = PATH_MAX + 1;
 
-// Where the filter finds an argument. Flags and sizes fit the lower half; both architectures are little-endian.
+// The place of an argument for the filter. Flags and sizes fit the lower half; both architectures are little-endian.
 constexpr size_t argument(size_t number) { return offsetof(seccomp_data, args) + number * sizeof(uint64_t); }
 
 std::vector<sock_filter> filter() {
@@ -152,7 +152,7 @@ long answer(int call, const std::array<uint64_t, 4>& arguments) {
   }
 }
 
-// The call stands in the library's own code, outside of malloc(3) and its locks, so that the handler may do anything.
+// The call is made by the library's own code, outside of malloc(3) and its locks, so that the handler may do anything.
 void answer_signal(int, siginfo_t* info, void* context) {
   auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)

@@ -135,6 +135,9 @@ Result<Bytes> parse_module_page(View8 payload) {
   return Bytes(data->value.begin(), data->value.end());
 }
 
+namespace {
+
+// ETHTOOL_MSG_MODULE_EEPROM_GET: one read over I2C by the firmware, some milliseconds. Needs CAP_NET_ADMIN (EPERM).
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
                               const eeprom::PageRequest& page) {
   auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
@@ -145,6 +148,8 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
       .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, page.i2c_address);
   return ask(generic, family.id, family.id, message, netdev + ": read module memory", parse_module_page);
 }
+
+}  // namespace
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
   Known known = std::move(known_[netdev]);

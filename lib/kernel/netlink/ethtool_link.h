@@ -18,10 +18,7 @@ LinkStatus parse_link_status(View8 payload);  // of the reply; no I/O, as in the
 Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const std::string& netdev);
 FecStatus parse_fec_status(View8 payload);
 
-// ETHTOOL_MSG_MODULE_EEPROM_GET: one read over I2C by the firmware, some milliseconds. Needs CAP_NET_ADMIN (EPERM).
-Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
-                              const eeprom::PageRequest& page);
-// EBADMSG: the reply has no data.
+// Of an ETHTOOL_MSG_MODULE_EEPROM_GET reply. EBADMSG: it has no data.
 Result<Bytes> parse_module_page(View8 payload);
 
 // Reads the pages of a port's module that its kind has. Fixed pages are read once per module, as soon as they were

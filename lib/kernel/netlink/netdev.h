@@ -6,9 +6,9 @@
 
 namespace fabric {
 
-// What every write of a netdev takes instead of a name. rtnetlink and ethtool are addressed by the index (ifi_index of
-// ifinfomsg, ETHTOOL_A_HEADER_DEV_INDEX); dcbnl takes only a name (dcb_doit() of net/dcb/dcbnl.c, Linux 6.12), which
-// is checked directly before the message.
+// The argument of every write of a netdev, in place of its name. rtnetlink and ethtool are addressed by the index
+// (ifi_index of ifinfomsg, ETHTOOL_A_HEADER_DEV_INDEX); dcbnl has only a name (dcb_doit() of net/dcb/dcbnl.c, Linux
+// 6.12), which is checked directly before the message.
 struct NetdevId {
   std::string name;
   int ifindex = 0;

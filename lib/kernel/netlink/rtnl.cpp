@@ -9,6 +9,7 @@
 #include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -133,7 +134,10 @@ Result<Link> parse_link(View8 payload) {
       case IFLA_LINK:
         if (auto lower = attr.u32(); lower && *lower != 0) out.lower = static_cast<int>(*lower);
         break;
-      case IFLA_LINK_NETNSID: is_elsewhere = true; break;
+      case IFLA_LINK_NETNSID:
+        is_elsewhere = true;
+        if (auto id = attr.u32()) out.lower_namespace = static_cast<int>(*id);
+        break;
       case kPermanentAddress: out.permanent = hex_digits(as_text(attr.value), ":"); break;
       case kParentDevName: out.parent = attr.text(); break;
       case kPropertyList:
@@ -161,6 +165,7 @@ Result<Link> parse_link(View8 payload) {
   }
   if (out.kind == "veth" || out.kind == "netkit") out.lower.reset();
   if (is_elsewhere) out.lower_elsewhere = std::exchange(out.lower, std::nullopt);
+  if (!out.lower_elsewhere) out.lower_namespace.reset();
   return out;
 }
 
@@ -174,6 +179,17 @@ Result<std::vector<int>> namespaces(Netlink& route) {
     return value_of<int32_t>(attributes, NETNSA_NSID);
   };
   return dump<rtgenmsg, int>(route, RTM_GETNSID, RTM_NEWNSID, "network namespaces", parse);
+}
+
+Result<std::optional<int>> own_namespace(Netlink& route) {
+  const auto parse = [](View8 payload) -> Result<std::optional<int>> {
+    const auto id = value_of<int32_t>(parse_attributes(payload, NLMSG_ALIGN(sizeof(rtgenmsg))), NETNSA_NSID);
+    if (!id || *id < 0) return std::optional<int>();  // NETNSA_NSID_NOT_ASSIGNED
+    return std::optional<int>(*id);
+  };
+  AttrWriter request;
+  request.header(rtgenmsg{}).u32(NETNSA_PID, static_cast<uint32_t>(::getpid()));
+  return ask<std::optional<int>>(route, RTM_GETNSID, RTM_NEWNSID, request, "this network namespace", parse);
 }
 
 Result<std::vector<Link>> links_in(Netlink& route, int id) {

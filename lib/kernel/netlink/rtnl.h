@@ -22,8 +22,9 @@ struct Link {
   // ifindex of the device below a VLAN, macvlan, ipvlan or tunnel (IFLA_LINK, IFLA_VXLAN_LINK); absent: none, one in
   // another network namespace, or the other end of a veth pair.
   std::optional<int> lower{};
-  // The same if that device is in another network namespace: its ifindex there.
-  std::optional<int> lower_elsewhere{};
+  // The same if that device is in another network namespace: its ifindex there, and the id that the namespace of the
+  // socket has of that namespace, also in the answers of links_in() (rtnl_fill_link_netnsid()).
+  std::optional<int> lower_elsewhere{}, lower_namespace{};
   // The ends of a tunnel that names no device (vxlan, geneve, gre, ipip, ip6tnl).
   std::optional<Ip> tunnel_local{}, tunnel_remote{};
 };
@@ -34,6 +35,9 @@ Result<std::vector<Link>> links(Netlink& route);
 // The network namespaces that this one has an id of: those with an end of a veth pair of this one, or with a device
 // that was moved there (RTM_GETNSID; net/core/net_namespace.c).
 Result<std::vector<int>> namespaces(Netlink& route);
+// The id that this namespace has of itself; nullopt: none. It gets one when a list of links names it
+// (IFLA_LINK_NETNSID), so ask after links_in().
+Result<std::optional<int>> own_namespace(Netlink& route);
 // links() of the namespace with this id (IFLA_TARGET_NETNSID; Linux 4.20). EACCES: requires CAP_NET_ADMIN there.
 // EINVAL: it is gone.
 Result<std::vector<Link>> links_in(Netlink& route, int id);

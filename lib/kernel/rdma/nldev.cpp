@@ -4,8 +4,6 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include <iterator>
-
 #include "kernel/netlink/newer_uapi.h"
 
 namespace fabric::nldev {

@@ -21,6 +21,17 @@ struct Gid {
   bool above = false;  // it is on top of the port's own netdev, in this namespace: a VLAN, whatever its name
 };
 
+// Bytes: the largest path MTU; GRH, BTH, extended headers and ICRC of a RoCE packet.
+inline constexpr uint32_t kLargestPathMtu = 4096, kRoceHeaders = 96;
+
+// The kernel's path MTU for RoCE on a netdev with this MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves room
+// for the headers (iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12); 0: even 256 does not fit.
+constexpr uint32_t roce_mtu(uint32_t netdev_mtu) {
+  for (uint32_t size = kLargestPathMtu; size >= 256; size /= 2)
+    if (netdev_mtu >= size + kRoceHeaders) return size;
+  return 0;
+}
+
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
 
 std::string_view port_state_text(unsigned state);       // "ACTIVE"

@@ -32,12 +32,4 @@ struct Device {
 };
 std::optional<Device> parse_device(std::string_view text);
 
-// The kernel's path MTU for RoCE on a netdev with this MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96
-// bytes for headers (iboe_get_mtu, include/rdma/ib_addr.h of Linux 6.12); 0: even 256 does not fit.
-constexpr uint32_t roce_mtu(uint32_t netdev_mtu) {
-  for (uint32_t mtu : {4096u, 2048u, 1024u, 512u, 256u})
-    if (netdev_mtu >= mtu + 96) return mtu;
-  return 0;
-}
-
 }  // namespace fabric::verbs

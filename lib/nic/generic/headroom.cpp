@@ -30,7 +30,7 @@ struct BufferShares {
   [[nodiscard]] uint64_t all() const { return lossless * lossless_count + lossy * lossy_count; }
 };
 
-BufferShares shares(const Use& use, PrioSet lossless, PrioSet lossy, uint64_t slack) {
+BufferShares shares(const BufferUse& use, PrioSet lossless, PrioSet lossy, uint64_t slack) {
   return {round_up(minimum(use.link, kLargestCell) + slack), round_up(largest_frame(use.link) + slack),
           static_cast<uint64_t>(std::popcount(lossless.bits)), static_cast<uint64_t>(std::popcount(lossy.bits))};
 }
@@ -52,7 +52,7 @@ uint64_t xoff(const LinkProperties& link) {
 
 uint64_t minimum(const LinkProperties& link, uint32_t cell) { return xoff(link) + largest_frame(link) + cell; }
 
-std::string objection(const Use& use, const Buffers& sizes) {
+std::string objection(const BufferUse& use, const Buffers& sizes) {
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
   const uint64_t least = minimum(use.link);
   for (size_t b = 0; b < sizes.bytes.size(); ++b)
@@ -69,7 +69,7 @@ std::string objection(const Use& use, const Buffers& sizes) {
   return {};
 }
 
-Result<Buffers> automatic(const Use& use, const Buffers& now) {
+Result<Buffers> automatic(const BufferUse& use, const Buffers& now) {
   if (use.link.speed == 0) return error(0, "the link is down: its speed, which determines the headroom, is unknown");
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
   const PrioSet lossy{static_cast<uint8_t>(buffers_of(PrioSet{0xff}, use.prio2buffer).bits & ~lossless.bits)};

@@ -30,7 +30,7 @@ uint64_t minimum(const LinkProperties& link, uint32_t cell = kCell);
 PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer);
 
 // The intended use of a port's buffers.
-struct Use {
+struct BufferUse {
   LinkProperties link{};
   Eight prio2buffer{};
   PrioSet lossless{};               // priorities: those with PFC; all if global pause is on
@@ -39,13 +39,13 @@ struct Use {
 
 // Why the driver would refuse these sizes, or a priority would lose every frame: a lossless buffer is below its
 // minimum, a used buffer has no bytes, or the sum exceeds the port's memory. Empty: the sizes are valid.
-std::string objection(const Use& use, const Buffers& sizes);
+std::string objection(const BufferUse& use, const Buffers& sizes);
 
 // The eight sizes: a lossless buffer gets its minimum and room for one more frame; the lossy buffers share the rest of
 // the bytes in buffers `now` equally, with at least two frames each; unused buffers get nothing. Memory outside of the
 // eight (the shared pool of newer NICs) is used only if the lossless buffers need it. Sizes are whole cells of all
 // known NICs, so that the driver does not round them. Error (without errno): the buffers do not fit, or the speed is
 // unknown.
-Result<Buffers> automatic(const Use& use, const Buffers& now);
+Result<Buffers> automatic(const BufferUse& use, const Buffers& now);
 
 }  // namespace fabric::headroom

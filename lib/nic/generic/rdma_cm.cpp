@@ -2,7 +2,6 @@
 // Defaults of rdma_cm connections: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values are in the kernel's
 // cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is registered again
 // (driver reload); a directory that outlives its device answers ENODEV until it is created again.
-#include "base/parse.h"
 #include "nic/driver.h"
 #include "nic/generic/configfs_item.h"
 #include "nic/generic/file_settings.h"

@@ -19,8 +19,8 @@ bool is_buffer(const Setting& setting) {
 }
 
 // The use of the buffers when all wanted settings are in place.
-headroom::Use use_of(const Qos& want, const Qos& have, const Capacity& capacity) {
-  headroom::Use use;
+headroom::BufferUse use_of(const Qos& want, const Qos& have, const Capacity& capacity) {
+  headroom::BufferUse use;
   use.link.speed = capacity.speed.value_or(0);
   use.link.cable = want.cable_length.value_or(have.cable_length.value_or(headroom::kDefaultCable));
   use.link.mtu = want.mtu.value_or(have.mtu.value_or(0));
@@ -39,10 +39,10 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Capacity& capacity)
 // the wanted sizes.
 Result<Buffers> automatic(const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
-  headroom::Use use = use_of(want, have, reading.capacity);
+  headroom::BufferUse use = use_of(want, have, reading.capacity);
   auto sizes = headroom::automatic(use, *have.buffer_size);
   if (!sizes || !have.pfc) return sizes;
-  headroom::Use old = use;
+  headroom::BufferUse old = use;
   old.lossless = *have.pfc;
   old.link.cable = have.cable_length.value_or(use.link.cable);
   if (headroom::objection(old, *sizes).empty()) return sizes;
@@ -87,7 +87,7 @@ Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> c
 // that the present PFC makes lossless under the new map, count as lossless; the others make room for them.
 std::optional<Buffers> sizes_between(const Reading& reading, const Eight& map, const Buffers& sizes) {
   const Qos& have = reading.values;
-  const headroom::Use use = use_of({}, have, reading.capacity);
+  const headroom::BufferUse use = use_of({}, have, reading.capacity);
   const PrioSet before = headroom::buffers_of(use.lossless, *have.prio2buffer);
   const PrioSet after = headroom::buffers_of(use.lossless, map), either{static_cast<uint8_t>(before.bits | after.bits)};
   const auto least = static_cast<uint32_t>(headroom::minimum(use.link, headroom::kLargestCell));
@@ -141,7 +141,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   if (!port->dcb->buffer || out.capacity.speed.value_or(0) == 0) return out;
   Qos shown = have;
   std::ranges::copy(port->dcb->buffer->prio2buffer, shown.prio2buffer.emplace().begin());
-  headroom::Use use = use_of({}, shown, out.capacity);
+  headroom::BufferUse use = use_of({}, shown, out.capacity);
   use.lossless = *have.pfc;
   Buffers sizes;
   std::ranges::copy(port->dcb->buffer->buffer_size, sizes.bytes.begin());
@@ -194,7 +194,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
     return {};
   }
   if (is_buffer(setting)) {
-    const headroom::Use use = use_of(want, have.values, have.capacity);
+    const headroom::BufferUse use = use_of(want, have.values, have.capacity);
     const Buffers now = have.values.buffer_size.value_or(Buffers{});
     if (!want.buffer_size || !want.buffer_size->automatic)
       return headroom::objection(use, want.buffer_size.value_or(now));

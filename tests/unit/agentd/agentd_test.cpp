@@ -241,17 +241,17 @@ TEST(Suspect, IsAliveAsLongAsItIsTheSameProcess) {
 }
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
-  using qos::Cause;
+  using qos::DriftCause;
   const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::suspect_of(setting, seen).cause; };
-  EXPECT_EQ(cause(SettingId::pfc, {}), Cause::unnotified);
-  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), Cause::process);
-  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), Cause::link);
-  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), Cause::process)
+  EXPECT_EQ(cause(SettingId::pfc, {}), DriftCause::unnotified);
+  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), DriftCause::process);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), DriftCause::link);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), DriftCause::process)
       << "a foreign PFC write flaps the link itself";
-  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
-  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
+  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), DriftCause::firmware);
+  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), DriftCause::unnotified) << "DCBX moves no MTU";
   EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .process = {1, "1", "dcb (pid 1)"}}),
-            Cause::driver);
+            DriftCause::driver);
   EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "an unknown writer")
       << "firmware does not notify";
   for (const qos::Evidence& guess : {qos::Evidence{.carrier_lost = true}, qos::Evidence{.firmware_dcbx = true}})
@@ -440,6 +440,40 @@ TEST_F(Loop, ARecreatedDeviceIsSetAnew) {
   ASSERT_TRUE(make_veth(*route_, "roce0").ok());
   EXPECT_TRUE(becomes_mtu(4200));
   EXPECT_EQ(told(message_id::repaired), 0U);
+}
+
+TEST_F(Loop, AnIncompleteScanIsRepeatedSoon) {
+  Environment environment = this->environment([](const Policy&) { return std::vector<Port>(); });
+  environment.scan = [this, scans = 0](const Policy&) mutable {
+    if (++scans == 1) return FoundPorts({}, "simulated");
+    return FoundPorts(ports());
+  };
+  RunningAgent::start(std::move(environment), kKeepsMtu);
+  EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
+}
+
+// Loses the first answers about DCB.
+class LossyNetlink final : public Netlink {
+ public:
+  LossyNetlink(std::unique_ptr<Netlink> real, int lost) : real_(std::move(real)), lost_(lost) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    if (type == RTM_GETDCB && lost_ > 0) {
+      --lost_;
+      return error(ENOBUFS, "simulated");
+    }
+    return real_->talk(type, flags, payload);
+  }
+
+ private:
+  std::unique_ptr<Netlink> real_;
+  int lost_;
+};
+
+TEST_F(Loop, ALostReadingIsRepeatedSoon) {
+  kernel_->route = std::make_unique<LossyNetlink>(std::move(kernel_->route), 2);  // the reading, and its repetition
+  start(kKeepsMtu);
+  EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
+  EXPECT_TRUE(becomes([&] { return told(message_id::not_set) >= 1 && told(message_id::applied) >= 1; }));
 }
 
 TEST_F(Loop, TheHostSettingsOfAnInterfaceComeWithIt) {

@@ -384,6 +384,64 @@ TEST_F(PortManagerTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
   EXPECT_EQ(nic.mtu, 4200U) << "at once";
 }
 
+// ENOBUFS, a timeout behind the kernel's lock: the driver has refused nothing.
+TEST_F(PortManagerTest, ALostAnswerIsAskedForAgainSoonAndHeldAgainstNothing) {
+  SimNic& nic = enforced(Personality::full, "reread = 30\n");
+  EXPECT_EQ(manager_->retry_after(kId), std::nullopt);
+  nic.mtu = 1500;
+  nic.faults["getpause"] = {test::Fault::refuse, ENOBUFS, 2};  // the reading, and its repetition
+  EXPECT_EQ(look(), 0);
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(outcome("mtu"), "refused");
+  EXPECT_EQ(manager_->retry_after(kId), seconds(1));
+  EXPECT_EQ(look(), 0);
+  EXPECT_EQ(nic.mtu, 4200U) << "at once";
+  EXPECT_EQ(manager_->retry_after(kId), std::nullopt);
+  nic.faults["getpause"] = {test::Fault::refuse, ETIMEDOUT, -1};
+  for (const int pause : {1, 2, 4, 8, 16, 30, 30}) {
+    EXPECT_EQ(look(), 0);
+    EXPECT_EQ(manager_->retry_after(kId), seconds(pause));
+  }
+  nic.faults.clear();
+  nic.faults["getpause"] = {test::Fault::refuse, ENODEV, 2};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(look(), ENODEV);
+  EXPECT_EQ(manager_->retry_after(kId), seconds(30)) << "a device in a reset may come back without a notification";
+}
+
+// The kernel answers about no netdev while a driver holds its lock for longer than we wait.
+TEST_F(PortManagerTest, APortWhoseNetdevTheScanCouldNotReadIsNoNewDevice) {
+  SimNic& nic = enforced(Personality::mlx5);
+  hour_ = 12;
+  bool is_lost = false;
+  Environment environment = this->environment();
+  environment.scan = [&](const Policy&) {
+    std::vector<Port> all = ports();
+    for (Port& port : all) {
+      if (!is_lost) continue;
+      port.ifindex = 0;
+      port.card.clear();
+      port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+    }
+    return FoundPorts(std::move(all));
+  };
+  manager_.emplace(environment, policy_of(kEnforce + kNight));
+  reconcile_all();
+  EXPECT_EQ(manager_->rescan_after(), std::nullopt);
+  nic.pfc.pfc_en = 0;
+  for (const bool lost : {true, false}) {
+    is_lost = lost;
+    EXPECT_TRUE(manager_->rescan().empty());
+    EXPECT_EQ(manager_->rescan_after(), lost ? std::optional<std::chrono::milliseconds>(1'000) : std::nullopt);
+    look();
+    EXPECT_EQ(outcome("pfc"), "pending") << "the maintenance window is closed";
+    EXPECT_EQ(nic.pfc.pfc_en, 0);
+  }
+  EXPECT_TRUE(said(message_id::trouble, "ETIMEDOUT"));
+  const auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok());
+  EXPECT_EQ(originals->size(), 1U);
+}
+
 TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.mtu = 2000;
@@ -724,6 +782,20 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// Nor does one that a restart brings.
+TEST_F(PortManagerTest, ThePortOfAnEntryThatARestartBringsWaitsForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  const std::string head = kEnforce + kNight;
+  start(head, "");
+  restart(policy_of(head));
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(outcome("pfc"), "pending");
+  sim_.reload(nic);
+  restart(policy_of(head));
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "another device is a new one";
+}
+
 // At boot udev names a netdev when the agent has seen it under the kernel's name, which no entry matches.
 TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
@@ -805,6 +877,36 @@ TEST_F(PortManagerTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   ASSERT_TRUE(originals.ok() && originals->size() == 1);
   EXPECT_EQ(originals->begin()->second.fec, std::nullopt) << "\"off\" was nobody's wish, and would end the link";
   EXPECT_EQ(originals->begin()->second.mtu, 1500U);
+}
+
+// After the write the link shows our own mode, which a later write must not save as the original.
+TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::ice);
+  nic.ethtool.fec = ETHTOOL_FEC_BASER;
+  nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  nic.carrier = false;
+  start(kEnforce, "[[port]]\nfec = \"rs\"\nmtu = 4200\n");
+  nic.carrier = true;
+  restart(policy_of(kEnforce, "[[port]]\nfec = \"rs\"\nmtu = 9000\n"));  // an agent that knows of no first pass
+  ASSERT_EQ(nic.mtu, 9000U);
+  auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok() && originals->size() == 1);
+  const state::Original& saved = originals->begin()->second;
+  EXPECT_EQ(saved.fec, std::nullopt) << to_text(saved.fec.value_or(Fec{}));
+  EXPECT_TRUE(has_key(saved.unknown, SettingId::fec));
+  EXPECT_EQ(saved.mtu, 1500U);
+  Port port = ports().at(0);
+  for (const bool is_plan : {true, false}) {
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
+                                    : qos::restore(*kernel_, port, *originals, kFree);
+    const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
+    ASSERT_NE(fec, changes.end());
+    EXPECT_EQ(fec->outcome, Outcome::unsupported);
+    EXPECT_TRUE(has(fec->detail, "unknown")) << fec->detail;
+  }
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "nobody knows what it was";
+  EXPECT_TRUE(originals->empty());
 }
 
 TEST_F(PortManagerTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
@@ -973,6 +1075,25 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
     reconcile_all();
     EXPECT_EQ(nic.pfc.pfc_en, 0) << away;
   }
+}
+
+// mlx5 computes the thresholds of lossless buffers when PFC is set, from the speed of a link that the write takes down.
+TEST_F(PortManagerTest, WhatIsRestoredIsSettledWhenTheLinkIsUp) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pfc.pfc_en = 1 << 4;
+  start(kEnforce);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.link_up();
+  reload(policy_of(kEnforce + kRestore, ""));
+  reconcile_all();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 4);
+  nic.link_up();
+  const unsigned before = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "the same bits again";
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 4);
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "once: the port is not ours any more";
 }
 
 TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
@@ -1208,6 +1329,23 @@ TEST_F(Unconfirmed, APortThatIsAwayIsPutBackWhenItReturns) {
   EXPECT_EQ(nic_->mtu, 2000U);
 }
 
+TEST_F(PortManagerTest, AnApplyThatIsTakenBackIsSettledWhenTheLinkIsUp) {
+  tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
+  SimNic& nic = enforced(Personality::mlx5);
+  nic.link_up();
+  confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), seconds(3'600), manager_->policy(),
+                                          confirm::digest(wanted_config(manager_->policy())));
+  confirm::remember(record, ports().at(0), {.pfc = PrioSet{1 << 4}}, Keys().set());
+  record.deadline = 0;
+  ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
+  manager_->watch_confirm();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 4);
+  nic.link_up();
+  const unsigned before = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "although nothing is enforced";
+}
+
 // An operator who switches enforcement on keeps the network by which the machine is reached.
 TEST_F(PortManagerTest, ThePortOfTheDefaultRouteIsWrittenOnlyIfAnEntryNamesIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
@@ -1219,6 +1357,34 @@ TEST_F(PortManagerTest, ThePortOfTheDefaultRouteIsWrittenOnlyIfAnEntryNamesIt) {
   EXPECT_TRUE(has(setting("mtu").detail, "front_end = true")) << setting("mtu").detail;
   reload(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth0\" }\nfront_end = true\nmtu = 4200\n"));
   EXPECT_EQ(nic.mtu, 4200U);
+}
+
+// A bond and its members wait for each other's part of RoCE's class: a change of one is a pass of the others.
+TEST_F(PortManagerTest, ThePortsOfABondFollowEachOther) {
+  sim_.add_nic("bond0", Personality::nodcb);
+  sim_.add_nic("eth0", Personality::mlx5);
+  sim_.add_nic("eth9", Personality::mlx5);
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  Environment environment = this->environment();
+  environment.scan = [this](const Policy&) {
+    std::vector<Port> all = ports();
+    for (Port& port : all) {
+      if (port.netdev == "eth9") continue;
+      port.rdma = "mlx5_bond_0";
+      port.kernel_driver = "mlx5_core";
+      port.role = port.netdev == "bond0" ? PortRole::bond : PortRole::bond_member;
+      port.bond = "bond0";
+    }
+    return FoundPorts(std::move(all));
+  };
+  manager_.emplace(environment, policy_of(kEnforce));
+  const std::string bond = "mlx5_bond_0/1", member = "mlx5_bond_0/1@eth0";
+  reconcile_all();
+  EXPECT_EQ(manager_->waiting_for(member), std::vector{bond});
+  EXPECT_EQ(manager_->waiting_for(bond), std::vector{member});
+  EXPECT_TRUE(manager_->waiting_for("roce_eth9/1").empty());
+  reconcile_all();
+  for (const std::string& id : {bond, member}) EXPECT_TRUE(manager_->waiting_for(id).empty()) << "nothing has changed";
 }
 
 // What waits for another setting, which the driver refuses, does not wait for an idle port.

@@ -351,6 +351,33 @@ TEST_F(StateFiles, TheFirstOriginalStays) {
   EXPECT_EQ(saved().at("0000:25:00.0/1").mtu, 9000U);
 }
 
+// FEC that was written without a link: what a later link shows is our own mode.
+TEST_F(StateFiles, AnUnknownOriginalStaysUnknownUntilItIsForgotten) {
+  const Port port = board_at("0000:24:00.0", "MT1", "mac:a");
+  Port mute = port;
+  mute.card = mute.card_address;
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, mute, {.mtu = 1500, .fec = kUnknownFec}).ok());
+  originals = saved();
+  ASSERT_TRUE(save_original(directory_, originals, port, {.mtu = 9000, .fec = Fec{8}}).ok());
+  originals = saved();
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(originals.begin()->first, port.card);
+  EXPECT_EQ(originals.begin()->second.fec, std::nullopt);
+  EXPECT_EQ(originals.begin()->second.mtu, 1500U);
+  EXPECT_TRUE(has_key(originals.begin()->second.unknown, SettingId::fec));
+  forget(originals, port, Keys().set(index(SettingId::mtu)));
+  EXPECT_FALSE(is_empty(originals.at(port.card)));
+  // Of a newer release, with a setting that this one does not know.
+  Json file = Json::parse(originals_text(originals));
+  file["ports"][port.card]["unknown"].push_back("newer");
+  tree_.file(kOriginalsFile, file.dump());
+  originals = saved();
+  forget(originals, port, Keys().set());
+  ASSERT_TRUE(save_originals(directory_, originals).ok());
+  EXPECT_EQ(Json::parse(tree_.content(kOriginalsFile))["ports"][port.card]["unknown"].dump(), "[\"newer\"]");
+}
+
 TEST_F(StateFiles, WhatCouldNotBeSavedIsNotRemembered) {
   tree_.file("var", "a file where a directory should be");
   Originals originals;

@@ -10,6 +10,8 @@
 #include <random>
 #include <regex>
 
+#include "enforce/confirm.h"
+#include "enforce/sysctl.h"
 #include "judge/health_state.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
@@ -285,6 +287,63 @@ TEST(CaptureKept, IsTheSameWithAddresses) {
     if (!has(site.tree.content("etc/hostname"), secret)) {
       EXPECT_FALSE(has(all, secret)) << around(all, secret);
     }
+}
+
+// All names of members that are texts, or lists of texts.
+void add_texts(const Json& json, const std::string& name, std::set<std::string>& out) {
+  if (json.is_string()) out.insert(name);
+  for (const auto& [key, value] : json.items())
+    if (json.is_structured()) add_texts(value, json.is_array() ? name : key, out);
+}
+
+// The rules and verbs read every text of our own files. A member that is new and not allowed is absent from captures,
+// and they are judged differently.
+TEST(CaptureKept, OfOurOwnFilesIsEveryText) {
+  AgentState agent{.lost_entry = {"mlx5_0/1"}};
+  agent.ports["mlx5_0/1"]["mtu"] = SettingState{.drifts = {{"process", 1}}};
+  Transceiver module;
+  module.fault_cause = "none";
+  module.lanes.resize(1);
+  module.inputs.resize(1);
+  module.bad_checksums = {"page 00h"};
+  Neighbor neighbor{.netdev = "ens1", .management = {"10.0.0.1"}, .malformed = {"TLV 5 at 20"}};
+  neighbor.ets.emplace();
+  neighbor.pfc.emplace();
+  const Inventory inventory{
+      .odd = {"locality GPU2: SYS to mlx5_0"},
+      .parts = {{.bridges = {"0000:00"}, .rdma = {"mlx5_0"}, .up = {"mlx5_0/1"}, .nics = {"0000:18:00.0"}}}};
+  PciState pci;
+  pci.functions["0000:18:00.0"].unread = "it does not answer";
+  HealthMemory health;
+  health.history.past.push_back({.rule = "loss", .subject = "mlx5_0/1"});
+  health.acks.push_back({.id = "loss"});
+  const std::pair<const char*, std::string> files[] = {
+      {state::kStateFile, state::agent_state_text(agent, "a1b2", {{"mlx5_0/1", 4}})},
+      {state::kOriginalsFile, state::originals_text({{"0000:18:00.0/1", {}}})},
+      {state::kOpticsFile, state::optics_text({.modules = {{"ens1", module}}}, 10)},
+      {state::kNeighborFile, state::neighbors_text({.source = "fabric-lldp", .heard = {neighbor}}, 10)},
+      {state::kPciFile, state::pci_state_text(pci)},
+      {kInventoryFile, inventory_text(inventory)},
+      {kHealthFile, health_text(health)},
+      {kReportFile, report_text({Report{{Finding{.id = "loss", .status = Status::warning}}}, 10})},
+      {kAckFile, acks_text({Ack{.id = "loss"}})},
+      {confirm::kFile,
+       confirm::record_text({.before = {{"0000:18:00.0/1", {}}}, .sysctl = {{"kernel.numa_balancing", "1"}}})},
+      {qos::kSysctlOriginalsFile, qos::sysctl_originals_text({{"kernel.numa_balancing", "1"}})}};
+  for (const auto& [file, text] : files) {
+    Tape tape;
+    tape.note(Ask::read, file, std::vector<std::string>{text});
+    keep_used(tape, {});
+    const Answer* kept = tape.find(Ask::read, file);
+    ASSERT_TRUE(kept != nullptr && kept->ok()) << file;
+    const std::string after = kept->value().at(0);
+    std::set<std::string> texts, kept_texts;
+    add_texts(Json::parse(text), "", texts);
+    texts.erase("comment");  // of a person
+    add_texts(Json::parse(after), "", kept_texts);
+    EXPECT_EQ(kept_texts, texts) << file;
+    EXPECT_FALSE(has(after, "hidden")) << file << ": " << after;
+  }
 }
 
 TEST(CaptureKept, OfUnknownFilesIsNothing) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "ctl/verbs/write_verbs.h"
+#include "enforce/confirm.h"
 #include "policy/config.h"
 #include "support/sim_nic.h"
 #include "support/test.h"

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ctl/verbs/write_verbs.h"
+#include "ctl/verbs/confirm_verb.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"

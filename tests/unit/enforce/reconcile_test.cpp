@@ -278,6 +278,36 @@ TEST_P(Dcb, EntriesOfOtherSelectorsStay) {
             1);
 }
 
+// Its index and its card are unknown: the name may lead to another device, and an original would be saved under another
+// key.
+TEST_P(Dcb, APortWhoseNetdevTheScanCouldNotReadIsNotWritten) {
+  bed.port.ifindex = 0;
+  bed.port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+  bed.save = [](const Port&, const Qos&) -> Result<void> {
+    ADD_FAILURE() << "saved";
+    return {};
+  };
+  const Changes changes = bed.apply(want);
+  EXPECT_EQ(bed.nic.writes(), 0U);
+  ASSERT_FALSE(changes.empty());
+  for (const Change& change : changes) {
+    EXPECT_EQ(change.outcome, Outcome::refused);
+    EXPECT_TRUE(change.is_lost);
+    EXPECT_TRUE(has(change.detail, "ETIMEDOUT")) << change.detail;
+  }
+}
+
+// The default route may come while a pass writes other settings.
+TEST_P(Dcb, ADefaultRouteThatComesDuringThePassStopsItsDisruptiveWrites) {
+  bed.terms.disruptive = Disruptive::now;
+  bed.nic.after_change = [&](const std::string& op) {
+    bed.nic.has_default_route = bed.nic.has_default_route || op == "setmtu";
+  };
+  const Changes changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied) << text(changes);
+  EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::pending, "the default route leaves by eth0"));
+}
+
 using Reconcile = On<Personality::mlx5>;
 
 TEST_F(Reconcile, AnMtuBeyondTheDeviceIsNotPlannedEither) {

@@ -2,6 +2,8 @@
 // What stood before our first write: of each port its own, until it is back.
 #include "enforce/restore.h"
 
+#include <linux/ethtool.h>
+
 #include "enforce/confirm.h"
 #include "enforce/selftest.h"
 #include "node/node.h"
@@ -104,6 +106,63 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   qos::restore(bed.kernel, bed.port, originals, free_terms());
   EXPECT_EQ(bed.read().maxrate, Rates{});
   EXPECT_TRUE(originals.empty());
+}
+
+// A driver that shows its rings once the netdev has another MTU: one message sets both sizes, so that both originals
+// are saved before it.
+TEST(Restore, TwoSettingsThatAppearLateAndAreWrittenTogetherHaveTheirOriginals) {
+  Bed bed(Personality::full);
+  bed.nic.after_change = [&](const std::string& op) {
+    if (op != "setmtu" || bed.nic.ethtool.ring_rx) return;
+    bed.nic.ethtool.ring_rx = {512, 8192};
+    bed.nic.ethtool.ring_tx = {256, 8192};
+  };
+  state::Originals originals;
+  Tree tree;
+  bed.save = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  const Changes changes = bed.apply({.mtu = 4200, .ring_rx = 2048, .ring_tx = 1024});
+  EXPECT_EQ(bed.nic.calls["setrings"], 1U) << text(changes);
+  ASSERT_EQ(bed.nic.ethtool.ring_rx->now, 2048U) << text(changes);
+  ASSERT_EQ(bed.nic.ethtool.ring_tx->now, 1024U) << text(changes);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(originals.begin()->second.ring_rx, 512U);
+  EXPECT_EQ(originals.begin()->second.ring_tx, 256U);
+  EXPECT_EQ(originals.begin()->second.mtu, 1500U);
+  const auto loaded = state::load_originals(tree.path());
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(*loaded, originals) << "durable before the write";
+  qos::restore(bed.kernel, bed.port, originals, free_terms());
+  EXPECT_EQ(bed.nic.ethtool.ring_rx->now, 512U);
+  EXPECT_EQ(bed.nic.ethtool.ring_tx->now, 256U);
+}
+
+// ice shows the FEC of the link alone. A write of another setting while there is none says nothing about FEC: its
+// original is the mode that the link shows before FEC itself is written.
+TEST(Restore, TheOriginalOfFecIsThatOfTheLinkIfItComesUpBeforeTheWrite) {
+  Bed bed(Personality::ice);
+  bed.nic.ethtool.fec = ETHTOOL_FEC_BASER;
+  bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  bed.nic.dcbx = DCB_CAP_DCBX_VER_IEEE;
+  bed.nic.carrier = false;
+  state::Originals originals;
+  Tree tree;
+  bed.save = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  const Qos want{.dcbx = Dcbx::host, .fec = Fec{ETHTOOL_FEC_RS}};
+  bed.terms.in_use = kInUse;
+  Changes changes = bed.apply(want);
+  ASSERT_EQ(of(changes, "dcbx").outcome, Outcome::applied) << text(changes);
+  ASSERT_EQ(of(changes, "fec").outcome, Outcome::pending);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_TRUE(originals.begin()->second.unknown.none());
+  bed.nic.carrier = true;
+  bed.terms.in_use = kIdle;
+  changes = bed.apply(want);
+  ASSERT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS) << text(changes);
+  EXPECT_EQ(originals.begin()->second.fec, Fec{ETHTOOL_FEC_BASER});
 }
 
 // A card was replaced by one of another driver, and nothing but the slot tells them apart.
@@ -235,6 +294,23 @@ TEST(SelfTest, WithoutARecordNothingIsWritten) {
   bed.tree.file("var/lib", "a file where a directory should be");
   EXPECT_FALSE(bed.test().ok());
   EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
+// Without a link ice does not show the mode that would have to be restored.
+TEST(SelfTest, LeavesFecAloneWhileItsModeIsUnknown) {
+  SelfTestBed bed(Personality::ice);
+  bed.nic.ethtool.fec = ETHTOOL_FEC_BASER;
+  bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  bed.nic.carrier = bed.port.carrier.emplace(false);
+  const auto test = qos::self_test(bed.kernel, bed.port, {.mtu = 4200, .fec = Fec{ETHTOOL_FEC_RS}},
+                                   {.directory = bed.tree.path(), .in_use = kIdle, .patience = {}});
+  ASSERT_TRUE(test.ok());
+  ASSERT_EQ(test->steps.size(), 2U);
+  EXPECT_EQ(test->steps[0].setting, SettingId::fec);
+  EXPECT_EQ(test->steps[0].outcome, Outcome::unsupported);
+  EXPECT_EQ(test->steps[1].outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_BASER);
+  EXPECT_FALSE(bed.has_record());
 }
 
 TEST(SelfTest, CountsTheLinkAndNamesARefusal) {

@@ -89,6 +89,13 @@ std::vector<RocePolicy> policies(Personality personality) {
       roce("34 to 2, buffers", personality, 34, 2, 0x04, true),
       roce("26 to 3 without PFC", personality, 26, 3, 0),
   };
+  // RoCE and its CNPs change places.
+  Qos& swapped = out.emplace_back(roce("26 to 6, 48 to 3", personality, 26, 6, 0x40)).want;
+  swapped.dscp_map = DscpMap{{26, 6}, {48, 3}};
+  if (personality != Personality::ice) {
+    swapped.ets->prio_tc[6] = 1;
+    swapped.ets->prio_tc[3] = 2;
+  }
   RocePolicy& pcp = out.emplace_back(roce("PCP 3", personality, 26, 3, 0x08));
   pcp.want.trust = Trust::pcp;
   pcp.want.dscp_map = DscpMap{};

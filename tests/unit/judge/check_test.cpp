@@ -391,7 +391,7 @@ TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
 TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
   Healthy node;
   for (Port& port : node.now.ports) {
-    port.iwarp = true;
+    port.transport = RdmaTransport::iwarp;
     port.gids = {{0, "0252:5400:1234:0000:0000:0000:0000:0000", "IB/RoCE v1", "eth0"}};
     port.qos.mtu = 1500;
   }

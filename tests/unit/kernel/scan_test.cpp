@@ -518,11 +518,11 @@ TEST_F(ScanOfANic, BrokenFilesCostThemselvesOnly) {
 TEST_F(ScanOfANic, RepresentorsAndIwarpAreTold) {
   tree.file("sys/class/net/eth0/phys_port_name", "p0\n");
   EXPECT_EQ(scanned().ports.at(0).role, PortRole::physical);
-  EXPECT_FALSE(scanned().ports.at(0).iwarp);
+  EXPECT_EQ(scanned().ports.at(0).transport, RdmaTransport::infiniband);
   tree.file("sys/class/net/eth0/phys_port_name", "c1pf0vf3\n");
   tree.file("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
   EXPECT_EQ(scanned().ports.at(0).role, PortRole::representor);
-  EXPECT_TRUE(scanned().ports.at(0).iwarp);
+  EXPECT_EQ(scanned().ports.at(0).transport, RdmaTransport::iwarp);
   tree.file("sys/class/infiniband/mlx5_0/node_type", "6: UNKNOWN\n");
   EXPECT_EQ(scanned().ports.at(0).role, PortRole::representor);
   tree.remove("sys/class/net/eth0/phys_port_name");

@@ -69,9 +69,11 @@ TEST(ParseLink, KnowsTheDeviceBelowInAnotherNamespace) {
     return *parse_link(out.data());
   };
   EXPECT_EQ(parsed("macvlan", true).lower_elsewhere, 7);
+  EXPECT_EQ(parsed("macvlan", true).lower_namespace, 1);
   EXPECT_FALSE(parsed("macvlan", true).lower);
   EXPECT_EQ(parsed("macvlan", false).lower, 7);
   EXPECT_FALSE(parsed("macvlan", false).lower_elsewhere);
+  EXPECT_FALSE(parsed("macvlan", false).lower_namespace);
   for (const char* kind : {"veth", "netkit"}) EXPECT_FALSE(parsed(kind, true).lower_elsewhere) << kind;
 }
 
@@ -97,6 +99,25 @@ TEST(Namespaces, AreListedAndTheirLinksToo) {
   EXPECT_EQ(*ids, (std::vector<int>{0, 4}));
   EXPECT_EQ(links_in(kernel, 0)->at(0).name, "ens1f0np0");
   EXPECT_EQ(links_in(kernel, 4).error().code, EINVAL);
+}
+
+// rtnl_net_getid(): NETNSA_NSID_NOT_ASSIGNED (-1) without an id.
+TEST(Namespaces, TheOwnOneHasAnIdOfItselfOrNone) {
+  class Kernel final : public Netlink {
+   public:
+    std::optional<uint32_t> id;
+    Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+      const auto pid = value_of<uint32_t>(parse_attributes(payload, NLMSG_ALIGN(sizeof(rtgenmsg))), NETNSA_PID);
+      if (type != RTM_GETNSID || (flags & NLM_F_DUMP) == NLM_F_DUMP || !pid) return error(EINVAL, "simulated");
+      if (!id) return error(EACCES, "simulated");
+      return std::vector{Message{RTM_NEWNSID, AttrWriter().header(rtgenmsg{}).u32(NETNSA_NSID, *id).data()}};
+    }
+  } kernel;
+  EXPECT_EQ(own_namespace(kernel).error().code, EACCES);
+  kernel.id = 3;
+  EXPECT_EQ(*own_namespace(kernel), 3);
+  kernel.id = UINT32_MAX;
+  EXPECT_EQ(*own_namespace(kernel), std::nullopt);
 }
 
 TEST(ParseLink, LeavesAbsentWhatIsNot) {

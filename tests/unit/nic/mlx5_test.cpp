@@ -13,9 +13,9 @@
 namespace fabric::test {
 namespace {
 
+using headroom::BufferUse;
 using headroom::LinkProperties;
 using headroom::minimum;
-using headroom::Use;
 using headroom::xoff;
 
 // -- Receive buffers and rate limits
@@ -419,8 +419,8 @@ TEST(Headroom, TheLongestCableAtTheHighestSpeedDoesNotOverflow) {
 }
 
 // Priority 3 without loss in buffer 1.
-Use use(uint32_t speed, std::optional<uint32_t> total) {
-  Use out;
+BufferUse use(uint32_t speed, std::optional<uint32_t> total) {
+  BufferUse out;
   out.link = {speed, 30, 9000, kMaxMtu};
   out.prio2buffer[3] = 1;
   out.lossless = PrioSet{0x08};
@@ -431,7 +431,7 @@ Use use(uint32_t speed, std::optional<uint32_t> total) {
 uint64_t sum(const Buffers& sizes) { return std::accumulate(sizes.bytes.begin(), sizes.bytes.end(), uint64_t{0}); }
 
 TEST(Objection, NamesTheBufferAndWhatItNeeds) {
-  const Use roce = use(400'000, 524'032);
+  const BufferUse roce = use(400'000, 524'032);
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'586}}), "");
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'585}}),
             "buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000; 180585 are too few");
@@ -451,7 +451,7 @@ TEST(Objection, AllTogetherMustFit) {
 
 TEST(Automatic, TheLosslessGetTheirMinimumAndTheOthersTheRest) {
   for (uint32_t speed : {100'000u, 200'000u, 400'000u}) {
-    const Use roce = use(speed, 524'032);
+    const BufferUse roce = use(speed, 524'032);
     auto sizes = automatic(roce, {.bytes = {524'032}});
     ASSERT_TRUE(sizes.ok()) << sizes.error().text();
     EXPECT_GE(sizes->bytes[1], minimum(roce.link));
@@ -465,12 +465,12 @@ TEST(Automatic, TheLosslessGetTheirMinimumAndTheOthersTheRest) {
 
 // Newer cards keep most of it in a pool outside of the eight.
 TEST(Automatic, WhatStandsOutsideOfTheBuffersStaysThere) {
-  const Use roce = use(100'000, 1'027'728);
+  const BufferUse roce = use(100'000, 1'027'728);
   const Buffers shipped{.bytes = {20'016, 156'096}};
   auto sizes = automatic(roce, shipped);
   ASSERT_TRUE(sizes.ok());
   EXPECT_LE(sum(*sizes), sum(shipped));
-  const Use fast = use(800'000, 1'027'728);
+  const BufferUse fast = use(800'000, 1'027'728);
   sizes = automatic(fast, shipped);
   ASSERT_TRUE(sizes.ok());
   EXPECT_GT(sizes->bytes[1], minimum(fast.link)) << "taken from there where it must be";
@@ -495,7 +495,7 @@ TEST(Automatic, IsAcceptableAndItsOwnAnswer) {
   auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };
   unsigned fitted = 0;
   for (int i = 0; i < 2000; ++i) {
-    Use port;
+    BufferUse port;
     constexpr uint32_t kSpeeds[]{10'000, 25'000, 100'000, 200'000, 400'000, 800'000};
     port.link = {kSpeeds[pick(6)], 1 + pick(300), 1500 + pick(8000), 9000 + pick(2000)};
     for (auto& buffer : port.prio2buffer) buffer = static_cast<uint8_t>(pick(8));

@@ -164,7 +164,7 @@ TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
   const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip ";
   if (std::system((in_peer + "link set use1 up").c_str()) != 0) GTEST_SKIP() << "requires nsenter";
   unsigned made = 0;
-  for (const char* kind : {"macvlan", "vlan id 7", "ipvlan"}) {
+  for (const char* kind : {"macvlan", "vlan id 7", "ipvlan", "vxlan id 43 dstport 4789 dev use0"}) {
     if (!ip(std::string("link add usem link use0 type ") + kind)) continue;  // this kernel lacks it
     SCOPED_TRACE(kind);
     ++made;
@@ -178,7 +178,35 @@ TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
     ASSERT_EQ(std::system((in_peer + "link del usem").c_str()), 0);
     EXPECT_EQ(use(), "");
   }
-  if (made == 0) GTEST_SKIP() << "this kernel has neither macvlan, VLANs nor ipvlan";
+  if (made == 0) GTEST_SKIP() << "this kernel has neither macvlan, VLANs, ipvlan nor vxlan";
+}
+
+// A container's overlay above a device of a third namespace that has the port's ifindex there.
+TEST_F(NetdevUse, ADeviceAboveTheSameIndexOfAThirdNamespaceIsNoUser) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const std::string index = std::to_string(id("use0").ifindex), peer = std::to_string(peer_);
+  const pid_t third = ::fork();
+  if (third == 0) {
+    const bool made = ::unshare(CLONE_NEWNET) == 0 && ip("link add low index " + index + " type bridge") &&
+                      ip("link set low up") && ip("link add usem type vxlan id 44 dstport 4789 dev low") &&
+                      ip("link set usem netns " + peer) &&
+                      std::system(("nsenter -t " + peer + " -n ip link set usem up").c_str()) == 0;
+    (void)!::write(ready[1], made ? "m" : "-", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char made = '-';
+  EXPECT_EQ(::read(ready[0], &made, 1), 1);
+  if (made == 'm') {
+    EXPECT_EQ(use(), "");
+    // The list has given this namespace an id of itself, so that its own devices are listed, too.
+    EXPECT_EQ(use(), "");
+  }
+  ::kill(third, SIGKILL);
+  ::waitpid(third, nullptr, 0);
+  for (int fd : ready) ::close(fd);
+  if (made != 'm') GTEST_SKIP() << "requires nsenter, and a kernel with bridges and vxlan";
 }
 
 TEST_F(NetdevUse, ATcpSessionOfTheHost) {

@@ -88,7 +88,7 @@ TEST(PolicyFor, APortIsMatchedByWhatItIs) {
 // Cisco's VIC is the management NIC of its servers.
 TEST(PolicyFor, AUsnicDeviceIsLeftAlone) {
   Port port = roce_port();
-  port.usnic = true;
+  port.transport = RdmaTransport::usnic;
   EXPECT_FALSE(takes({}, port));
 }
 

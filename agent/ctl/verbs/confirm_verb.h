@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// apply --confirm: the settings are reverted unless `fabric-agentctl confirm` is called in time.
+#pragma once
+
+#include "ctl/verbs/write_verbs.h"
+#include "enforce/confirm.h"
+
+namespace fabric::ctl {
+
+// One apply with --confirm. Its guard is started before the first write. Without --confirm every step does nothing. The
+// caller holds the lock.
+class Trial {
+ public:
+  // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the
+  // guard.
+  static Result<Trial> begin(const Options& options, const Policy& policy);
+  // Fails while an apply awaits confirmation.
+  static Result<void> refuse(const Options& options);
+  // Restores the previous settings of an apply that was not confirmed in time. Its guard or the agent would do the
+  // same, but after a reboot neither may be running. Informs the user. Returns the changes without those that were in
+  // sync.
+  static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
+
+  // Saves the previous settings, before the first write of a port or of a host setting.
+  Result<void> remember(const Port& port, const Qos& before, const Keys& keys);
+  Result<void> remember(const std::string& sysctl, const std::string& before);
+  // After all writes: starts the clock and informs the user. Without any write there is nothing to confirm.
+  Result<void> await(Output& output);
+
+ private:
+  Trial(std::string root, std::optional<std::chrono::seconds> patience) : root_(std::move(root)), patience_(patience) {}
+  std::string root_;
+  std::optional<std::chrono::seconds> patience_;
+  confirm::Record record_;
+};
+
+}  // namespace fabric::ctl

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoCE LAG of mlx5: the RDMA device and RoCE's mark are the bond's, the map and PFC are the members', whose functions
+// differ. After every change an oracle judges by the state of the NICs whether RoCE's new connections are protected.
+#include "node/netdev_use.h"
+#include "support/ports.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::test {
+namespace {
+
+constexpr const char* kTos = "sys/kernel/config/rdma_cm/mlx5_bond_0/ports/1/default_roce_tos";
+constexpr const char* kRdmaDevice = "sys/class/infiniband/mlx5_bond_0/device";
+
+// RoCE with this DSCP on this lossless priority.
+Qos roce(uint8_t dscp, uint8_t priority) {
+  return {.dcbx = Dcbx::host,
+          .trust = Trust::dscp,
+          .dscp_map = DscpMap{{dscp, priority}, {48, 6}},
+          .pfc = PrioSet{static_cast<uint8_t>(1U << priority)},
+          .roce_tos = dscp * 4U};
+}
+
+class RoceLag : public testing::Test, protected TreeWithFiles {
+ protected:
+  RoceLag() {
+    const std::string functions[]{add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0"}),
+                                  add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.1"})};
+    tree.link(kRdmaDevice, "../../../../" + functions[0]);
+    tree.file("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+    for (size_t i = 0; i < 2; ++i)
+      tree.link("sys/class/net/eth" + std::to_string(i) + "/device", "../../../../" + functions[i]);
+    tree.folder("sys/kernel/debug/clk").file(kTos, "0\n");
+    files->on_write(kTos, [this](SimFiles& written, const std::string& file, std::string_view text) {
+      const int code = store_number(0, 255)(written, file, text);
+      judge("roce_tos");
+      return code;
+    });
+    kernel.root.set_behind(files);
+    for (Port* port : {&ports[0], &ports[1], &ports[2]}) {
+      port->rdma = "mlx5_bond_0";
+      port->kernel_driver = "mlx5_core";
+      port->pci = "0000:24:00.0";
+    }
+    make_bond(ports[0]);
+    make_member(ports[1]);
+    make_member(ports[2]);
+    ports[2].pci = "0000:24:00.1";
+    for (SimNic* nic : {&eth0, &eth1}) nic->after_change = [this](const std::string& op) { judge(op); };
+  }
+
+  Changes pass(Port& port, const Qos& want) {
+    Changes changes = qos::reconcile(kernel, port, want, terms, kSaveNowhere);
+    for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+    return changes;
+  }
+  // One pass of each port.
+  Changes apply(const Qos& want) {
+    Changes all;
+    for (Port& port : ports) {
+      const Changes changes = pass(port, want);
+      all.insert(all.end(), changes.begin(), changes.end());
+    }
+    return all;
+  }
+  void settle_to(const Qos& want) {
+    for (int i = 0; i < 3; ++i) apply(want);
+    expect_all(apply(want), {Outcome::in_sync});
+  }
+
+  uint32_t tos() { return kernel.root.number_in<uint32_t>(kTos).value_or(0); }
+  // Whether PFC protects the packets of RoCE's new connections on both links.
+  bool is_protected() {
+    return std::ranges::all_of(std::array{&eth0, &eth1}, [this](const SimNic* nic) {
+      unsigned priority = 0;
+      for (const dcb_app& entry : nic->app)
+        if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol == tos() / 4) priority = entry.priority;
+      return (nic->pfc.pfc_en >> priority & 1) != 0;
+    });
+  }
+  void judge(const std::string& op) {
+    if (watched) EXPECT_TRUE(is_protected()) << "after " << op;
+  }
+
+  SimKernel sim;
+  SimNic &bond = sim.add_nic("bond0", Personality::nodcb), &eth0 = sim.add_nic("eth0", Personality::mlx5),
+         &eth1 = sim.add_nic("eth1", Personality::mlx5);
+  Kernel kernel = sim.kernel(tree.path());
+  std::vector<Port> ports{bond.port(), eth0.port(), eth1.port()};
+  qos::Terms terms = free_terms();
+  bool watched = false;
+};
+
+// The device of the RDMA name is on the first member's function, and is no sign that the second one was renamed.
+TEST_F(RoceLag, BothMembersAreWritten) {
+  const Changes changes = apply(roce(26, 3));
+  EXPECT_FALSE(contains(changes, ENODEV, &Change::code)) << text(changes);
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+  EXPECT_EQ(tos(), 104U);
+  settle_to(roce(26, 3));
+}
+
+TEST_F(RoceLag, AnotherDeviceOfTheRdmaNameIsNotWrittenForTheBond) {
+  const std::string other = add_pci(tree, {"pci0000:40/0000:40:01.0", "0000:41:00.0"});
+  tree.remove(kRdmaDevice).link(kRdmaDevice, "../../../../" + other);
+  const Changes changes = pass(ports[0], roce(26, 3));
+  EXPECT_EQ(of(changes, "roce_tos").code, ENODEV) << text(changes);
+  EXPECT_EQ(tos(), 0U);
+}
+
+TEST_F(RoceLag, MovesAsAWholeAndIsProtectedAllTheTime) {
+  settle_to(roce(26, 3));
+  ASSERT_TRUE(is_protected());
+  watched = true;
+  const Changes first = apply(roce(34, 4));
+  EXPECT_TRUE(has_outcome(first, "roce_tos", Outcome::pending, "of the members of bond0"));
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x18) << "the old priority is released when the bond has left it";
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x18);
+  const auto waits = std::ranges::find_if(
+      first, [](const Change& change) { return change.setting == SettingId::pfc && change.waits_for; });
+  ASSERT_NE(waits, first.end()) << text(first);
+  EXPECT_EQ(waits->waits_for, SettingId::roce_tos) << waits->detail;
+  settle_to(roce(34, 4));
+  EXPECT_EQ(tos(), 136U);
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x10);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x10);
+}
+
+TEST_F(RoceLag, RocesMarkWaitsWithTheMembersForAnIdlePort) {
+  settle_to(roce(26, 3));
+  watched = true;
+  terms.in_use = kInUse;
+  for (int i = 0; i < 3; ++i) apply(roce(34, 4));
+  EXPECT_EQ(tos(), 104U) << "PFC of the new priority waits";
+  terms.in_use = kIdle;
+  settle_to(roce(34, 4));
+  EXPECT_EQ(tos(), 136U);
+}
+
+TEST_F(RoceLag, RocesMarkStaysIfOneMemberRefusesItsProtection) {
+  settle_to(roce(26, 3));
+  watched = true;
+  eth1.faults["setpfc"] = {.code = EIO};
+  Changes last;
+  for (int i = 0; i < 3; ++i) last = apply(roce(34, 4));
+  EXPECT_EQ(tos(), 104U);
+  EXPECT_TRUE(has_outcome(last, "roce_tos", Outcome::pending, "pfc of the members of bond0"));
+  eth1.faults.clear();
+  settle_to(roce(34, 4));
+  EXPECT_EQ(tos(), 136U);
+}
+
+// An entry that asks for a mark and whose members cannot be read: nothing is known of the protection.
+TEST_F(RoceLag, RocesMarkStaysIfAMemberCannotBeRead) {
+  settle_to(roce(26, 3));
+  eth1.faults["getpause"] = {.code = ENOBUFS};
+  const Changes changes = pass(ports[0], roce(34, 4));
+  EXPECT_EQ(of(changes, "roce_tos").outcome, Outcome::refused) << text(changes);
+  EXPECT_TRUE(of(changes, "roce_tos").is_lost);
+  EXPECT_EQ(tos(), 104U);
+}
+
+TEST_F(RoceLag, APlanShowsWhatIsWrittenInTheEnd) {
+  settle_to(roce(26, 3));
+  for (Port& port : ports) {
+    const Changes changes = qos::plan(kernel, port, roce(34, 4), terms);
+    for (const Change& change : changes)
+      EXPECT_TRUE(change.outcome == Outcome::differs || change.outcome == Outcome::in_sync) << text(changes);
+  }
+  EXPECT_EQ(tos(), 104U);
+}
+
+// Packets of a VLAN above the bond have a tag on the members' links.
+TEST_F(RoceLag, AVlanAboveTheBondIsAboveItsMembers) {
+  EXPECT_FALSE(has_vlan(kernel.root, "eth0"));
+  tree.folder("sys/class/net/eth0/upper_bond0").folder("sys/class/net/bond0/upper_bond0.7");
+  tree.file("proc/net/vlan/bond0.7", "");
+  EXPECT_TRUE(has_vlan(kernel.root, "eth0"));
+  EXPECT_TRUE(has_vlan(kernel.root, "bond0"));
+  EXPECT_FALSE(has_vlan(kernel.root, "eth1"));
+}
+
+}  // namespace
+}  // namespace fabric::test
