@@ -50,21 +50,23 @@ bool has_any(std::string_view line, std::string_view patterns) {
   return false;
 }
 
+// The level of a line of glog, "E1129 13:04:29.119704" or "E20261129 13:04:29.119704": I, W, E or F; ' ': another line.
+char glog_level(std::string_view line) {
+  for (size_t at = 0; at + 6 < line.size(); ++at) {
+    const bool begins = at == 0 || line[at - 1] == ' ' || line[at - 1] == '[';
+    if (!begins || std::string_view("IWEF").find(line[at]) == std::string_view::npos) continue;
+    const size_t digits = line.substr(at + 1).find_first_not_of("0123456789");
+    if ((digits == 4 || digits == 8) && line[at + 1 + digits] == ' ') return line[at];
+  }
+  return ' ';
+}
+
 // Whether the program marks the line as one that reports no problem.
 bool is_informational(std::string_view line) {
   for (const std::string_view mark : {" INFO", "[INFO", "<info>", "[info]", ": info: ", " DEBUG", "[DEBUG", "<debug>",
                                       "<trace>", "[debug]", ": debug: ", "level=info", "level=debug", " NOTICE "})
     if (line.find(mark) != std::string_view::npos) return true;
-  // glog: "I1129 13:04:29.119704"
-  const auto is_glog = [&](size_t at) {
-    return at + 6 < line.size() && line[at] == 'I' && line[at + 5] == ' ' &&
-           std::ranges::all_of(line.substr(at + 1, 4), is_digit);
-  };
-  if (is_glog(0)) return true;
-  for (const std::string_view before : {" I", "[I"})
-    for (size_t at = line.find(before); at != std::string_view::npos; at = line.find(before, at + 1))
-      if (is_glog(at + 1)) return true;
-  return false;
+  return line.find("[I ") != std::string_view::npos || glog_level(line) == 'I';
 }
 
 // Words by which drivers and daemons report a problem, in small letters.
@@ -94,7 +96,8 @@ struct Tone {
     is_note = is_informational(line) || line.find(kMarkedNote) != std::string_view::npos;
     const std::string small = lower(line);
     if (is_note || has_any(small, kHealthyWords)) return;
-    has_failure = has_any(small, kFailureWords);
+    const char level = glog_level(line);
+    has_failure = level == 'E' || level == 'F' || has_any(small, kFailureWords);
     has_complaint = has_failure || has_any(small, kComplaintWords);
   }
   bool is_note = false, has_failure = false, has_complaint = false;

@@ -14,8 +14,6 @@
 
 namespace fabric::lines {
 
-// none: harmless. unknown: the message does not show it.
-enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown };
 std::string_view to_text(Cause value);
 
 // A consequence is no cause of its own; where the log has one of the same family (the ID up to its first '-'), it is

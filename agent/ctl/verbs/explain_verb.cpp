@@ -78,6 +78,8 @@ std::string next_step(const Found& found) {
     values["pci"] = port.pci;
     values["rdma"] = port.rdma;
     values["port"] = port.id();
+  } else if (!found.pci.empty()) {
+    values["pci"] = found.pci.front().text;
   }
   const std::string step = with_names(found.message->next, [&](std::string_view name) {
     const std::string& value = values[name];
@@ -103,6 +105,22 @@ std::string meaning_of(const LineMessage& message, const Found& found, const Nod
   if (message.is_component()) text = kComponentMeaning;
   if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return text + message.meaning.text();
   return text + fix_of_guest(message.meaning, state.hypervisor).text();
+}
+
+// The cause of a component's error is that of its errno, if the component can have several.
+Cause cause_of(const Found& found) {
+  if (found.message == nullptr) return Cause::unknown;
+  if (found.message->cause != Cause::unknown || !found.message->is_component()) return found.message->cause;
+  const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
+  if (meaning == nullptr) return Cause::unknown;
+  return meaning->cause;
+}
+
+// What the errno says, where no rule knows the message; empty: nothing.
+std::string error_text(const Found& found) {
+  const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
+  if (meaning == nullptr) return {};
+  return std::string(found.error) + ": " + std::string(meaning->text);
 }
 
 // The health rules that were raised for the port at the time of the line; if that is unknown, those raised now.
@@ -149,7 +167,7 @@ std::string counted_text(const std::vector<Counted>& list) {
 // The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
   const bool is_path =
-      found.message != nullptr && (found.message->cause == Cause::network || found.message->cause == Cause::peer);
+      found.message != nullptr && (cause_of(found) == Cause::network || cause_of(found) == Cause::peer);
   std::string out = "Peer: ";
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
@@ -171,13 +189,14 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   std::vector<std::string> paragraphs{lines_text(found.first, found.count) + ": " + clean_text(found.line),
                                       std::string(kUnknownMeaning)};
   if (message != nullptr) {
-    text = std::string(message->id) + " (" + std::string(to_text(message->cause)) + ")";
+    text = std::string(message->id) + " (" + std::string(to_text(cause_of(found))) + ")";
     if (message->cause == Cause::none) text = std::string(message->id) + " (harmless)";
     if (message->role == Role::consequence) text = std::string(message->id) + " (a consequence)";
     paragraphs.back() = meaning_of(*message, found, state);
   }
   text += "\n";
   if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
+  if (const std::string error = error_text(found); !error.empty()) paragraphs.push_back(error);
   for (size_t i = 0; i < named.ports.size(); ++i) {
     const Port& port = *named.ports[i];
     std::string port_text = "Port: " + port.id();
@@ -248,7 +267,7 @@ Json found_json(const Found& found, const NodeState& state) {
               {"is_consequence", false}};
   if (const LineMessage* message = found.message; message != nullptr)
     out = {{"id", message->id},
-           {"cause", to_text(message->cause)},
+           {"cause", to_text(cause_of(found))},
            {"meaning", meaning_of(*message, found, state)},
            {"next", next_step(found)},
            {"source", message->source},
@@ -259,6 +278,7 @@ Json found_json(const Found& found, const NodeState& state) {
     if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},
+              {"error_meaning", error_text(found)},
               {"vendor_error", vendor},
               {"peer", found.named.peer},
               {"peer_lid", found.named.peer_lid},

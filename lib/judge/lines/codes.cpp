@@ -866,6 +866,40 @@ bool reports_failure(std::string_view line) {
 
 }  // namespace
 
+const ErrorMeaning* meaning_of(std::string_view error) {
+  using enum Cause;
+  static constexpr ErrorMeaning kMeanings[] = {
+      {"ECONNREFUSED", peer,
+       "the host of the peer answers, and nothing listens on the port: its program does not run."},
+      {"ECONNRESET", peer, "the peer closed the connection: its process ended or failed before."},
+      {"EPIPE", peer, "the peer closed the connection: its process ended or failed before."},
+      {"EHOSTUNREACH", network, "no path to the address, no answer to ARP or neighbor discovery, or a firewall."},
+      {"ENETUNREACH", network, "no route from this host to the address."},
+      {"EADDRINUSE", software, "another process on this host has the port or the address."},
+      {"EADDRNOTAVAIL", software, "this host does not have the local address, or has no free port."},
+      {"EMFILE", host, "the process has too many open files: raise its limit (ulimit -n, LimitNOFILE=)."},
+      {"ENFILE", host, "the host has too many open files, or RDMA is in another network namespace."},
+      {"EACCES", host, "the process lacks a permission: the mode of a device file, a capability, or a container."},
+      {"EPERM", host, "the process lacks a permission: a capability (CAP_IPC_LOCK, CAP_NET_RAW), or a container."},
+      {"ENOMEM", host, "in RDMA mostly the memlock limit or a limit of the NIC; else memory of the host or cgroup."},
+      {"ENOSPC", host, "a file system (/dev/shm, /tmp), a table of the NIC, or its interrupt vectors are full."},
+      {"EDQUOT", host, "a quota of the file system is used up."},
+      {"ENODEV", host, "the device does not exist (any more), or not in this container or network namespace."},
+      {"ENXIO", host, "the device does not exist (any more), or does not answer."},
+      {"ENOENT", unknown, "a file, a device or an entry of a table does not exist."},
+      {"EIO", host, "the device or its firmware failed, or does not answer."},
+      {"EREMOTEIO", host, "the firmware of the device rejected the command."},
+      {"EOPNOTSUPP", software, "the driver, the device or the library does not have this operation."},
+      {"EPROTONOSUPPORT", software, "the kernel or the driver does not have this protocol or feature."},
+      {"ENOSYS", software, "the kernel or the library does not have this function."},
+      {"EINVAL", unknown, "an argument or a combination that the kernel, driver or device does not accept."},
+      {"EBUSY", unknown, "the object is in use, or the device is in a reset or another change."},
+      {"EAGAIN", unknown, "a resource is in use at this moment: a full queue, or a limit of processes or threads."},
+      {"ETIMEDOUT", unknown, "no answer in time: of the peer or the network, or of a device's firmware to its driver."},
+      {"EFAULT", unknown, "an address that is not mapped, or memory that the device cannot reach."}};
+  return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
+}
+
 std::string status_text(unsigned status) {
   if (status == 0 || status > std::size(kStatusNames)) return {};
   return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);

@@ -10,6 +10,9 @@
 
 namespace fabric::lines {
 
+// none: harmless. unknown: the message does not show it.
+enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown };
+
 // The request of the program that failed, by any library's name for it.
 enum class Call : uint8_t {
   none,
@@ -51,6 +54,14 @@ struct Codes {
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
 Codes codes_of(std::string_view line);
+
+// What an errno says in any program. The cause is unknown where it depends on the call.
+struct ErrorMeaning {
+  std::string_view error;  // "ECONNREFUSED"
+  Cause cause;
+  std::string_view text;
+};
+const ErrorMeaning* meaning_of(std::string_view error);  // nullptr: none that is worth a sentence
 
 // The line without what it says did not happen: "no error", "0 errors", "errors: 0".
 std::string without_denials(std::string_view line);

@@ -58,7 +58,7 @@ constexpr LineMessage kRows[] = {
         "service-rdma-other", host,
         "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
         "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
-        "*lldpd|systemd[*dcb|systemd[*lnet|openibd",
+        "*lldpd|systemd[*dcb|systemd[*lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
          "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
@@ -66,22 +66,23 @@ constexpr LineMessage kRows[] = {
         "systemctl --failed; journalctl -p warning -b", "systemd"),
     complaining(
         "service-gpu-other", host,
-        "systemd[*nvidia|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
+        "systemd[*nvidia|^nvidia-*.service: |^dcgm-*.service: "
+        "|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
         "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
         "",
         {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
          "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; nvidia-smi", "systemd"),
-    complaining(
-        "service-job-other", host,
-        "systemd[*slurm|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
-        "pbs|systemd[*lsf",
-        "",
-        {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
-         "configuration, a full file system, or a service that it needs. ",
-         {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
-        "systemctl --failed; df -h", "systemd"),
+    complaining("service-job-other", host,
+                "systemd[*slurm|^kubelet.service|^slurmd.service|^slurmctld.service|^containerd.service|^docker."
+                "service|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
+                "pbs|systemd[*lsf",
+                "",
+                {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
+                 "configuration, a full file system, or a service that it needs. ",
+                 {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
+                "systemctl --failed; df -h", "systemd"),
 
     // ---- The libfabric plugin of NCCL.
     marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|^fi_",
@@ -560,7 +561,8 @@ constexpr LineMessage kRows[] = {
         "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
     complaining(
         "mooncake-other", unknown,
-        "transfer_engine|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport.cpp|"
+        "transfer_engine|transfer_task.cpp|master_client|store_py.cpp|pybind_client|real_client|coro_rpc|client.cpp:*"
+        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport.cpp|"
         "nvlink_transport",
         "",
         "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
@@ -731,7 +733,7 @@ constexpr LineMessage kRows[] = {
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c"),
     complaining(
         "mlx5-interface-other", host, "^mlx5_core ",
-        "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|^mlx|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
+        "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
         "filter",
         "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual causes: a "
         "value or a combination that the NIC does not support, a queue that hangs and is recovered, or resources "
@@ -1003,6 +1005,12 @@ constexpr LineMessage kRows[] = {
         "rdma link show; journalctl -k -g 'rxe|siw'", "Linux drivers/infiniband/sw"),
 
     // ---- The kernel's RDMA stack and what uses it.
+    marked("kernel-warning-other", software,
+           "WARNING: CPU: *at drivers/|kernel BUG at drivers/|WARNING: CPU: *at net/|WARNING: drivers/", "",
+           "The kernel found a state in a driver that its code excludes (WARN or BUG), and prints its stack below the "
+           "line. It is a fault of the driver that the path names, often after an error of its device or firmware, "
+           "which an earlier line has. After a BUG the driver may hang: update the kernel or the driver.",
+           "journalctl -k | grep -A 40 -E 'WARNING: CPU|kernel BUG'; uname -r", "Linux lib/bug.c"),
     failing(
         "kernel-cm-other", unknown,
         "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agents|^"
@@ -1229,7 +1237,7 @@ constexpr LineMessage kRows[] = {
              {Work::in_machine, "Replace the part that the lines name if the errors go on."}},
             "journalctl -k -g 'Hardware Error|EDAC|mce'; ipmitool sel elist", "Linux drivers/edac, drivers/acpi/apei"),
     failing("pcie-other", unknown,
-            "^pcieport|^pci *:*:*.*: |^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI|^ACPI*PCI", "",
+            "^pcieport|^pci *:*:*.*: |^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI", "",
             "PCIe: enumeration, address space (BARs), power states and bridges. Usual causes: a BIOS that leaves too "
             "little "
             "address space, a device that does not answer, or a feature of a bridge that is not supported. Lines about "
@@ -1323,7 +1331,8 @@ constexpr LineMessage kRows[] = {
         "scontrol show node; journalctl -u slurmd -p warning; df -h", "Slurm src, pyxis, enroot"),
     complaining(
         "k8s-device-plugin-other", host,
-        "device-plugin|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
+        "device-plugin|evice plugin|config vfs "
+        "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
         "operator|network-operator|gpu-feature|nfd-worker|node-feature",
         "",
         "A device plugin or operator of Kubernetes, which gives GPUs or RDMA devices to pods. Usual causes: a selector "
@@ -1366,22 +1375,28 @@ constexpr LineMessage kRows[] = {
         "journalctl -u containerd -p warning; df -h; ls -l /dev/infiniband", "containerd, runc"),
 
     // ---- Switches.
-    marked("sonic-pfc-other", network,
-           "ERR swss#|ERR syncd#|WARNING swss#|WARNING syncd#|NOTICE swss#orchagent: :- *PFC Watchdog",
+    marked("sonic-pfc-other", network, "ERR swss#|ERR syncd#|NOTICE swss#orchagent: :- *PFC Watchdog",
            "pfc|PFC|watermark|uffer|headroom|ueue",
            "SONiC's handling of PFC, queues and buffers. Usual causes: a host or switch that sends PFC without end, a "
            "profile of buffers that the chip rejects, or a configuration that does not fit the port's speed.",
            "show pfcwd stats; show pfc counters; show buffer configuration", "SONiC sonic-swss orchagent"),
-    marked(
-        "sonic-other", network,
-        "ERR swss#|ERR syncd#|WARNING syncd#|WARNING swss#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR "
-        "syncd|WARNING orchagent|WARNING pmon#|CRIT syncd#|CRIT swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR "
-        "database#|WARNING bgp#|WARNING teamd#|WARNING lldp#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
-        "",
-        "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon the "
-        "modules and fans, bgp the routes. Usual causes: a configuration that the chip rejects, a table that is used "
-        "up, a module or fan, or a chip that does not answer (syncd).",
-        "show interfaces status; show logging; show platform summary; docker ps", "SONiC sonic-swss, sonic-sairedis"),
+    marked("sonic-other", network,
+           "ERR swss#|ERR syncd#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR syncd|CRIT syncd#|CRIT "
+           "swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR database#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
+           "",
+           "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon "
+           "the modules and fans, bgp the routes. Usual causes: a configuration that the chip rejects, a table that is "
+           "used up, a module or fan, or a chip that does not answer (syncd).",
+           "show interfaces status; show logging; show platform summary; docker ps",
+           "SONiC sonic-swss, sonic-sairedis"),
+    complaining(
+        "sonic-warning-other", unknown,
+        "WARNING swss#|WARNING syncd#|WARNING pmon#|WARNING bgp#|WARNING teamd#|WARNING lldp#|WARNING orchagent", "",
+        "A container of SONiC on a switch warns: orchagent (swss) writes the configuration, syncd drives the chip, "
+        "pmon the modules and fans, bgp the routes. Usual causes: a request that is repeated later, a module or "
+        "neighbor that is not ready, or a configuration that the chip does not support. An ERR line of the same time "
+        "has more.",
+        "show interfaces status; show logging", "SONiC sonic-swss, sonic-sairedis"),
     complaining(
         "cumulus-other", network,
         "^switchd|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^sx_|SXD|sx_sdk|^hw-"

@@ -137,6 +137,7 @@ void Log::take(Line line) {
               .first = line.number,
               .count = 1};
   if (!found.time) found.time = time_of(line.text, now_, uptime_);
+  if (message == nullptr || message->is_component()) found.error = codes.error;
   if (message != nullptr && message->status != 0 && codes.status == 0) count(found.codes, status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
@@ -166,6 +167,7 @@ void Log::take(Line line) {
     return;
   }
   ++known->count;
+  if (known->error.empty()) known->error = found.error;
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),

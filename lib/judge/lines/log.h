@@ -43,6 +43,7 @@ struct Found {
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
+  std::string_view error;         // the first errno, if it is of a component or of an unknown line
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;

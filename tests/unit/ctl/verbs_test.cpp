@@ -706,12 +706,28 @@ TEST(ExplainLog, RefusesWhatIsNoText) {
 // A command that the user has just run is no next step.
 TEST(ExplainLog, DoesNotNameItself) {
   Captured tree;
-  tree.file(
-      "log",
-      "NCCL WARN some call broke: Invalid argument\nNCCL WARN [Proxy Service 2] Failed to execute operation Connect\n");
+  tree.file("log",
+            "some call failed: Invalid argument\nNCCL WARN [Proxy Service 2] Failed to execute operation Connect\n");
   const std::string text = ran_on(tree, {"explain", "--log", tree.path() + "/log"}).text;
-  EXPECT_TRUE(has(text, "The error before it, line 1: NCCL WARN some call broke")) << text;
+  EXPECT_TRUE(has(text, "The error before it, line 1: some call failed")) << text;
   EXPECT_FALSE(has(text, "fabric-agentctl explain")) << text;
+}
+
+// The component says what it is not sure of; the errno says the rest.
+TEST(ExplainLine, OfAComponent) {
+  Captured tree;
+  const char* line = "node-a:1:2 [0] misc/socket.cc:44 NCCL WARN new call to 10.0.0.2<4500> broke: Connection refused";
+  const Ran text = ran_on(tree, {"explain", line});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_TRUE(text.text.starts_with("nccl-socket-other (peer)\n")) << text.text;
+  EXPECT_TRUE(has(text.text, "No rule knows this message, only the component that prints it. NCCL's TCP sockets"));
+  EXPECT_TRUE(has(text.text, "Codes: errno 111 ECONNREFUSED (Connection refused)")) << text.text;
+  EXPECT_TRUE(has(text.text, "ECONNREFUSED: the host of the peer answers")) << text.text;
+  EXPECT_TRUE(has(text.text, "Next: ping -c 3 10.0.0.2")) << text.text;
+  const Json json = Json::parse(ran_on(tree, {"explain", "--json", line}).text);
+  EXPECT_EQ(json.at(0).at("is_component"), true);
+  EXPECT_EQ(json.at(0).at("cause"), "peer");
+  EXPECT_TRUE(json.at(0).at("others").empty());
 }
 
 }  // namespace

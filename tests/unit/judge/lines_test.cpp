@@ -497,6 +497,7 @@ TEST(LogComponents, CodesPeersAndDevicesAreDecoded) {
   EXPECT_EQ(found[0].message->cause, Cause::unknown);
   EXPECT_EQ(found[0].count, 3u);
   EXPECT_EQ(names(found[0].codes), "errno 22 EINVAL (Invalid argument)=1 ");
+  EXPECT_EQ(found[0].error, "EINVAL");
   EXPECT_EQ(names(found[0].peers), "10.0.0.2=1 ");
   EXPECT_EQ(names(found[0].elsewhere), "device mlx5_9=1 ");
   EXPECT_EQ(names(found[0].hosts), "node-a=3 ");
@@ -508,6 +509,16 @@ TEST(LogComponents, CodesPeersAndDevicesAreDecoded) {
       "parameter(0x3), syndrome (0x4bb88f)\n");
   ASSERT_EQ(command.size(), 1u);
   EXPECT_TRUE(has(names(command[0].codes), "command status 0x3 bad parameter=1")) << names(command[0].codes);
+}
+
+TEST(LogComponents, AnErrnoHasAMeaning) {
+  EXPECT_EQ(meaning_of("ECONNREFUSED")->cause, Cause::peer);
+  EXPECT_EQ(meaning_of("ENETUNREACH")->cause, Cause::network);
+  EXPECT_EQ(meaning_of("ETIMEDOUT")->cause, Cause::unknown) << "the peer, or the firmware of a device";
+  EXPECT_EQ(meaning_of(""), nullptr);
+  EXPECT_EQ(meaning_of("E2BIG"), nullptr);
+  EXPECT_EQ(found_in("NCCL WARN NET/IB : Duplicate GPU detected : Connection refused\n").at(0).error, "")
+      << "a message of its own";
 }
 
 // A message that is known is the better cause of a consequence, and comes first.
