@@ -100,6 +100,12 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = &rule.fix_lossy;
   if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = &rule.fix_scheduled;
   if (rule.is_cause()) add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
+  // InfiniBand has credits in place of PFC and ECN.
+  if (ctx.port.link_layer == LinkLayer::infiniband)
+    std::erase_if(out.fix, [](const Fix& each) {
+      const std::string text = each.text();
+      return text.find("PFC") != std::string::npos || text.find("(ECN)") != std::string::npos;
+    });
   return out;
 }
 
@@ -189,6 +195,16 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
     if (!left.has(text.symptom)) continue;
     // The link is in order, but no subnet manager has configured the port.
     if (text.symptom == Symptom::link && fault && error_lines(ctx).empty()) continue;
+    if (text.symptom == Symptom::discards && ctx.lossless_discards <= 0) {
+      const Signals& seen = ctx.signals;
+      append(out.evidence, lines_of({{"packets discarded on receiving", seen.rx_discards},
+                                     {"packets discarded on sending", seen.tx_discards}}));
+      add_lines(out.fix,
+                "Find a slow receiver: run fabric-agentctl diagnose on the other hosts of the job\nUse a longer "
+                "window: fabric-agentctl diagnose --interval 1min",
+                ctx);
+      continue;
+    }
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
