@@ -69,6 +69,11 @@ constexpr SymptomText kTexts[]{
       "Compare the firmware of the NICs and of {peer}: fabric-agentctl check --only firmware"}},
 };
 
+// For losses and discards of a port without settings, whose wire is elsewhere.
+constexpr FixRow kCollectInGuest{
+    "Compare with the other hosts of the job: run fabric-agentctl diagnose there\nUse a longer window: fabric-agentctl "
+    "diagnose --interval 1min"};
+
 std::string filled(std::string_view text, const PortContext& ctx) {
   return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
 }
@@ -147,6 +152,7 @@ constexpr SwitchCommands kSwitches[]{
 
 // The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
+  if (is_virtual(ctx.port)) return;
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   const bool is_dead = is_down(ctx.port);  // without a link, only its state and its light count
@@ -199,16 +205,14 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
       const Signals& seen = ctx.signals;
       append(out.evidence, lines_of({{"packets discarded on receiving", seen.rx_discards},
                                      {"packets discarded on sending", seen.tx_discards}}));
-      add_lines(out.fix,
-                "Find a slow receiver: run fabric-agentctl diagnose on the other hosts of the job\nUse a longer "
-                "window: fabric-agentctl diagnose --interval 1min",
-                ctx);
+      add_lines(out.fix, kCollectInGuest, ctx);
       continue;
     }
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
-    add_lines(out.fix, text.collect, ctx);
+    const bool is_far = text.symptom == Symptom::loss && ctx.port.role == PortRole::guest_function;
+    add_lines(out.fix, is_far ? kCollectInGuest : text.collect, ctx);
   }
   add_candidates(out, left, candidates);
   add_far_measurement(out, ctx);

@@ -449,7 +449,8 @@ std::string without_rdma_text(const std::vector<std::string>& addresses, const s
 
 // No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
 Finding no_rdma_at_all(const Node& node) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;  // driver and modules -> addresses
+  // Driver and modules -> addresses.
+  std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups;
   const bool records = records_drivers(node);
   for (const Nic& nic : node.topology.nics) {
     const PlatformFunction* function = function_of(node, nic.pci);
@@ -459,8 +460,8 @@ Finding no_rdma_at_all(const Node& node) {
     if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) continue;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (modules == nullptr) continue;
-    std::string load(modules->rdma);
-    if (driver.empty() && modules->function != modules->rdma) load = std::string(modules->function) + " " + load;
+    std::set<std::string> load{std::string(modules->rdma)};
+    if (driver.empty()) load.emplace(modules->function);
     groups[{driver, load}].push_back(nic.pci);
   }
   if (groups.empty())
@@ -468,17 +469,18 @@ Finding no_rdma_at_all(const Node& node) {
         Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
         "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
         "lspci -nn");
-  std::string observed, load, pattern;
+  std::string observed;
+  std::set<std::string> modules;
   for (const auto& [key, addresses] : groups) {
     append_item(observed, without_rdma_text(addresses, key.first), "; ");
-    append_item(load, "modprobe -a " + key.second, "; ");
-    append_item(pattern, key.second.substr(0, key.second.find(' ')), "|");
+    for (const std::string& each : key.second) modules.insert(each);
   }
+  const std::string load = joined(modules, " ");
+  const std::string pattern = joined(modules, "|");
   return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + observed,
-             "at least one",
-             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
-             load + ". If it is loaded, read why it failed: journalctl -k -g '" + pattern +
-                 "'; devlink dev param show (enable_rdma, enable_roce)");
+             "at least one", "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
+             "modprobe -a " + load + ". If that changes nothing, read why the driver failed: journalctl -k -g '" + pattern +
+                 "'");
 }
 
 void ask_port_state(const View& view, Findings& findings) {
@@ -585,7 +587,6 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.next.push_back("Find what the " + std::to_string(down) +
                        " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
                        "(journalctl -k)");
-    out.next.push_back("Read the state of the ports at " + ctx.peer_label());
     return out;
   }
   out.add_ambiguous(

@@ -844,7 +844,7 @@ std::string_view gpu_module(const Gpu& gpu) {
   }
 }
 
-// All GPUs of a model for data centers without a driver: none differs from another. Empty list: some have one.
+// All GPUs of a model for data centers without their driver: none of them differs from another.
 void add_models_without_driver(const Node& node, Findings& out) {
   constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
   std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>> models;
@@ -853,15 +853,20 @@ void add_models_without_driver(const Node& node, Findings& out) {
     const Gpu& first = *gpus.front();
     const std::string_view module = gpu_module(first);
     if (module.empty() || first.class_code >> 8 == kVga || !records_drivers(node)) continue;
+    // A captured tree may lack the links to drivers. One that has the power settings, which every function has, was
+    // captured whole.
     std::set<std::string> drivers;
+    bool is_whole = true;
     for (const Gpu* gpu : gpus) {
       const PlatformFunction* function = function_of(node, gpu->pci);
-      drivers.insert(function == nullptr ? "unknown" : function->kernel_driver);
+      is_whole = is_whole && function != nullptr && !function->power_control.empty();
+      drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
     }
-    if (drivers.size() > 1 || (!drivers.begin()->empty() && *drivers.begin() != "nouveau")) continue;
+    const bool is_none = drivers == std::set<std::string>{""} && is_whole;
+    if (!is_none && drivers != std::set<std::string>{"nouveau"}) continue;
     const std::string count = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs");
-    std::string observed = "no kernel driver: " + count + ", from " + first.pci;
-    if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", from " + first.pci;
+    std::string observed = "no kernel driver: " + count + ", the first at " + first.pci;
+    if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", the first at " + first.pci;
     out.push_back(bad(Status::warning, "GPUs", std::move(observed), std::string(module),
                       "Without the driver " + std::string(module) + " no job can use these GPUs.",
                       "modprobe " + std::string(module) + "; journalctl -k -g " + std::string(module)));
