@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "judge/lines.h"
+#include "judge/lines/condition.h"
 #include "judge/lines/names.h"
 
 namespace fabric::lines {
@@ -43,7 +44,9 @@ struct Found {
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
-  std::string_view error;         // the first errno, if it is of a component or of an unknown line
+  // Of a component or of an unknown line: the first errno, and what its words name.
+  std::string_view error;
+  const Condition* condition = nullptr;
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;
