@@ -109,7 +109,8 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
     return std::string(meaning.text());
   };
   if (message != nullptr && !message->is_component()) return adapted(message->meaning);
-  const lines::Condition* condition = message == found.message ? found.condition : nullptr;
+  if (message != found.message) return std::string(kUnknownBeginning);
+  const lines::Condition* condition = found.condition;
   if (message == nullptr && condition == nullptr) return std::string(kUnknownMeaning);
   std::string text(kUnknownBeginning);
   if (condition != nullptr) text += " " + adapted(condition->meaning);
@@ -241,8 +242,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   for (const lines::OtherLine& each : found.others)
     paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
-    std::string follows =
-        "Follows from it: " + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
+    std::string follows = (each.message->is_component() ? "Printed after it: " : "Follows from it: ") +
+                          lines_text(each.first, each.count) + ", " + std::string(each.message->id);
     if (!each.codes.empty()) follows += " (" + counted_text(each.codes) + ")";
     paragraphs.push_back(follows + ": " + clean_text(each.line));
   }

@@ -147,7 +147,8 @@ constexpr Condition kConditions[] = {
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
      "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
-     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|not enough|"
+     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|not "
+     "enough|"
      "insufficient|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more|no free|ring is full|"
      "resource pressure|max_map_count",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "

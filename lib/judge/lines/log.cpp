@@ -231,6 +231,19 @@ void Log::finish() {
     for (const Counted& address : each.pci) count(cause->pci, address.text);
     each.count = 0;
   }
+  // A component's message beside a known cause is shown with it: the usual causes of the component say less.
+  for (Found& each : found_) {
+    if (each.message == nullptr || !each.message->is_component() || each.message->cause != Cause::unknown) continue;
+    Found* cause = nullptr;  // the last one before it
+    for (Found& other : found_)
+      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
+          other.message->cause != Cause::none && other.first < each.first && each.first - other.first <= kNear &&
+          (cause == nullptr || other.first > cause->first))
+        cause = &other;
+    if (cause == nullptr) continue;
+    cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
+    each.count = 0;
+  }
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   const auto rank = [](const Found& each) {
     if (each.message == nullptr) return 3;

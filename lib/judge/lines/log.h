@@ -20,7 +20,7 @@ struct Counted {
   size_t count = 0;
 };
 
-// A consequence, shown with its cause.
+// A consequence, shown with its cause; or an unknown message of a component that was printed right after it.
 struct Consequence {
   const LineMessage* message = nullptr;
   std::string line;             // the first
