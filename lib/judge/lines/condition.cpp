@@ -25,7 +25,7 @@ constexpr Condition kConditions[] = {
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
      "parity error|nvlink error|over nvlink|machine check|fallen off|row remap|^ras error|catastrophic|"
-     "lane error|needs to be replaced|bad block",
+     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset",
      {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
       "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
@@ -68,6 +68,15 @@ constexpr Condition kConditions[] = {
       "and the state of the port at the other end."},
      true},
 
+    {"says-disabled",
+     network,
+     "errdisabled|err-disabled|error-disabled|errdisable detected",
+     {"By its words the switch has disabled the port, for the reason beside it: a speed or a breakout that does not "
+      "fit "
+      "the module, a loop, or a link that went down too often (then the cable or the module). Correct that, and "
+      "enable the port again."},
+     true},
+
     {"says-duplicate",
      network,
      "duplicate*guid|duplicated*guid|duplicate*address|duplicate*ip|address conflict|conflicting address|"
@@ -85,15 +94,15 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy",
+     "device or resource busy|resource busy|is busy|device busy|group is not viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a "
       "bridge or a virtual machine has it, or a process has it open."}},
 
     {"says-peer-differs",
      peer,
-     "remote*incompatible|remote*mismatch|remote*different|different number of*remote|remote*does not match|"
-     "remote*do not match|peer*incompatible|peer*mismatch|mismatch*with peer|mismatch*with remote|peer*different",
+     "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
+     "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
      {"By its words the other end has something else than this host: another link type, number of ports, version or "
       "setting. Compare the two hosts; one of them may have lost a port."}},
 
@@ -150,7 +159,7 @@ constexpr Condition kConditions[] = {
      "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|not "
      "enough|"
      "insufficient|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more|no free|ring is full|"
-     "resource pressure|max_map_count",
+     "resource pressure|memory pressure|oom-kill|oom kill|max_map_count",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."}},
@@ -161,7 +170,8 @@ constexpr Condition kConditions[] = {
      "was killed|return code = -|exit code -|exitcode: -|exit code: -",
      {"By its words a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if memory is "
       "used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first error of "
-      "this process, say which."}},
+      "this process, say which."},
+     true},
 
     {"says-peer-ended",
      peer,

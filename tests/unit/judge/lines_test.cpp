@@ -559,6 +559,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
       {"Recommendation                     : Bad signal integrity", "says-signal"},
       {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
+      {"Et23   errdisabled   link-flap", "says-disabled"},
       {"report_duplicated_guid: ERR 0D01: Found duplicated node GUID.", "says-duplicate"},
       {"bind() failed: Address already in use", "says-in-use"},
       {"eth1: Failed to rename network interface 4: Device or resource busy", "says-busy"},
