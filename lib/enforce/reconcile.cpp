@@ -190,10 +190,11 @@ class Pass {
     }
 
     PortIo io = port_io(kernel_, port_);
-    for (const Row& other : rows_)
-      if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
-          !is_in_conflict(other))
-        io.wanted.set(index(other.setting->id));
+    for (const Row& other : rows_) {
+      const bool is_held = other.progress == Progress::blocked || is_in_conflict(other);
+      if (is_held) io.held.set(index(other.setting->id));
+      else if (other.progress != Progress::ignored && !was_refused(other)) io.wanted.set(index(other.setting->id));
+    }
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;
