@@ -154,8 +154,12 @@ class Pass {
     default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
-    const std::optional<Qos> value = next_value(*row.setting);
+    std::optional<Qos> value = next_value(*row.setting);
     if (!value) return false;
+    // A driver that writes several settings with one message writes the present value of one in conflict.
+    for (const Row& other : rows_)
+      if (is_in_conflict(other) && has_value(*other.setting, have_.values))
+        copy_value(*other.setting, have_.values, *value);
     const bool is_wanted = same_value(*row.setting, *value, want_);
     if (is_wanted) ++row.times;
     if (dry_run_) {
@@ -190,11 +194,10 @@ class Pass {
     }
 
     PortIo io = port_io(kernel_, port_);
-    for (const Row& other : rows_) {
-      const bool is_held = other.progress == Progress::blocked || is_in_conflict(other);
-      if (is_held) io.held.set(index(other.setting->id));
-      else if (other.progress != Progress::ignored && !was_refused(other)) io.wanted.set(index(other.setting->id));
-    }
+    for (const Row& other : rows_)
+      if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
+          !is_in_conflict(other))
+        io.wanted.set(index(other.setting->id));
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;

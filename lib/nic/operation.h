@@ -19,9 +19,6 @@ struct PortIo {
   bool fec_in_use = false;  // Driver::fec_in_use
   // For a reading: the requested settings. For a write: the settings that may be written in the same message.
   Keys wanted{};
-  // For a write: the settings that must keep their values (in conflict, or waiting). Unlike a refused setting, they must
-  // not be written in the same message.
-  Keys held{};
   // Of a bond (mlx5 RoCE LAG): the RDMA device is the bond's, on the function of one of the members.
   bool is_member = false;
 
