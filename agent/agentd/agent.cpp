@@ -29,6 +29,7 @@ constexpr milliseconds kIdlePoll{1'000};
 // Drivers report link speed and firmware state a little after the carrier.
 constexpr milliseconds kSettleDelay{1'000};
 constexpr milliseconds kRecordPoll{2'000};
+constexpr milliseconds kRecordRetry{1'000};
 // The inventory is taken once the drivers are up.
 constexpr milliseconds kInventoryDelay{30'000};
 constexpr milliseconds kUdevPoll{100};
@@ -150,6 +151,7 @@ void Agent::on_timer() {
 }
 
 void Agent::arm_timer() {
+  if (manager_.must_watch_confirm()) schedule_.at({TaskKind::watch_confirm}, now() + kRecordRetry);
   if (const auto next = schedule_.next()) timer_.at(std::chrono::duration_cast<microseconds>(next->time_since_epoch()));
   else timer_.off();
 }

@@ -60,7 +60,7 @@ void PortManager::set_policy(Policy policy) {
   config_ = confirm::digest(wanted_config(policy_));
   config_error_.clear();
   results_.reset(policy_);
-  suspension_.drop_reverted();
+  suspension_.end_reverted();
   releases_.reload(old, policy_, table_);
 }
 

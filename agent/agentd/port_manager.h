@@ -53,6 +53,7 @@ class PortManager {
   std::vector<std::string> links_recovered() { return table_.links_recovered(); }
   // Reads the record of an `apply --confirm`, and restores the previous settings if its deadline has passed.
   Suspension::NextSteps watch_confirm();
+  [[nodiscard]] bool must_watch_confirm() const { return suspension_.must_watch(); }
 
   // True if the policy has a sysctl of this interface.
   [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;

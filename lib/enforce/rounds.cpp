@@ -27,6 +27,10 @@ void replace(Changes& all, const Changes& later) {
 
 void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
+bool is_restarted(const Changes& changes) {
+  return std::ranges::any_of(changes, [](const Change& each) { return was_written(each) && each.disruptive; });
+}
+
 bool has_carrier(Kernel& kernel, const Port& port) {
   if (!kernel.route) return false;
   const auto link = rtnl::link(*kernel.route, port.netdev);
@@ -35,14 +39,16 @@ bool has_carrier(Kernel& kernel, const Port& port) {
 
 Changes write_in_rounds(Kernel& kernel, std::vector<Port>& ports, std::chrono::milliseconds patience,
                         const std::function<Changes(Port&)>& write, const Sleep& sleep) {
-  // The member of each bond whose link a write took down last.
+  // The member of each bond that was written disruptively last.
   std::map<std::string, const Port*> restarting;
   const auto wait_for_link = [&](const std::string& bond) {
+    constexpr std::chrono::milliseconds kPoll{50};
     const auto member = restarting.find(bond);
     if (member == restarting.end()) return;
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!has_carrier(kernel, *member->second) && std::chrono::steady_clock::now() < deadline)
-      sleep(std::chrono::milliseconds(50));
+    for (std::chrono::milliseconds slept{}; slept < patience; slept += kPoll) {
+      if (slept >= kMemberPause && has_carrier(kernel, *member->second)) break;
+      sleep(kPoll);
+    }
     restarting.erase(member);
   };
   const auto write_one = [&](Port& port) {
@@ -50,9 +56,7 @@ Changes write_in_rounds(Kernel& kernel, std::vector<Port>& ports, std::chrono::m
     wait_for_link(port.bond);
     const bool had_link = has_carrier(kernel, port);
     Changes changes = write(port);
-    const bool is_restarted =
-        std::ranges::any_of(changes, [](const Change& change) { return was_written(change) && change.disruptive; });
-    if (had_link && is_restarted && !has_carrier(kernel, port)) restarting[port.bond] = &port;
+    if (had_link && is_restarted(changes)) restarting[port.bond] = &port;
     return changes;
   };
 

@@ -208,14 +208,13 @@ TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
     nic->after_change = [this](const std::string& op) {
       EXPECT_TRUE(eth0.carrier || eth1.carrier) << "both links are down after " << op;
     };
-  std::vector<std::chrono::milliseconds> slept;
+  std::chrono::milliseconds slept{};
   const auto write = [&](Port& port) { return qos::reconcile(kernel, port, roce(26, 3), terms, kSaveNowhere); };
   qos::write_in_rounds(kernel, ports, qos::kMemberPatience, write, [&](std::chrono::milliseconds time) {
-    slept.push_back(time);
-    if (slept.size() == 3) eth0.link_up();
-    ASSERT_LE(slept.size(), 3U) << "the link is back";
+    slept += time;
+    if (slept == std::chrono::seconds(3)) eth0.link_up();
   });
-  EXPECT_EQ(slept.size(), 3U);
+  EXPECT_EQ(slept, std::chrono::seconds(3)) << "until the link is back";
   EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
   EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
 }
