@@ -225,6 +225,7 @@ void Agent::reconcile_port(const std::string& id) {
     schedule_.at({TaskKind::reconcile_port, id},
                  now() + std::max<qos::Instant::duration>(*again, 10 * (now() - start)));
   if (manager_.is_in_conflict(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kConflictReread);
+  if (manager_.waits_for_member(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kIdlePoll);
   if (manager_.waits_for_idle(id)) schedule_.at({TaskKind::poll_idle, id}, now() + kIdlePoll);
   if (auto opens = manager_.until_window()) schedule_.at({TaskKind::window}, now() + *opens + kWindowSlack);
 }
