@@ -658,7 +658,7 @@ bool is_even(const Spread& spread) {
 }
 
 // Whether the models of these units are evenly spread over the nodes that have them only if the units are moved to
-// `node`.
+// `node`. Six GPUs, four on one node, can be a machine of eight that has lost two.
 bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int node) {
   for (const Unit* unit : moved) {
     Spread before, after;
@@ -668,6 +668,9 @@ bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int no
       ++after[contains(moved, &other) ? node : node_of(other)];
     }
     std::erase_if(after, [](const auto& each) { return each.second == 0; });
+    const auto is_like = [&](const Unit& other) { return other.model == unit->model; };
+    if (unit->model.gpu && !std::has_single_bit(static_cast<size_t>(std::ranges::count_if(units, is_like))))
+      return false;
     if (is_even(before) || !is_even(after) || after.size() < before.size()) return false;
   }
   return true;
