@@ -29,6 +29,7 @@ constexpr milliseconds kIdlePoll{1'000};
 // Drivers report link speed and firmware state a little after the carrier.
 constexpr milliseconds kSettleDelay{1'000};
 constexpr milliseconds kRecordPoll{2'000};
+constexpr milliseconds kRecordRetry{1'000};
 // The inventory is taken once the drivers are up.
 constexpr milliseconds kInventoryDelay{30'000};
 constexpr milliseconds kUdevPoll{100};
@@ -150,6 +151,7 @@ void Agent::on_timer() {
 }
 
 void Agent::arm_timer() {
+  if (manager_.must_watch_confirm()) schedule_.at({TaskKind::watch_confirm}, now() + kRecordRetry);
   if (const auto next = schedule_.next()) timer_.at(std::chrono::duration_cast<microseconds>(next->time_since_epoch()));
   else timer_.off();
 }
@@ -223,6 +225,7 @@ void Agent::reconcile_port(const std::string& id) {
     schedule_.at({TaskKind::reconcile_port, id},
                  now() + std::max<qos::Instant::duration>(*again, 10 * (now() - start)));
   if (manager_.is_in_conflict(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kConflictReread);
+  if (manager_.waits_for_member(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kIdlePoll);
   if (manager_.waits_for_idle(id)) schedule_.at({TaskKind::poll_idle, id}, now() + kIdlePoll);
   if (auto opens = manager_.until_window()) schedule_.at({TaskKind::window}, now() + *opens + kWindowSlack);
 }

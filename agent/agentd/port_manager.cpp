@@ -3,6 +3,7 @@
 
 #include "agentd/schedule.h"
 #include "base/find.h"
+#include "enforce/rounds.h"
 #include "enforce/sysctl.h"
 #include "judge/rule.h"
 
@@ -19,6 +20,12 @@ static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, s
   return std::min(pause, longest);
 }
 
+// Whether the pass may have changed what the driver computes from the link: Driver::settle.
+static bool may_unsettle(const Change& change) {
+  const bool counts = change.disruptive || change.setting == SettingId::pfc || change.setting == SettingId::mtu;
+  return counts && (was_written(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored);
+}
+
 PortManager::PortManager(Environment environment, Policy policy)
     : environment_(std::move(environment)),
       policy_(std::move(policy)),
@@ -27,8 +34,10 @@ PortManager::PortManager(Environment environment, Policy policy)
       results_(environment_, policy_),
       originals_(environment_, errors_),
       releases_(environment_, errors_, results_),
-      suspension_(environment_, errors_) {
+      suspension_(environment_, errors_),
+      unsettled_(environment_, errors_) {
   remember_published();
+  unsettled_.load();
 }
 
 void PortManager::remember_published() {
@@ -60,7 +69,7 @@ void PortManager::set_policy(Policy policy) {
   config_ = confirm::digest(wanted_config(policy_));
   config_error_.clear();
   results_.reset(policy_);
-  suspension_.drop_reverted();
+  suspension_.end_reverted();
   releases_.reload(old, policy_, table_);
 }
 
@@ -106,6 +115,7 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
+      unsettled_.new_device(taken);
       std::string what = "found on " + taken.netdev;
       if (taken.netdev.empty()) what = "found without a netdev";
       if (const std::string why = why_unmanageable(taken); !why.empty()) what += "; unmanaged: " + why;
@@ -154,7 +164,18 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
+  const std::string link_wait = this->link_wait(entry, now);
+  entry.waits_for_member = !link_wait.empty();
+  if (entry.waits_for_member) {
+    terms.disruptive = Disruptive::idle;
+    terms.in_use = [&link_wait](const Port&) { return qos::Use{link_wait}; };
+  }
+  const bool had_link = entry.carrier.value_or(false);
+  bool keeps_unsettled = unsettled_.contains(id);
+  const qos::SaveOriginal save = [this](const Port& port, const Qos& before) {
+    unsettled_.add(port);
+    return originals_.save(port, before);
+  };
   const Qos before = entry.port.qos;
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
@@ -166,6 +187,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     const bool lost = contains(changes, true, &Change::is_lost);
     entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
     entry.changed = !(entry.port.qos == before);
+    if (had_link && qos::is_restarted(changes)) entry.restarted = now;
+    keeps_unsettled = keeps_unsettled || std::ranges::any_of(changes, may_unsettle);
+    if (!keeps_unsettled) unsettled_.remove(id);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
     const bool again = std::exchange(entry.answered_enodev, gone);
@@ -188,6 +212,32 @@ std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::str
   return pause_after(entry->cut_short, policy_.reread);
 }
 
+std::string PortManager::link_wait(const PortEntry& entry, qos::Instant now) {
+  if (policy_.disruptive != Disruptive::now || !entry.port.is_member()) return {};
+  for (const auto& [id, other] : table_.entries()) {
+    if (&other == &entry || !other.port.is_member() || other.port.bond != entry.port.bond || !other.restarted) continue;
+    const auto passed = now - *other.restarted;
+    if (passed >= qos::kMemberPatience) continue;
+    if (passed < qos::kMemberPause || !qos::has_carrier(environment_.kernel, other.port))
+      return "the link of " + other.port.netdev + ", of the same bond, restarts";
+  }
+  return {};
+}
+
+bool PortManager::waits_for_member(const std::string& id) const {
+  const PortEntry* entry = find_in(table_.entries(), id);
+  return entry != nullptr && entry->waits_for_member && results_.has_pending(id);
+}
+
+std::vector<std::string> PortManager::links_recovered() {
+  std::vector<std::string> out = table_.links_recovered();
+  for (std::string& id : unsettled_.left_with_link(table_)) {
+    if (policy_.mode == Mode::enforce) restored_.insert(id);
+    out.push_back(std::move(id));
+  }
+  return out;
+}
+
 std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
   std::vector<std::string> out;
   const PortEntry* entry = find_in(table_.entries(), id);
@@ -206,7 +256,10 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   }
   auto locked = lock(now);
   if (!locked) return locked.error();
-  if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) restored_.insert(id);
+  if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) {
+    restored_.insert(id);
+    unsettled_.add(entry.port);
+  }
   return {};
 }
 
@@ -234,13 +287,17 @@ Result<void> PortManager::settle(const std::string& id) {
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
   auto settled = qos::settle(environment_.kernel, entry->port);
-  if (settled) restored_.erase(id);
+  if (!settled) return settled;
+  restored_.erase(id);
+  if (entry->carrier.value_or(true)) unsettled_.remove(id);
   return settled;
 }
 
 Suspension::NextSteps PortManager::watch_confirm() {
   Suspension::NextSteps next = suspension_.watch(config_, table_.ports());
   restored_.insert(next.written.begin(), next.written.end());
+  for (const std::string& id : next.written)
+    if (const PortEntry* entry = table_.find(id)) unsettled_.add(entry->port);
   return next;
 }
 

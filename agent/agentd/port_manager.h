@@ -8,6 +8,7 @@
 #include "agentd/originals.h"
 #include "agentd/releases.h"
 #include "agentd/suspension.h"
+#include "agentd/unsettled.h"
 #include "policy/config.h"
 
 namespace fabric::agentd {
@@ -41,6 +42,9 @@ class PortManager {
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const std::string& id) const;
   // The other ports of the port's bond, if the last pass has changed the port: what they wait for may be done.
   [[nodiscard]] std::vector<std::string> waiting_for(const std::string& id) const;
+  // True if disruptive writes of the port wait for the link of another member of its bond: call reconcile_port() again
+  // soon. Only with disruptive = "now"; two members must not be without a link at the same time.
+  [[nodiscard]] bool waits_for_member(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle). Of a port that is
@@ -50,9 +54,11 @@ class PortManager {
   // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.
   void on_notification(const std::string& id, NotificationKind how);
   PortTable::LinkEvents link_changed(const rtnl::Link& link) { return table_.link_changed(link); }
-  std::vector<std::string> links_recovered() { return table_.links_recovered(); }
+  // The ports to be settled after a scan: PortTable::links_recovered(), and those that an earlier agent has left.
+  std::vector<std::string> links_recovered();
   // Reads the record of an `apply --confirm`, and restores the previous settings if its deadline has passed.
   Suspension::NextSteps watch_confirm();
+  [[nodiscard]] bool must_watch_confirm() const { return suspension_.must_watch(); }
 
   // True if the policy has a sysctl of this interface.
   [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;
@@ -77,6 +83,8 @@ class PortManager {
   Result<void> release(PortEntry& entry, qos::Instant now);
   // Takes the write lock; in audit mode takes none.
   Result<Fd> lock(qos::Instant now);
+  // Why a disruptive write of the port waits for another member of its bond; empty: it does not.
+  std::string link_wait(const PortEntry& entry, qos::Instant now);
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
   // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();
@@ -92,8 +100,9 @@ class PortManager {
   Suspension suspension_;
   Publisher publisher_;
   std::string config_error_;
-  unsigned incomplete_scans_ = 0;   // in a row
-  std::set<std::string> restored_;  // ports that a release or the end of an apply has written: to be settled
+  unsigned incomplete_scans_ = 0;  // in a row
+  Unsettled unsettled_;
+  std::set<std::string> restored_;  // those that a release or the end of an apply has written
   std::optional<qos::Instant> locked_out_since_{};
 };
 

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/suspension.h"
 
+#include "base/json.h"
 #include "node/state.h"
 
 namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
 
+// A record that no later reading can make valid: it awaits nothing. After every other error an apply may be pending.
+static bool is_faulty(const Error& error) { return error.code == EBADMSG || error.code == kNewerFormat; }
+
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
   auto record = confirm::load(environment_.directory);
+  if (!record && !is_faulty(record.error())) {
+    is_unread_ = true;
+    errors_.once(record.error().text() + "; nothing is enforced until this file can be read");
+    const std::string before = std::exchange(reason_, "an apply may await confirmation: " + record.error().text());
+    return reason_ != before;
+  }
   if (!record) {
     errors_.once(record.error().text() + "; the pending apply is ignored");
     record = std::optional<confirm::Record>{};
@@ -35,18 +45,30 @@ bool Suspension::refresh(const std::string& config) {
 
 Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present) {
   NextSteps next;
+  const bool was_unread = std::exchange(is_unread_, false);
   next.changed = refresh(config);
   if (environment_.read_only) return next;
+  // Passes in between may have found the record readable: the ports that they did not include are checked now.
+  next.changed = next.changed || (was_unread && !is_unread_);
+  if (dropped_ && drop_reverted({})) {
+    refresh(config);
+    next.changed = true;
+  }
+  if (must_watch()) next.again = kRetry;
+  if (is_unread_) return next;
   if (state_ == State::ended) {
-    state_ = State::none;
     const auto record = confirm::load(environment_.directory);
+    if (!record && !is_faulty(record.error())) return again_unread(next);
+    state_ = State::none;
     next.confirmed = record && !*record;
     refresh(config);
   }
   auto record = confirm::load(environment_.directory);
+  if (!record && !is_faulty(record.error())) return again_unread(next);
   if (state_ == State::none && record && !*record) return next;
   auto lock = state::take_lock(environment_.directory);
   record = confirm::load(environment_.directory);
+  if (!record && !is_faulty(record.error())) return again_unread(next);
   const bool is_pending = record && *record && confirm::is_pending(**record);
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
@@ -61,17 +83,43 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
   return next;
 }
 
-void Suspension::drop_reverted() {
+Suspension::NextSteps Suspension::again_unread(NextSteps next) {
+  is_unread_ = true;
+  next.again = kRetry;
+  return next;
+}
+
+void Suspension::end_reverted() {
+  dropped_.reset();
   if (environment_.read_only) return;
-  auto lock = state::take_lock(environment_.directory, kRetry);
   const auto record = confirm::load(environment_.directory);
-  if (!lock || !record || !*record || confirm::is_pending(**record)) return;
-  if (!(*record)->is_restored())
+  if (!record && is_faulty(record.error())) return;
+  if (record && (!*record || confirm::is_pending(**record))) return;
+  dropped_ = record ? (*record)->id : std::string();
+  auto done = drop_reverted(kRetry);
+  if (!done && record)  // an unreadable record is logged by refresh()
     environment_.log(
-        {message_id::reverted, LOG_WARNING,
-         "the configuration is confirmed by the reload; not restored any more: " + confirm::left_text(**record)});
-  if (auto removed = confirm::remove(environment_.directory); !removed) return errors_.once(removed.error().text());
-  reason_.clear();
+        {message_id::trouble, LOG_WARNING,
+         done.error().text() +
+             "; the reload does not enforce yet what was reverted: tried again until the record is removed"});
+}
+
+Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
+  auto lock = state::take_lock(environment_.directory, patience);
+  if (!lock) return lock.error();
+  const auto record = confirm::load(environment_.directory);
+  if (!record) return record.error();
+  const bool is_same = *record && !confirm::is_pending(**record) && (dropped_->empty() || *dropped_ == (*record)->id);
+  if (is_same) {
+    if (auto removed = confirm::remove(environment_.directory); !removed) return removed.error();
+    if (!(*record)->is_restored())
+      environment_.log(
+          {message_id::reverted, LOG_WARNING,
+           "the configuration is confirmed by the reload; not restored any more: " + confirm::left_text(**record)});
+    reason_.clear();
+  }
+  dropped_.reset();
+  return {};
 }
 
 std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next) {

@@ -16,6 +16,10 @@ class Suspension {
   [[nodiscard]] const std::string& reason() const { return reason_; }
   [[nodiscard]] bool is_awaiting() const { return state_ == State::awaiting; }
 
+  // True if the record could not be read, so that an apply may be pending and nothing is enforced; or if it still waits
+  // for its removal by end_reverted(): call watch() soon.
+  [[nodiscard]] bool must_watch() const { return is_unread_ || dropped_; }
+
   // Reads the record. `config`: the digest of the policy that would be enforced. True if the reason has changed.
   bool refresh(const std::string& config);
 
@@ -30,8 +34,9 @@ class Suspension {
   // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
   NextSteps watch(const std::string& config, std::vector<Port> present);
 
-  // Removes the record of a reverted apply: a reload confirms its configuration.
-  void drop_reverted();
+  // Removes the record of a reverted apply: a reload confirms its configuration. If that fails, the reason is logged,
+  // and watch() tries again.
+  void end_reverted();
 
  private:
   enum class State : uint8_t {
@@ -39,6 +44,10 @@ class Suspension {
     awaiting,  // an apply awaits confirmation
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
+  // The record could not be read in watch().
+  NextSteps again_unread(NextSteps next);
+  // Removes the record that `dropped_` names.
+  Result<void> drop_reverted(std::chrono::milliseconds patience);
   // Restores the previous settings and logs the result. Returns the pause before the next call.
   std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next);
 
@@ -46,6 +55,9 @@ class Suspension {
   ErrorLog& errors_;
   State state_ = State::none;
   std::string reason_;
+  bool is_unread_ = false;  // since the last watch()
+  // The id of the reverted apply that a reload has ended and whose record is still there; "": it could not be read.
+  std::optional<std::string> dropped_{};
   confirm::RetryPause pause_;
 };
 

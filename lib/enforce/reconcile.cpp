@@ -154,8 +154,12 @@ class Pass {
     default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
-    const std::optional<Qos> value = next_value(*row.setting);
+    std::optional<Qos> value = next_value(*row.setting);
     if (!value) return false;
+    // A driver that writes several settings with one message writes the present value of one in conflict.
+    for (const Row& other : rows_)
+      if (is_in_conflict(other) && has_value(*other.setting, have_.values))
+        copy_value(*other.setting, have_.values, *value);
     const bool is_wanted = same_value(*row.setting, *value, want_);
     if (is_wanted) ++row.times;
     if (dry_run_) {

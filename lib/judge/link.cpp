@@ -478,9 +478,10 @@ Finding no_rdma_at_all(const Node& node) {
   const std::string load = joined(modules, " ");
   const std::string pattern = joined(modules, "|");
   return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + observed,
-             "at least one", "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
-             "modprobe -a " + load + ". If that changes nothing, read why the driver failed: journalctl -k -g '" + pattern +
-                 "'");
+             "at least one",
+             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
+             "modprobe -a " + load + ". If that changes nothing, read why the driver failed: journalctl -k -g '" +
+                 pattern + "'");
 }
 
 void ask_port_state(const View& view, Findings& findings) {

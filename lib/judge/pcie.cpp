@@ -33,11 +33,12 @@ std::string link_text(std::optional<double> speed, std::optional<unsigned> width
   return "x" + lanes + " at " + rate + " GT/s";
 }
 
-// The fix for a slot that is too small, with the port above it.
-Fix larger_slot(const std::string& port) {
+// The fix for a slot that is too small, with the port above it. `kind`: "NIC".
+Fix larger_slot(const std::string& kind, const std::string& port) {
   return {{Work::in_machine,
-           "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
-           "of this slot in the firmware setup. "},
+           "Move the " + kind +
+               " to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
+               "of this slot in the firmware setup. "},
           "Maximum: lspci -vv -s " + port + " (LnkCap)"};
 }
 
@@ -146,7 +147,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
     findings.push_back(
         bad(Status::critical, hop.ends.lower, observed, "a link that carries " + rate_text(hop.fastest),
             "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
-            larger_slot(hop.ends.upper)));
+            larger_slot("NIC", hop.ends.upper)));
   }
 }
 
@@ -203,9 +204,11 @@ struct CheckedLink {
   std::string name;
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
-  bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
-  bool slot_is_full = false;           // the link runs at the maximum of the port above it; of a GPU its width
-  OtherSlots others{};                 // of the same NIC (socket direct)
+  bool for_gpus = false;               // a NIC that serves a GPU, also a missing one: others may have smaller slots
+  bool nvlink_management = false;
+  bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
+  bool is_guest = false;      // a guest does not see its slots
+  OtherSlots others{};        // of the same NIC (socket direct)
 };
 
 Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
@@ -229,6 +232,14 @@ bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
   return device.link.all_ones || std::ranges::any_of(all, [&](const PciDevice& other) {
            return are_alike(other, device) && reports_link(other);
          });
+}
+
+// Whether two devices should have equal links: chips of one model have fewer lanes if they manage NVLink switches, or
+// are on another board.
+bool have_equal_links(const CheckedLink& a, const CheckedLink& b) {
+  const auto &lanes = a.device->link.max_width, &others = b.device->link.max_width;
+  return are_alike(*a.device, *b.device) && a.for_gpus == b.for_gpus && a.nvlink_management == b.nvlink_management &&
+         (!lanes || !others || lanes == others);
 }
 
 // An idle GPU lowers its speed, not its width, unless lanes sleep.
@@ -278,18 +289,27 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   const bool starves = subject.network_rate && own + subject.others.sum < *subject.network_rate &&
                        own <= subject.others.least.value_or(own);
   const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
-  if (!by_slot && (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed)))
-    return degraded(subject,
-                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", like others of its model",
+  const bool below_siblings = is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed);
+  const std::string usual = link_text(subject.gpu ? link.speed : siblings.speed, siblings.width);
+  const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
+  if (!by_slot && below_siblings && below_own && subject.slot_is_full && !subject.is_guest) {
+    std::string meaning = "The slot (port " + subject.device->bridges.front() +
+                          " above it) is slower than those of other devices of the same model.";
+    if (starves) meaning += " It is slower than the network port (" + rate_text(*subject.network_rate) + ").";
+    return bad(starves ? Status::critical : Status::warning, subject.name, std::move(observed),
+               usual + ", like others of its model", std::move(meaning),
+               larger_slot(subject.gpu ? "GPU" : "NIC", subject.device->bridges.front()));
+  }
+  if (!by_slot && below_siblings)
+    return degraded(subject, usual + ", like others of its model",
                     "The PCIe link trained lower than those of the same model.", starves);
 
-  const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
   if (below_own && starves && subject.slot_is_full) {  // the link is healthy: the slot is too small
     const std::string& port = subject.device->bridges.front();
     return bad(Status::critical, subject.name, std::move(observed), full,
                "The slot (port " + port + " above it) is slower than the network port (" +
                    rate_text(*subject.network_rate) + ").",
-               larger_slot(port));
+               larger_slot("NIC", port));
   }
   const bool has_siblings = siblings.width.has_value();
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
@@ -321,13 +341,25 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
 }
 
+// The addresses of the present NICs that the machine was built with for its GPUs. A NIC whose GPU is missing has the
+// same slot as before.
+std::set<std::string> nics_of_built_gpus(const View& view) {
+  const auto built = built_of(view);
+  std::set<std::string> out;
+  for (const Pairing* pairing : {&built->pairing, &built->present_pairing})
+    for (const Pair& pair : pairing->pairs)
+      for (const size_t nic : pair.nics)
+        if (nic < built->nics) out.insert(view.now.topology.nics[nic].pci);
+  return out;
+}
+
 // RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
 // if the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::vector<CheckedLink> all;
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
-  const bool is_guest = !topology.hypervisor.empty();  // a guest does not see its slots
+  const std::set<std::string> for_gpus = nics_of_built_gpus(view);
+  const bool is_guest = !topology.hypervisor.empty();
   for (const Nic& nic : topology.nics) {
     if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
         !can_be_judged(view.now, topology.nics, nic))
@@ -335,19 +367,28 @@ void ask_pcie(const View& view, Findings& findings) {
     std::optional<double> rate;
     for (const Port& port : view.now.ports)
       if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
-    all.push_back({&nic, nic.name, false, rate, std::ranges::find_first_of(nic.rdma, for_gpus) != nic.rdma.end(),
-                   is_guest || slot_is_full(view.now, nic, false), carried_by_other_slots(view.now, nic)});
+    all.push_back({.device = &nic,
+                   .name = nic.name,
+                   .network_rate = rate,
+                   .for_gpus = for_gpus.contains(nic.pci),
+                   .nvlink_management = nic.nvlink_management,
+                   .slot_is_full = is_guest || slot_is_full(view.now, nic, false),
+                   .is_guest = is_guest,
+                   .others = carried_by_other_slots(view.now, nic)});
   }
   for (const Gpu& gpu : topology.gpus)
     if (can_be_judged(view.now, topology.gpus, gpu))
-      all.push_back({&gpu, gpu.name, true, std::nullopt, true, is_guest || slot_is_full(view.now, gpu, true)});
+      all.push_back({.device = &gpu,
+                     .name = gpu.name,
+                     .gpu = true,
+                     .for_gpus = true,
+                     .slot_is_full = is_guest || slot_is_full(view.now, gpu, true),
+                     .is_guest = is_guest});
 
   for (CheckedLink& subject : all) {
     PcieLink siblings;  // the best link of a device of the same model on another card
     for (const CheckedLink& other : all) {
-      if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
-          card_of(other.device->pci) == card_of(subject.device->pci))
-        continue;
+      if (!have_equal_links(other, subject) || card_of(other.device->pci) == card_of(subject.device->pci)) continue;
       // An absent optional is less than any value.
       siblings.speed = std::max(siblings.speed, other.device->link.speed);
       siblings.width = std::max(siblings.width, other.device->link.width);

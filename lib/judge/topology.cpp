@@ -330,6 +330,13 @@ bool any_gpu_is_near(const Topology& topology, const Placement& placed) {
   return false;
 }
 
+// Whether the NIC has no GPU because that one is missing.
+bool serves_missing_gpu(const Built& built, size_t nic) {
+  for (size_t gpu = built.gpus; gpu < built.pairing.pairs.size(); ++gpu)
+    if (contains(built.pairing.pairs[gpu].nics, nic)) return true;
+  return false;
+}
+
 // Why the NIC of a GPU is not where those of the other GPUs are.
 struct LostNic {
   std::string observed;  // after the path to the nearest NIC
@@ -358,7 +365,8 @@ std::optional<LostNic> lost_function_of(const Placement& placed, const Topology&
   });
   std::string pattern = part.below;
   if (!part.place.pci.empty()) pattern.insert(0, part.place.pci + "|");
-  return LostNic{{}, text, fix_of_missing(topology, part.place.pci, "journalctl -k -g '" + pattern + "'"), true};
+  return LostNic{
+      {}, text, fix_of_missing(topology, part.place.pci, "journalctl -k -g '" + pattern + "'"), part.certain};
 }
 
 LostNic without_rdma_device(const Node& node, const Nic& nic) {
@@ -407,13 +415,14 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
   if (auto out = lost_function_of(placed, topology, gpu)) return out;
   if (auto out = useless_nic_of(node, placed, gpu)) return out;
   if (placed.without_rdma) return without_rdma_device(node, topology.nics[*placed.without_rdma]);
-  if (placed.pairing.idle.empty()) return std::nullopt;
   std::string names, addresses;
   for (const size_t nic : placed.pairing.idle) {
+    if (serves_missing_gpu(*placed.built, nic)) continue;
     append_item(names, topology.nics[nic].name);
     append_item(addresses, topology.nics[nic].pci);
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
   }
+  if (names.empty()) return std::nullopt;
   return LostNic{
       {},
       " " + names + " serves no GPU and may be in the wrong slot.",
@@ -760,21 +769,80 @@ constexpr Rule kInventory{
 
 namespace {
 
-Finding missing_part_finding(const Topology& topology, const MissingPart& part) {
+// " It was GPU2; the GPUs behind it count one less now.": the number in the order of PCI addresses, as nvidia-smi
+// counts, with all GPUs that are missing.
+std::string former_number(const Built& built, const std::string& pci) {
+  const auto& gpus = built.topology.gpus;
+  const auto before = std::ranges::count_if(gpus, [&](const Gpu& each) { return each.pci < pci; });
+  std::string out = " It was GPU" + std::to_string(before);
+  if (gpus.size() - built.gpus > 1) return out + "; the GPUs behind the missing ones have lower numbers now.";
+  return out + "; the GPUs behind it count one less now.";
+}
+
+Finding missing_part_finding(const Built& built, const Topology& topology, const MissingPart& part) {
   const bool gpu = part.kind == MissingPart::Kind::gpu;
   const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
   const std::string address = pci.empty() ? part.below : pci;
   std::string meaning =
       "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot.";
-  if (gpu && !pci.empty()) {  // in the order of PCI addresses, as nvidia-smi counts
-    const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& each) { return each.pci < pci; });
-    meaning += " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
-  }
+  if (gpu && !pci.empty()) meaning += former_number(built, pci);
   std::string pattern = address + "|" + part.below;
   if (gpu && !topology.gpus.empty()) pattern += gpu_log_word(topology.gpus.front().vendor);
   return bad(Status::critical, address, "no " + kind + " " + place_text(part),
              "one, as in equal places of this machine", std::move(meaning),
              fix_of_missing(topology, gpu ? "" : pci, "journalctl -k -g '" + pattern + "'"));
+}
+
+// "A GPU seems", "3 GPUs seem"
+std::string gpus_seem(size_t count) { return count == 1 ? "A GPU seems" : std::to_string(count) + " GPUs seem"; }
+
+std::string left_the_bus(size_t count) {
+  return std::string(count == 1 ? "it" : "they") + " left the PCI bus, or did not come up at boot.";
+}
+
+const std::string kGpuLog = "journalctl -k -g 'Xid|pciehp|amdgpu'; ";
+
+// The GPUs that are missing, but not certainly, in one finding. nullopt: none.
+std::optional<Finding> gpus_of_places(const Built& built) {
+  std::string places;
+  size_t count = 0;
+  for (const MissingPart& part : built.missing) {
+    if (part.certain) continue;
+    append_item(places, place_text(part), "; ");
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return bad(
+      Status::warning, "GPUs", std::to_string(built.gpus) + " GPUs", std::to_string(built.topology.gpus.size()),
+      gpus_seem(count) + " to be missing where other GPUs have an equal NIC (" + places + "): " + left_the_bus(count),
+      {"lspci -tv; " + kGpuLog,
+       {Work::in_machine,
+        "then power the node off and on, and check the power and the boards that these GPUs share."}});
+}
+
+// Whether each GPU has a NIC of its own on its switch, and no NIC is left: a missing GPU has taken its NIC with it.
+bool are_nics_missing_too(const Placement& placed) {
+  return placed.pairing.idle.empty() && !placed.pairing.pairs.empty() &&
+         std::ranges::all_of(placed.pairing.pairs, [](const Pair& pair) {
+           return pair.shared_by == 1 && pair.path && *pair.path <= PathClass::PXB;
+         });
+}
+
+Finding odd_gpus_finding(const Placement& placed, const Topology& topology) {
+  const OddGpus& odd = *placed.built->odd_gpus;
+  const size_t count = odd.whole - topology.gpus.size();
+  if (are_nics_missing_too(placed))
+    return bad(
+        Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
+        (count == 1 ? "A GPU and its NIC seem" : std::to_string(count) + " GPUs and their NICs seem") +
+            " to be missing " + odd.where + ": the PCIe switch above both, or the link to it, did not come up.",
+        {"lspci -tv (look for a port with nothing below it); " + kGpuLog,
+         {Work::in_machine, "then power the node off and on, and check the switch board, its cables and its power."}});
+  return bad(Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
+             gpus_seem(count) + " to be missing " + odd.where + ": " + left_the_bus(count),
+             {"lspci -nnd ::0302; lspci -nnd ::1200; " + kGpuLog,
+              {Work::in_machine,
+               std::string("then power the node off and on, and reseat the ") + (count == 1 ? "GPU." : "GPUs.")}});
 }
 
 // `locality` reports the missing part with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A
@@ -889,14 +957,11 @@ void ask_symmetry(const View& view, Findings& findings) {
       continue;
     if (part.kind == MissingPart::Kind::rdma)
       add(no_rdma_finding(view.now, topology.nics[*part.nic], "as in equal places of this machine"));
-    else add(missing_part_finding(topology, part));
+    else if (part.certain) add(missing_part_finding(*placed.built, topology, part));
   }
-  const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
-  if (const auto& odd = placed.built->odd_gpus; odd && !gpu)
-    add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
-            "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
-            {"lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; ",
-             {Work::in_machine, "then power the node off and on, and reseat the GPU."}}));
+  const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
+  if (auto places = gpus_of_places(*placed.built)) add(std::move(*places));
+  else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, topology));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
     // A device, or all devices of a root bus.
@@ -938,10 +1003,15 @@ constexpr Rule kSymmetry{
     .meaning =
         "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
         "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
-        "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
+        "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket; if several are missing, "
+        "the "
+        "places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer places, "
+        "the "
         "check reports the only NIC function of its model without an RDMA device, a card without function 0, a Data "
-        "Direct function without its ConnectX-8, 7 or 15 GPUs, and fewer GPUs than compute NIC cards, if each socket "
-        "has the same number of cards and at most one GPU fewer. A device is on "
+        "Direct function without its ConnectX-8, 7 or 15 GPUs, fewer GPUs than compute NIC cards, if each socket "
+        "has the same number of cards and at most one GPU fewer or another socket has a GPU for each, and four or "
+        "eight "
+        "GPUs on one socket and fewer on the other, each on a switch with a NIC. A device is on "
         "the NUMA node of the bridge above it, and devices of one root bus are on one; a root bus is on the node with "
         "which equal devices are evenly spread. A GPU has a kernel driver if equal GPUs have one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",

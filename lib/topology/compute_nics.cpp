@@ -167,11 +167,32 @@ bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
   return near.size() < 2;
 }
 
+bool has_on_switch(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
+  const auto path = nearest_class(topology, gpu, nics);
+  return path && *path <= PathClass::PXB;
+}
+
+// `own`, and those of `others` on the switches of GPUs that have none of `own` there, if the other GPUs have. GPUs may
+// be missing, so that `own` suffices by number.
+std::vector<size_t> with_others_on_switches(const Topology& topology, const std::vector<size_t>& own,
+                                            const std::vector<size_t>& others) {
+  std::vector<const Gpu*> without;
+  for (const Gpu& gpu : topology.gpus)
+    if (!has_on_switch(topology, gpu, own)) without.push_back(&gpu);
+  if (without.empty() || without.size() * 3 > topology.gpus.size()) return own;
+  std::vector<size_t> out = own;
+  for (const size_t nic : others)
+    if (std::ranges::any_of(without, [&](const Gpu* gpu) { return has_on_switch(topology, *gpu, {nic}); }))
+      out.push_back(nic);
+  std::ranges::sort(out);
+  return out;
+}
+
 // `own` if they are one for each GPU. Else adds NICs of other makes that are as fast, if that makes one for each GPU
 // (those without a link last), or if it is more even than `own` alone: else they were built in for something else.
 std::vector<size_t> with_other_makes(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
-  if (own.size() >= topology.gpus.size()) return own;
+  if (own.size() >= topology.gpus.size()) return with_others_on_switches(topology, own, others);
   std::vector<size_t> more = others;
   more.insert(more.end(), dark.begin(), dark.end());
   const auto lit = with_as_near(topology, own, others), all = with_as_near(topology, own, more);
@@ -186,19 +207,15 @@ std::vector<size_t> with_other_makes(const Topology& topology, const std::vector
 std::optional<size_t> slower_replacement(const Topology& topology, const std::vector<size_t>& own,
                                          const std::vector<size_t>& slower) {
   if (own.size() < 3 || own.size() + 1 != topology.gpus.size()) return std::nullopt;
-  const auto on_switch = [&](const Gpu& gpu, const std::vector<size_t>& nics) {
-    const auto path = nearest_class(topology, gpu, nics);
-    return path && *path <= PathClass::PXB;
-  };
   const Gpu* without = nullptr;
   for (const Gpu& gpu : topology.gpus) {
-    if (on_switch(gpu, own)) continue;
+    if (has_on_switch(topology, gpu, own)) continue;
     if (without != nullptr) return std::nullopt;
     without = &gpu;
   }
   std::optional<size_t> out;
   for (const size_t nic : slower) {
-    if (without == nullptr || !on_switch(*without, {nic})) continue;
+    if (without == nullptr || !has_on_switch(topology, *without, {nic})) continue;
     if (out) return std::nullopt;
     out = nic;
   }

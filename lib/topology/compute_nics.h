@@ -16,7 +16,8 @@ namespace fabric {
 // the kinds that have a link, or of all if none has, that is the kind nearest to the most GPUs, then the one with most
 // cards, then the fastest. If this kind has fewer NICs than there are GPUs, NICs of other kinds are added that have the
 // same link layer, are as fast, and are as near to a GPU; and one slower NIC in the place where all GPUs but one have
-// one of the kind. `topology` has all parts that were built (built.h). Two or more slower ports are omitted if the
+// one of the kind. If it has enough, those of other kinds are added that are on the switch of a GPU where most GPUs
+// have one of the kind. `topology` has all parts that were built (built.h). Two or more slower ports are omitted if the
 // faster ones suffice for all GPUs. A port counts as fast as its board; a port that no card of its board uses (a second
 // port) counts as slow, unless `unused`. Empty if no NIC carries RDMA. `ports` give link layer, rate and state; without
 // ports, every NIC counts as usable.

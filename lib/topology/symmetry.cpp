@@ -134,10 +134,16 @@ struct Lack {
   Composition models;
 };
 
+bool lacks_gpu(const Lack& lack) {
+  return std::ranges::any_of(lack.models, [](const auto& each) { return each.first.gpu; });
+}
+
+// `gpus`: whether a GPU can be in another slot: not if the machine lacks one.
 bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::string, Composition>& groups,
-                         const Composition& whole) {
+                         const Composition& whole, bool gpus) {
   for (const Lack& a : lacks)
     for (const Lack& b : lacks) {
+      if (!gpus && (lacks_gpu(a) || lacks_gpu(b))) continue;
       Composition sum = groups.at(a.key);
       for (const auto& [model, count] : groups.at(b.key)) sum[model] += count;
       if (&a != &b && sum == whole) return true;
@@ -157,9 +163,11 @@ bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>
          std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
 }
 
-// The groups that lack a part of what most groups of their kind have. `movable`: the parts can be in each other's
-// slots.
-std::vector<Lack> lacks_of(const Groups& all, bool movable) {
+// Which parts can be in each other's slots.
+enum class Movable : uint8_t { none, nics, all };
+
+// The groups that lack a part of what most groups of their kind have.
+std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
     for (const Unit* unit : group) ++groups[key][unit->model];
@@ -172,7 +180,7 @@ std::vector<Lack> lacks_of(const Groups& all, bool movable) {
     std::vector<Lack> out;
     for (const auto& [key, composition] : groups)
       if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
-    const bool misplaced = movable && complete_each_other(out, groups, whole);
+    const bool misplaced = movable != Movable::none && complete_each_other(out, groups, whole, movable == Movable::all);
     if (!out.empty() && out.size() * 3 <= count && !misplaced) return out;
   }
   return {};
@@ -242,7 +250,7 @@ MissingPart part_at(const Groups& groups, const std::string& key, const Model& m
 
 // Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot.
 std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Units& units, const Level& level,
-                                                      const Groups& groups, bool movable) {
+                                                      const Groups& groups, Movable movable) {
   std::vector<std::pair<MissingPart, Model>> out;
   const auto is_outside = [&](const Model& model) {
     return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const Unit& unit) {
@@ -275,18 +283,135 @@ bool may_be_of_another_board(const Groups& cards, const MissingPart& part, const
          });
 }
 
+// Whether GPUs can be in the wrong slots: 2, 4, 8, ... are all there.
+Movable movable_at(const Units& units, const Level& level) {
+  if (level.kind == Level::Kind::card) return Movable::none;
+  const auto gpus = static_cast<size_t>(std::ranges::count_if(units, [](const Unit& unit) { return unit.model.gpu; }));
+  return std::has_single_bit(gpus) ? Movable::all : Movable::nics;
+}
+
+void add_found(MissingPart part, const Model& model, Units& units, std::vector<MissingPart>& out) {
+  const auto twin = std::ranges::find_if(units, [&](const Unit& unit) { return unit.there && unit.model == model; });
+  if (twin != units.end()) part.twin = twin->index;
+  units.push_back({part.place, {}, model, 0, true, false});
+  out.push_back(std::move(part));
+}
+
 void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
     const Groups groups = groups_of(units, level, false);
-    auto found = missing_at(topology, units, level, groups, level.kind != Level::Kind::card);
-    for (auto& [part, model] : found) {
+    for (auto& [part, model] : missing_at(topology, units, level, groups, movable_at(units, level))) {
       if (level.kind == Level::Kind::card && may_be_of_another_board(groups, part, model)) continue;
-      const auto twin =
-          std::ranges::find_if(units, [&, &of = model](const Unit& unit) { return unit.there && unit.model == of; });
-      if (twin != units.end()) part.twin = twin->index;
-      units.push_back({part.place, {}, model, 0, true, false});
-      out.push_back(std::move(part));
+      add_found(std::move(part), model, units, out);
     }
+  }
+}
+
+// -- GPUs beside NICs of several models
+
+// `units` with one model for all NICs of those models that some group has beside a GPU. They manage no NVLink switches.
+Units with_equal_nics(const Topology& topology, const Units& units, const Level& level) {
+  std::set<Model> beside;
+  for (const auto& [key, group] : groups_of(units, level, false)) {
+    if (std::ranges::none_of(group, [](const Unit* unit) { return unit->model.gpu; })) continue;
+    for (const Unit* unit : group)
+      if (!unit->model.gpu && (!unit->there || !topology.nics[unit->index].nvlink_management))
+        beside.insert(unit->model);
+  }
+  Units out = units;
+  for (Unit& unit : out)
+    if (beside.contains(unit.model)) unit.model = {};
+  return out;
+}
+
+void find_gpus(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+  for (const Level& level : levels_of(units)) {
+    if (level.kind == Level::Kind::card) continue;
+    const Units equal = with_equal_nics(topology, units, level);
+    const Groups groups = groups_of(equal, level, false);
+    for (auto& [part, model] : missing_at(topology, equal, level, groups, movable_at(units, level)))
+      if (model.gpu) add_found(std::move(part), model, units, out);
+  }
+}
+
+// -- GPUs of several places
+
+// The NICs of a place, each with the number of bridges between it and the place.
+using NicsOfPlace = std::map<std::pair<Model, size_t>, size_t>;
+
+NicsOfPlace nics_of(const std::vector<const Unit*>& group, const Level& level) {
+  NicsOfPlace out;
+  for (const Unit* unit : group)
+    if (!unit->model.gpu) ++out[{unit->model, unit->device.bridges.size() - level.depth}];
+  return out;
+}
+
+size_t gpus_of(const std::vector<const Unit*>& group) {
+  return static_cast<size_t>(std::ranges::count_if(group, [](const Unit* unit) { return unit->model.gpu; }));
+}
+
+// 2, 4, 8, ... GPUs, equally many on each socket.
+bool is_plausible(const std::map<int, size_t>& by_socket) {
+  size_t sum = 0;
+  for (const auto& [socket, count] : by_socket) sum += count;
+  return std::has_single_bit(sum) &&
+         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
+}
+
+// The groups that have the NICs of groups with GPUs and fewer GPUs than these, with the number of GPUs that they lack:
+// if all GPUs are in groups with such NICs, and the machine is plausible only with the GPUs that are lacking.
+std::map<std::string, size_t> places_without_gpus(const Topology& topology, const Groups& groups, const Level& level,
+                                                  size_t gpus) {
+  std::set<NicsOfPlace> kinds;
+  for (const auto& [key, group] : groups)
+    if (gpus_of(group) > 0) kinds.insert(nics_of(group, level));
+  for (const NicsOfPlace& nics : kinds) {
+    if (nics.empty()) continue;
+    size_t most = 0, sum = 0, full = 0;
+    std::map<std::string, size_t> counts;
+    for (const auto& [key, group] : groups)
+      if (nics_of(group, level) == nics) counts[key] = gpus_of(group);
+    for (const auto& [key, count] : counts) most = std::max(most, count), sum += count;
+    std::map<int, size_t> now, whole;
+    for (const auto& [key, count] : counts) {
+      const PciDevice& device = groups.at(key).front()->device;
+      const int socket = socket_of(topology, device).value_or(device.numa.value_or(-1));
+      now[socket] += count;
+      whole[socket] += most;
+      full += count == most ? 1 : 0;
+    }
+    if (sum != gpus || full < 2 || counts.size() * most < 4 || is_plausible(now) || !is_plausible(whole)) continue;
+    std::map<std::string, size_t> out;
+    for (const auto& [key, count] : counts)
+      if (count < most) out[key] = most - count;
+    return out;
+  }
+  return {};
+}
+
+// Requires a switch that GPU and NIC share: GPUs in slots next to NICs are sold in any number.
+void find_several_gpus(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+  std::set<Model> models;
+  size_t gpus = 0;
+  for (const Unit& unit : units)
+    if (unit.model.gpu) models.insert(unit.model), ++gpus;
+  if (models.size() != 1) return;
+  const Model& model = *models.begin();
+  for (const Level& level : levels_of(units)) {
+    if (level.kind != Level::Kind::bridge) continue;
+    const Units equal = with_equal_nics(topology, units, level);
+    const Groups groups = groups_of(equal, level, false);
+    const auto places = places_without_gpus(topology, groups, level, gpus);
+    for (const auto& [key, count] : places) {
+      const auto addresses = addresses_of(groups, key, model, count);
+      for (size_t i = 0; i < count; ++i) {
+        MissingPart part = part_at(groups, key, model);
+        part.certain = false;
+        if (!addresses.empty()) part.place.pci = addresses[i];
+        add_found(std::move(part), model, units, out);
+      }
+    }
+    if (!places.empty()) return;
   }
 }
 
@@ -401,7 +526,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
   std::set<size_t> found;
   for (const Level& level : levels_of(units)) {
     const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);
-    for (auto& [part, model] : missing_at(topology, units, level, with, false)) {
+    for (auto& [part, model] : missing_at(topology, units, level, with, Movable::none)) {
       const auto& group = all.at(part.below);
       const auto nic = std::ranges::find_if(
           group, [&, &of = model](const Unit* unit) { return unit->there && !unit->rdma && unit->model == of; });
@@ -468,8 +593,9 @@ Sockets gpus_by_socket(const Topology& topology) {
   return out;
 }
 
-// The number of cards of compute NICs, if every socket has the same number of them, and at most one GPU fewer. Requires
-// two GPUs: of two cards, one may be a spare. Several cards for each GPU are a design.
+// The number of cards of compute NICs, if every socket has the same number of them, and at most one GPU fewer, or one
+// socket has a GPU for each card. Requires two GPUs: of two cards, one may be a spare. Several cards for each GPU are a
+// design.
 std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std::vector<size_t>& compute,
                                             const Sockets& sockets) {
   std::map<std::string, std::set<std::string>> cards;
@@ -481,20 +607,41 @@ std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std:
   if (cards.size() < 2 || sockets.empty()) return std::nullopt;
   const size_t gpus = topology.gpus.size(), each = cards.begin()->second.size(), all = each * cards.size();
   if (gpus < 2 || gpus >= all || all % gpus == 0) return std::nullopt;
+  size_t least = each, most = 0;
   for (const auto& [socket, own] : cards) {
     const auto* there = find_in(sockets, socket);
     const size_t count = there == nullptr ? 0 : there->size();
-    if (own.size() != each || count > each || count + 1 < each) return std::nullopt;
+    if (own.size() != each || count > each) return std::nullopt;
+    least = std::min(least, count), most = std::max(most, count);
   }
+  if (least + 1 < each && (most < each || !std::has_single_bit(all))) return std::nullopt;
   return all;
 }
 
-// "on socket 1, beside GPU4, GPU5, GPU6", if this socket has one GPU fewer than the other.
-std::string lesser_half(const Sockets& sockets) {
+// Twice the GPUs of one socket, if it has four or eight and the other has fewer, each on a switch with a NIC.
+std::optional<size_t> uneven_sockets(const Topology& topology, const std::vector<size_t>& compute,
+                                     const Sockets& sockets) {
+  if (sockets.size() != 2) return std::nullopt;
+  const auto [less, more] =
+      std::ranges::minmax_element(sockets, {}, [](const auto& each) { return each.second.size(); });
+  const size_t most = more->second.size();
+  if (most < 4 || !std::has_single_bit(most) || less->second.size() == most) return std::nullopt;
+  const bool on_switches = std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
+    return std::ranges::any_of(compute, [&](size_t nic) {
+      const auto path = path_class(gpu, topology.nics[nic]);
+      return path && *path <= PathClass::PXB;
+    });
+  });
+  if (!on_switches) return std::nullopt;
+  return 2 * most;
+}
+
+// "on socket 1, beside GPU4, GPU5, GPU6", if this socket has so many GPUs fewer than the other.
+std::string lesser_half(const Sockets& sockets, size_t fewer) {
   if (sockets.size() != 2) return "in this machine";
   const auto [less, more] =
       std::ranges::minmax_element(sockets, {}, [](const auto& each) { return each.second.size(); });
-  if (less->second.size() + 1 != more->second.size()) return "in this machine";
+  if (less->second.size() + fewer != more->second.size()) return "in this machine";
   return "on " + less->first + ", beside " + joined(less->second, ", ", [](const Gpu* gpu) { return gpu->name; });
 }
 
@@ -511,7 +658,7 @@ bool is_even(const Spread& spread) {
 }
 
 // Whether the models of these units are evenly spread over the nodes that have them only if the units are moved to
-// `node`.
+// `node`. Six GPUs, four on one node, can be a machine of eight that has lost two.
 bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int node) {
   for (const Unit* unit : moved) {
     Spread before, after;
@@ -521,6 +668,9 @@ bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int no
       ++after[contains(moved, &other) ? node : node_of(other)];
     }
     std::erase_if(after, [](const auto& each) { return each.second == 0; });
+    const auto is_like = [&](const Unit& other) { return other.model == unit->model; };
+    if (unit->model.gpu && !std::has_single_bit(static_cast<size_t>(std::ranges::count_if(units, is_like))))
+      return false;
     if (is_even(before) || !is_even(after) || after.size() < before.size()) return false;
   }
   return true;
@@ -585,6 +735,8 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   std::vector<MissingPart> out;
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
+  find_gpus(topology, units, out);
+  find_several_gpus(topology, units, out);
   // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
   for (MissingPart& part : missing_functions(units_of(topology, ports)))
@@ -631,13 +783,12 @@ std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size
   const Sockets sockets = gpus_by_socket(topology);
   std::optional<size_t> whole = cards_with_fewer_gpus(topology, compute, sockets);
   if (gpus.size() == 7 || gpus.size() == 15) whole = gpus.size() + 1;
+  if (!whole) whole = uneven_sockets(topology, compute, sockets);
   if (!whole) return std::nullopt;
   std::string counts;
   for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
   if (!counts.empty()) counts.insert(0, ": ");
-  std::string where = "in this machine";
-  if (*whole == gpus.size() + 1) where = lesser_half(sockets);
-  return OddGpus{*whole, std::to_string(gpus.size()) + " GPUs" + counts, std::move(where)};
+  return OddGpus{*whole, std::to_string(gpus.size()) + " GPUs" + counts, lesser_half(sockets, *whole - gpus.size())};
 }
 
 std::vector<OddNode> odd_numa_nodes(const Topology& topology) {

@@ -15,6 +15,7 @@ namespace fabric {
 struct MissingPart {
   enum class Kind : uint8_t { gpu, nic, rdma };
   Kind kind = Kind::nic;
+  bool certain = true;                // false: see missing_parts()
   PciDevice place;                    // a device of the missing model; without `pci` if its address is unknown
   std::string below;                  // the bridge or root bus above the missing part: "0000:26:00.0"
   std::vector<std::string> beside{};  // names of the other devices below it
@@ -26,7 +27,10 @@ struct MissingPart {
 
 // Compares groups of devices: cards, then devices below each bridge, then devices of each root bus. If at least three
 // groups are equal and few others lack a part of these, that part is missing. Concludes nothing if the incomplete
-// groups complete each other (a device is in the wrong slot), or if the number of GPUs would still be implausible.
+// groups complete each other (a device is in the wrong slot) and the number of GPUs is plausible, or if the number of
+// GPUs would still be implausible with the part. Where a NIC of another model replaced one beside a GPU, NICs of both
+// models count as equal. If too many groups lack a GPU for that, or if few are equal, GPUs are missing, but this is not
+// certain, if the machine is implausible without them and plausible with one in each place beside an equal NIC.
 // Machines with too few equal places for that:
 // - a function that one card lacks and the others of its model have: function 0, which every PCI device has, or any
 //   function if the cards have the same board id
@@ -45,9 +49,10 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
 // "at 0000:2a:00.1, beside mlx5_3", "below 0000:26:00.0, beside GPU0 and mlx5_3"
 std::string place_text(const MissingPart& part);
 
-// Fewer GPUs of a model than were built in: one fewer than 8 or 16, or fewer than cards of compute NICs, which every
-// socket has in the same number, by at most one on each socket. Other numbers prove nothing: servers with three GPUs
-// are sold, and GPUs with two cards each.
+// Fewer GPUs of a model than were built in: one fewer than 8 or 16; or fewer than cards of compute NICs, which every
+// socket has in the same number, by at most one on each socket, or by more if another socket has a GPU for each; or
+// four or eight on one socket and fewer on the other, each on a switch with a NIC. Other numbers prove nothing: servers
+// with three GPUs are sold, and GPUs with two cards each.
 struct OddGpus {
   size_t whole = 8;
   std::string observed;  // "7 GPUs: 4 on socket 0, 3 on socket 1"

@@ -318,6 +318,97 @@ void plant_faults(size_t step) {
 TEST(Built, AFaultChangesNothingElse) { plant_faults(5); }
 TEST(Built, AnyFaultChangesNothingElseHarder) { plant_faults(1); }
 
+// -- GPUs gone
+
+void remove_gpus(Node& node, const std::set<std::string>& pcis) {
+  std::erase_if(node.topology.gpus, [&](const Gpu& gpu) { return pcis.contains(gpu.pci); });
+  for (size_t g = 0; g < node.topology.gpus.size(); ++g) node.topology.gpus[g].name = "GPU" + std::to_string(g);
+}
+
+// The NICs below the bridges that are above these GPUs and no others.
+void remove_nics_below(Node& node, const Node& healthy, const std::set<std::string>& gpus) {
+  std::set<std::string> bridges, others;
+  for (const Gpu& gpu : healthy.topology.gpus)
+    (gpus.contains(gpu.pci) ? bridges : others).insert(gpu.bridges.begin(), gpu.bridges.end());
+  const auto is_below = [&](const Nic& nic) {
+    return std::ranges::any_of(
+        nic.bridges, [&](const std::string& bridge) { return bridges.contains(bridge) && !others.contains(bridge); });
+  };
+  for (const Nic& nic : node.topology.nics)
+    if (is_below(nic)) drop_ports(node, nic.pci);
+  std::erase_if(node.topology.nics, is_below);
+}
+
+struct LostGpus {
+  size_t planted = 0, named = 0, blamed = 0;
+};
+
+// Whether `symmetry` reports the loss. A finding of a present part that the healthy machine does not have is a failure:
+// `blamed` if it is a warning that a GPU is far from its NIC.
+void judge_lost_gpus(const std::string& what, const Node& healthy, const Node& now, LostGpus& score) {
+  const std::vector<std::string> rules{"topology", "rate", "port-state"};
+  std::set<std::string> before;
+  for (const Finding& each : run_rules({.now = healthy, .no_policy = {}}, rules).findings)
+    if (is_fault(each.status)) before.insert(each.id + each.meaning);
+  bool named = false, blamed = false;
+  for (const Finding& each : run_rules({.now = now, .no_policy = {}}, rules).findings) {
+    if (!is_fault(each.status) || before.contains(each.id + each.meaning)) continue;
+    named = named || each.id == "symmetry";
+    blamed = blamed || each.id != "symmetry";
+    if (each.id != "symmetry") EXPECT_NE(each.status, Status::critical) << what << "\n" << test::describe(each);
+    if (each.id != "symmetry") std::printf("    %s: %s\n", what.c_str(), test::describe(each).c_str());
+  }
+  ++score.planted;
+  score.named += named ? 1 : 0;
+  score.blamed += blamed ? 1 : 0;
+}
+
+// Every captured machine without any one GPU; those with eight, four on each socket, without two to four of one socket,
+// alone or with the NICs and switches above.
+TEST(LostGpus, MakeNothingElseAFault) {
+  LostGpus one, several, switches;
+  size_t machines = 0;
+  for (const std::string& archive : test::healthy_archives()) {
+    const test::Unpacked tree(archive);
+    auto kernel = open_kernel(tree.root());
+    if (!kernel) continue;
+    const Node healthy = scan(*kernel);
+    const auto& gpus = healthy.topology.gpus;
+    if (gpus.empty() || healthy.ports.empty()) continue;
+    const std::string name = test::machine_of(archive);
+    for (const Gpu& gpu : gpus) {
+      Node now = healthy;
+      remove_gpus(now, {gpu.pci});
+      judge_lost_gpus(name + " without " + gpu.pci, healthy, now, one);
+    }
+    std::map<int, std::vector<std::string>> sockets;
+    for (const Gpu& gpu : gpus)
+      sockets[socket_of(healthy.topology, gpu).value_or(gpu.numa.value_or(-1))].push_back(gpu.pci);
+    if (gpus.size() != 8 || sockets.size() != 2 || sockets.begin()->second.size() != 4) continue;
+    ++machines;
+    for (const auto& [socket, there] : sockets)
+      for (unsigned gone = 1; gone < 16; ++gone) {
+        std::set<std::string> lost;
+        for (size_t i = 0; i < 4; ++i)
+          if ((gone >> i & 1U) != 0) lost.insert(there[i]);
+        Node now = healthy;
+        remove_gpus(now, lost);
+        std::string what = name + " without";
+        for (const std::string& pci : lost) what += " " + pci;
+        if (lost.size() > 1) judge_lost_gpus(what, healthy, now, several);
+        remove_nics_below(now, healthy, lost);
+        if (now.ports.size() < healthy.ports.size() && lost.size() < 4)
+          judge_lost_gpus(what + " and their switches", healthy, now, switches);
+      }
+  }
+  if (one.planted == 0) GTEST_SKIP() << "no machine has GPUs and RDMA ports";
+  std::printf(
+      "figure: lost GPUs: named / another part blamed / planted: one %zu / %zu / %zu; several of a socket, on %zu "
+      "machines with eight, %zu / %zu / %zu; with their switches %zu / %zu / %zu\n",
+      one.named, one.blamed, one.planted, machines, several.named, several.blamed, several.planted, switches.named,
+      switches.blamed, switches.planted);
+}
+
 // -- One or two parts gone or broken
 
 struct CapturedNode {

@@ -92,28 +92,52 @@ std::string next_step(const Found& found) {
 constexpr std::string_view kUnknown = "unknown";
 constexpr std::string_view kUnknownMeaning =
     "No rule knows this message: the codes and names in it are all that is known.";
-constexpr std::string_view kComponentMeaning = "No rule knows this message, only the component that prints it. ";
+constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
+constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
-// The message's meaning, and what to do, on the machine that wrote the lines: this one, unless they name another.
-std::string meaning_of(const LineMessage& message, const Found& found, const NodeState& state) {
+// The meaning of the message, of its component and its words, and what to do, on the machine that wrote the lines: this
+// one, unless they name another.
+std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
   const std::string own = short_name(state.node.hostname);
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  std::string text;
-  if (message.is_component()) text = kComponentMeaning;
-  if (state.hypervisor.empty() || !is_here || !found.elsewhere.empty()) return text + message.meaning.text();
-  return text + fix_of_guest(message.meaning, state.hypervisor).text();
+  const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty();
+  const auto adapted = [&](const FixRow& meaning) {
+    if (is_guests) return fix_of_guest(meaning, state.hypervisor).text();
+    return std::string(meaning.text());
+  };
+  if (message != nullptr && !message->is_component()) return adapted(message->meaning);
+  if (message != found.message) return std::string(kUnknownBeginning);
+  const lines::Condition* condition = found.condition;
+  if (message == nullptr && condition == nullptr) return std::string(kUnknownMeaning);
+  std::string text(kUnknownBeginning);
+  if (condition != nullptr) text += " " + adapted(condition->meaning);
+  if (message != nullptr) text += " " + std::string(kComponentBeginning) + " " + adapted(message->meaning);
+  return text;
 }
 
-// The cause of a component's error is that of its errno, if the component can have several.
+// Without a message that is known: the usual cause of the component's errors. If it has several, the one that the words
+// name, or that of the errno. Words about settings, and about no fault, are more certain than the component.
 Cause cause_of(const Found& found) {
-  if (found.message == nullptr) return Cause::unknown;
-  if (found.message->cause != Cause::unknown || !found.message->is_component()) return found.message->cause;
+  if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
+  Cause cause = Cause::unknown;
+  if (found.message != nullptr) cause = found.message->cause;
+  if (const lines::Condition* condition = found.condition; condition != nullptr)
+    if (cause == Cause::unknown || condition->cause == Cause::software || condition->cause == Cause::none)
+      cause = condition->cause;
+  if (cause != Cause::unknown) return cause;
   const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
   if (meaning == nullptr) return Cause::unknown;
   return meaning->cause;
+}
+
+// Of the message or component, else of the condition that the words name.
+std::string_view id_of(const Found& found) {
+  if (found.message != nullptr) return found.message->id;
+  if (found.condition != nullptr) return found.condition->id;
+  return kUnknown;
 }
 
 // What the errno says, where no rule knows the message; empty: nothing.
@@ -185,15 +209,14 @@ std::string lines_text(size_t first, size_t count) {
 std::string found_text(const Found& found, const NodeState& state, const Output& output) {
   const LineMessage* message = found.message;
   const Named& named = found.named;
-  std::string text = "unknown message";
+  const Cause cause = cause_of(found);
+  std::string kind(to_text(cause));
+  if (cause == Cause::none) kind = "harmless";
+  if (message != nullptr && message->role == Role::consequence) kind = "a consequence";
+  std::string text = std::string(id_of(found)) + " (" + kind + ")";
+  if (id_of(found) == kUnknown) text = "unknown message";
   std::vector<std::string> paragraphs{lines_text(found.first, found.count) + ": " + clean_text(found.line),
-                                      std::string(kUnknownMeaning)};
-  if (message != nullptr) {
-    text = std::string(message->id) + " (" + std::string(to_text(cause_of(found))) + ")";
-    if (message->cause == Cause::none) text = std::string(message->id) + " (harmless)";
-    if (message->role == Role::consequence) text = std::string(message->id) + " (a consequence)";
-    paragraphs.back() = meaning_of(*message, found, state);
-  }
+                                      meaning_of(found, message, state)};
   text += "\n";
   if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
   if (const std::string error = error_text(found); !error.empty()) paragraphs.push_back(error);
@@ -219,8 +242,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   for (const lines::OtherLine& each : found.others)
     paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
-    std::string follows =
-        "Follows from it: " + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
+    std::string follows = (each.message->is_component() ? "Printed after it: " : "Follows from it: ") +
+                          lines_text(each.first, each.count) + ", " + std::string(each.message->id);
     if (!each.codes.empty()) follows += " (" + counted_text(each.codes) + ")";
     paragraphs.push_back(follows + ": " + clean_text(each.line));
   }
@@ -251,16 +274,16 @@ Json found_json(const Found& found, const NodeState& state) {
   }
   for (const lines::Consequence& each : found.consequences)
     consequences.push_back({{"id", each.message->id},
-                            {"meaning", meaning_of(*each.message, found, state)},
+                            {"meaning", meaning_of(found, each.message, state)},
                             {"codes", counted_json(each.codes, "code")},
                             {"line", clean_text(each.line)},
                             {"first_line", each.first},
                             {"count", each.count}});
   for (const lines::OtherLine& each : found.others)
     others.push_back({{"line", clean_text(each.line)}, {"first_line", each.first}, {"count", each.count}});
-  Json out = {{"id", kUnknown},
-              {"cause", to_text(Cause::unknown)},
-              {"meaning", kUnknownMeaning},
+  Json out = {{"id", id_of(found)},
+              {"cause", to_text(cause_of(found))},
+              {"meaning", meaning_of(found, nullptr, state)},
               {"next", ""},
               {"source", ""},
               {"is_component", false},
@@ -268,7 +291,7 @@ Json found_json(const Found& found, const NodeState& state) {
   if (const LineMessage* message = found.message; message != nullptr)
     out = {{"id", message->id},
            {"cause", to_text(cause_of(found))},
-           {"meaning", meaning_of(*message, found, state)},
+           {"meaning", meaning_of(found, message, state)},
            {"next", next_step(found)},
            {"source", message->source},
            {"is_component", message->is_component()},

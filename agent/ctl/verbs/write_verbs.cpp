@@ -10,8 +10,8 @@
 #include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
 #include "enforce/restore.h"
+#include "enforce/rounds.h"
 #include "enforce/selftest.h"
-#include "kernel/netlink/rtnl.h"
 #include "node/netdev_use.h"
 #include "policy/config.h"
 #include "policy/toml_value.h"
@@ -51,24 +51,6 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   if (!all_good || !recorded) return kChanges;
   return kDone;
-}
-
-// Replaces the changes of the same settings by those of a later pass. What the first one has written stays written.
-void replace(Changes& all, const Changes& later) {
-  for (const Change& change : later) {
-    Change* known = find_where(all, [&](const Change& each) {
-      return each.port == change.port && each.sysctl.empty() && each.setting == change.setting;
-    });
-    if (known == nullptr || (was_written(*known) && is_done(change.outcome))) continue;
-    const std::string from = std::exchange(known->from, {});
-    *known = change;
-    known->from = from;
-  }
-}
-
-bool has_carrier(Kernel& kernel, const Port& port) {
-  const auto link = rtnl::link(*kernel.route, port.netdev);
-  return link && link->carrier.value_or(false);
 }
 
 // The options of a plan that an apply of the same must have, too.
@@ -153,12 +135,12 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& ou
     const bool written = std::ranges::any_of(changes, [&](const Change& change) {
       return change.port == port.id() && was_written(change) && change.disruptive;
     });
-    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
+    if (written && port.carrier.value_or(false) && !qos::has_carrier(kernel, port)) ports.push_back(&port);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
-      if (!has_carrier(kernel, *port)) return false;
+      if (!qos::has_carrier(kernel, *port)) return false;
       if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
       return true;
     });
@@ -299,15 +281,7 @@ int run_apply(const Options& options, Output& output) {
     };
     return qos::reconcile(writer->machine.kernel, port, entry->want, terms, save);
   };
-  for (Port& port : writer->node.ports) append(all, apply(port));
-  // A bond and its members wait for each other: the members protect, the bond moves RoCE, the members release.
-  constexpr int kRounds = 2;
-  for (int round = 0; round < kRounds; ++round)
-    for (Port& port : writer->node.ports)
-      if (std::ranges::any_of(all, [&](const Change& change) {
-            return change.port == port.id() && change.wait == WaitsFor::other_setting && !port.bond.empty();
-          }))
-        replace(all, apply(port));
+  append(all, qos::write_in_rounds(writer->machine.kernel, writer->node.ports, qos::kMemberPatience, apply));
   if (names_host(options)) {
     const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
@@ -348,21 +322,18 @@ int run_restore(const Options& options, Output& output) {
     all = std::move(*ended);
     append(all, *tested);
   }
-  for (Port& port : writer->node.ports) {
-    if (!is_chosen(options, port)) continue;
+  const auto restore = [&](Port& port) -> Changes {
+    if (!is_chosen(options, port) || !saved) return {};
     const Policy* policy = writer->machine.policy_or_null();
     const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
     terms.front_end = entry != nullptr && entry->front_end;
-    if (options.dry_run) {
-      append(all, qos::plan_restore(writer->machine.kernel, port, writer->originals, terms));
-      continue;
-    }
-    const Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, terms);
-    append(all, changes);
+    if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, writer->originals, terms);
+    Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, terms);
     // Saved after each port: if the program is killed, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
-    if (!saved) break;
-  }
+    return changes;
+  };
+  append(all, qos::write_in_rounds(writer->machine.kernel, writer->node.ports, qos::kMemberPatience, restore));
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
   if (saved && !sysctl_originals.empty()) {
     const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});

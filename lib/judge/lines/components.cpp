@@ -1380,7 +1380,7 @@ constexpr LineMessage kRows[] = {
            "SONiC's handling of PFC, queues and buffers. Usual causes: a host or switch that sends PFC without end, a "
            "profile of buffers that the chip rejects, or a configuration that does not fit the port's speed.",
            "show pfcwd stats; show pfc counters; show buffer configuration", "SONiC sonic-swss orchagent"),
-    marked("sonic-other", network,
+    marked("sonic-other", unknown,
            "ERR swss#|ERR syncd#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR syncd|CRIT syncd#|CRIT "
            "swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR database#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
            "",

@@ -51,6 +51,7 @@ bool continues(std::string_view before, std::string_view text) {
       {"rror cqe on cqn", "vendor syndrome"},
       {"Completion with error at", "Failed status"},
       {"PCIe Bus Error:", "error status/mask="},
+      {"lower than device's capability", "PCIe link "},  // mlx5_pcie_print_link_status()
       {"error status/mask=", "    ["},
   };
   for (const auto& [first, second] : kPairs)
@@ -66,7 +67,7 @@ bool is_glog_error(std::string_view text) {
 }
 
 // Whether a line that no rule knows reports a problem, by the words that programs use for it.
-bool is_error(std::string_view raw) {
+bool is_error(std::string_view raw, const Condition* condition) {
   const std::string text = without_denials(raw);
   for (const std::string_view word : {" INFO ", "<info>", " DEBUG ", "<debug>", "level=info", "level=debug"})
     if (text.find(word) != std::string_view::npos) return false;
@@ -75,7 +76,7 @@ bool is_error(std::string_view raw) {
         "fatal",    "ailed",  "ail to",  "FAIL",      "ouldn't", "annot",    "an't",  "nable to",
         "xception", "reject", "Reject",  "timed out", "imeout",  "ncorrect", "errno", "ERRNO"})
     if (text.find(word) != std::string_view::npos) return true;
-  return is_glog_error(text);
+  return is_glog_error(text) || (condition != nullptr && condition->is_error);
 }
 
 // The line without digits and addresses, to count lines that differ by them only.
@@ -129,7 +130,9 @@ void Log::take(Line line) {
     line.text += " (" + version_ + ")";
   const Codes codes = codes_of(line.text);
   const LineMessage* message = recognize(line.text, codes);
-  if (message == nullptr && !is_error(line.text)) return;
+  const bool is_known = message != nullptr && !message->is_component();
+  const Condition* condition = is_known ? nullptr : condition_of(without_denials(line.text));
+  if (message == nullptr && !is_error(line.text, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
               .line = line.text.substr(0, kShownOfLine),
@@ -137,7 +140,8 @@ void Log::take(Line line) {
               .first = line.number,
               .count = 1};
   if (!found.time) found.time = time_of(line.text, now_, uptime_);
-  if (message == nullptr || message->is_component()) found.error = codes.error;
+  if (!is_known) found.error = codes.error;
+  found.condition = condition;
   if (message != nullptr && message->status != 0 && codes.status == 0) count(found.codes, status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
@@ -160,8 +164,9 @@ void Log::take(Line line) {
   }
   near_.clear();
   last_known_ = line.number;
-  Found* known = find_where(
-      found_, [&](const Found& each) { return each.message == message && each.named.ports == found.named.ports; });
+  Found* known = find_where(found_, [&](const Found& each) {
+    return each.message == message && each.condition == condition && each.named.ports == found.named.ports;
+  });
   if (known == nullptr) {
     if (found_.size() < kMaxFindings) found_.push_back(std::move(found));
     return;
@@ -224,6 +229,19 @@ void Log::finish() {
     if (cause == nullptr) continue;
     cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
     for (const Counted& address : each.pci) count(cause->pci, address.text);
+    each.count = 0;
+  }
+  // A component's message beside a known cause is shown with it: the usual causes of the component say less.
+  for (Found& each : found_) {
+    if (each.message == nullptr || !each.message->is_component() || each.message->cause != Cause::unknown) continue;
+    Found* cause = nullptr;  // the last one before it
+    for (Found& other : found_)
+      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
+          other.message->cause != Cause::none && other.first < each.first && each.first - other.first <= kNear &&
+          (cause == nullptr || other.first > cause->first))
+        cause = &other;
+    if (cause == nullptr) continue;
+    cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
     each.count = 0;
   }
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "judge/lines.h"
+#include "judge/lines/condition.h"
 #include "judge/lines/names.h"
 
 namespace fabric::lines {
@@ -19,7 +20,7 @@ struct Counted {
   size_t count = 0;
 };
 
-// A consequence, shown with its cause.
+// A consequence, shown with its cause; or an unknown message of a component that was printed right after it.
 struct Consequence {
   const LineMessage* message = nullptr;
   std::string line;             // the first
@@ -43,7 +44,9 @@ struct Found {
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
-  std::string_view error;         // the first errno, if it is of a component or of an unknown line
+  // Of a component or of an unknown line: the first errno, and what its words name.
+  std::string_view error;
+  const Condition* condition = nullptr;
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;

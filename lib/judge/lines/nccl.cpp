@@ -185,6 +185,14 @@ constexpr LineMessage kNcclRows[] = {
      "because the fabric manager was restarted without a reset of the GPUs. Reset the GPUs, or reboot; "
      "NCCL_NVLS_ENABLE=0 goes on without it. The network is not at fault.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc"},
+    {"nccl-gpu-memory", software, "NCCL WARN Cuda failure*out of memory|NCCL WARN HIP failure*out of memory",
+     "The memory of the GPU is used up, so that NCCL has none for its buffers. Use a smaller batch or memory fraction; "
+     "look for another process on the GPU. The network is not at fault.",
+     "nvidia-smi; env | grep NCCL_BUFFSIZE", "NCCL src/include/alloc.h"},
+    {"nccl-cuda-ended", unknown, "NCCL WARN Cuda failure*driver shutting down",
+     "A consequence: the process ends while NCCL still works, and CUDA is already shut down. The first error of this "
+     "process is before it; a program that ends without ncclCommDestroy has it, too.",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/include/checks.h", 0, Role::consequence},
     {"nccl-cuda", host,
      "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
      "error",

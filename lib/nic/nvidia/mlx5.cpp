@@ -261,7 +261,7 @@ Result<void> write_cable_length(const PortIo& io, const Setting&, const Qos& wan
 }
 
 // mlx5e_port_manual_buffer_config() checks a new map with the old sizes: if these are too small, sizes for both maps
-// are written first.
+// are written first. Sizes that stay as they are are not changed for a moment either.
 Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   if (want.buffer_size && want.buffer_size->automatic)
@@ -269,7 +269,8 @@ Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, co
   if (!have.prio2buffer || !have.buffer_size) return error(EOPNOTSUPP, io.netdev + ": set buffer: none shown");
   const Eight map = want.prio2buffer.value_or(*have.prio2buffer);
   const Buffers sizes = want.buffer_size.value_or(*have.buffer_size);
-  if (const auto between = sizes_between(reading, map, sizes); between && map != *have.prio2buffer)
+  const bool is_moving = map != *have.prio2buffer && sizes.bytes != have.buffer_size->bytes;
+  if (const auto between = sizes_between(reading, map, sizes); between && is_moving)
     if (auto sent = upstream::send_buffers(io, *have.prio2buffer, *between); !sent) return sent;
   return upstream::send_buffers(io, map, sizes);
 }

@@ -1096,6 +1096,48 @@ TEST_F(PortManagerTest, WhatIsRestoredIsSettledWhenTheLinkIsUp) {
   EXPECT_EQ(nic.calls["setpfc"], before + 1) << "once: the port is not ours any more";
 }
 
+// An agent that ends between the write and the carrier: the next one settles the port, once, and only then.
+TEST_F(PortManagerTest, APortThatAwaitsItsLinkIsSettledByTheNextAgent) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start(kEnforce);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  ASSERT_FALSE(nic.carrier);
+  const auto with_link = [this] { return manager_->links_recovered(); };
+  restart(policy_of(kEnforce));
+  EXPECT_TRUE(with_link().empty()) << "the link is down: its return will be announced";
+  nic.link_up();
+  restart(policy_of(kEnforce));
+  const unsigned before = nic.calls["setpfc"];
+  EXPECT_EQ(with_link(), std::vector<std::string>{kId});
+  EXPECT_TRUE(with_link().empty()) << "once";
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1) << "the same bits again";
+  restart(policy_of(kEnforce));
+  EXPECT_TRUE(with_link().empty()) << "it is settled";
+  EXPECT_EQ(nic.calls["setpfc"], before + 1);
+}
+
+// A write that leaves PFC and the link alone leaves nothing to settle; nor does another device of the same name.
+TEST_F(PortManagerTest, OnlyAPortThatMayBeUnsettledIsRecorded) {
+  SimNic& nic = enforced(Personality::mlx5);
+  nic.link_up();
+  ASSERT_TRUE(manager_->settle(kId).ok());
+  nic.ets.prio_tc[3] = 0;
+  look();
+  ASSERT_EQ(nic.ets.prio_tc[3], 1);
+  restart(policy_of(kEnforce));
+  EXPECT_TRUE(manager_->links_recovered().empty());
+  nic.pfc.pfc_en = 0;
+  look();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  sim_.reload(nic);
+  nic.pfc.pfc_en = 1 << 3;
+  nic.link_up();
+  manager_.emplace(environment(), policy_of(kEnforce));
+  manager_->rescan();
+  EXPECT_TRUE(manager_->links_recovered().empty()) << "another device";
+}
+
 TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   SimNic& nic = enforced(Personality::mlx5);
   hour_ = 12;
@@ -1236,6 +1278,76 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
   EXPECT_FALSE(manager_->watch_confirm().confirmed) << "once";
   look();
   EXPECT_EQ(nic_->mtu, 4200U);
+}
+
+// Whatever keeps the record from being read for a moment (EIO, EINTR): an apply may await confirmation.
+TEST_F(Unconfirmed, WhileTheRecordCannotBeReadNothingIsEnforced) {
+  const auto make_unreadable = [this] { tree_.remove(confirm::kFile).folder(confirm::kFile); };
+  const auto held = [this] { return state_of(manager_->view()).held; };
+  ASSERT_TRUE(manager_->watch_confirm().again);
+  make_unreadable();
+  ASSERT_FALSE(confirm::load(tree_.path()).ok());
+  nic_->mtu = 1600;
+  look();
+  EXPECT_EQ(nic_->mtu, 1600U);
+  EXPECT_EQ(setting("mtu").reason, "confirmation");
+  EXPECT_TRUE(has(held(), "an apply may await confirmation")) << held();
+  EXPECT_TRUE(said(message_id::trouble, "nothing is enforced until"));
+  EXPECT_TRUE(manager_->must_watch_confirm());
+  EXPECT_TRUE(manager_->watch_confirm().again) << "repeated soon";
+  tree_.remove(confirm::kFile);
+  save();
+  look();  // a pass of one port finds the record readable: the others are checked by watch_confirm()
+  EXPECT_TRUE(manager_->watch_confirm().changed);
+  EXPECT_FALSE(manager_->must_watch_confirm());
+  EXPECT_TRUE(has(held(), "awaits confirmation until")) << held();
+  EXPECT_EQ(nic_->mtu, 1600U);
+  // Confirmed, while it cannot be read.
+  make_unreadable();
+  EXPECT_FALSE(manager_->watch_confirm().confirmed);
+  tree_.remove(confirm::kFile);
+  EXPECT_TRUE(manager_->watch_confirm().confirmed);
+  look();
+  EXPECT_EQ(nic_->mtu, 4200U);
+}
+
+TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {
+  record_.deadline = 0;
+  save();
+  manager_->watch_confirm();
+  ASSERT_EQ(nic_->mtu, 2000U);
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  manager_->set_policy(policy_of(kEnforce));  // a reload
+  EXPECT_TRUE(said(message_id::trouble, "tried again until the record is removed"));
+  EXPECT_TRUE(manager_->must_watch_confirm());
+  EXPECT_TRUE(manager_->watch_confirm().again);
+  EXPECT_TRUE(has(status_text(manager_->view()), "not confirmed"));
+  lock->reset();
+  EXPECT_TRUE(manager_->watch_confirm().changed);
+  EXPECT_FALSE(manager_->must_watch_confirm());
+  look();
+  EXPECT_EQ(nic_->mtu, 4200U);
+  EXPECT_EQ(state_of(manager_->view()).held, "");
+}
+
+// The retry ends the apply of the reload, and no later one.
+TEST_F(Unconfirmed, AReloadEndsNoApplyThatCameAfterIt) {
+  record_.deadline = 0;
+  save();
+  manager_->watch_confirm();
+  auto lock = state::take_lock(tree_.path());
+  manager_->set_policy(policy_of(kEnforce));
+  record_.id = "another";
+  record_.reverted.clear();
+  record_.deadline = confirm::this_moment(kernel_->root).milliseconds + 3'600'000;
+  save();
+  lock->reset();
+  EXPECT_TRUE(manager_->watch_confirm().again);
+  const auto record = confirm::load(tree_.path());
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ((*record)->id, "another");
+  EXPECT_TRUE(has(state_of(manager_->view()).held, "awaits confirmation"));
 }
 
 TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
@@ -1385,6 +1497,43 @@ TEST_F(PortManagerTest, ThePortsOfABondFollowEachOther) {
   EXPECT_TRUE(manager_->waiting_for("roce_eth9/1").empty());
   reconcile_all();
   for (const std::string& id : {bond, member}) EXPECT_TRUE(manager_->waiting_for(id).empty()) << "nothing has changed";
+}
+
+// With disruptive = "now" the second member is written when the link of the first one is back, or after a while.
+TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
+  for (const bool returns : {true, false}) {
+    SimNic& first = sim_.add_nic(returns ? "eth0" : "eth2", Personality::mlx5);
+    SimNic& second = sim_.add_nic(returns ? "eth1" : "eth3", Personality::mlx5);
+    kernel_.emplace(sim_.kernel(tree_.path()));
+    Environment environment = this->environment();
+    environment.scan = [&](const Policy&) {
+      std::vector<Port> all = ports();
+      std::erase_if(all, [&](const Port& port) { return port.netdev != first.name && port.netdev != second.name; });
+      for (Port& port : all) {
+        port.rdma = "mlx5_bond_0";
+        port.kernel_driver = "mlx5_core";
+        port.role = PortRole::bond_member;
+        port.bond = "bond0";
+      }
+      return FoundPorts(std::move(all));
+    };
+    manager_.emplace(environment, policy_of(kEnforce + "disruptive = \"now\"\n"));
+    const std::string a = "mlx5_bond_0/1@" + first.name, b = "mlx5_bond_0/1@" + second.name;
+    reconcile_all();
+    EXPECT_EQ(first.pfc.pfc_en, 1 << 3);
+    EXPECT_FALSE(manager_->waits_for_member(a));
+    EXPECT_TRUE(manager_->waits_for_member(b));
+    EXPECT_EQ(second.carrier_downs, 0U);
+    EXPECT_TRUE(has(setting("mtu", b).detail, "the link of " + first.name)) << setting("mtu", b).detail;
+    now_ += seconds(2);
+    look(b);
+    EXPECT_EQ(second.carrier_downs, 0U) << "the first link is still down";
+    if (returns) first.link_up();
+    else now_ += seconds(30);
+    look(b);
+    EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
+    EXPECT_FALSE(manager_->waits_for_member(b));
+  }
 }
 
 // What waits for another setting, which the driver refuses, does not wait for an idle port.

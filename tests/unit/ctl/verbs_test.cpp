@@ -720,7 +720,8 @@ TEST(ExplainLine, OfAComponent) {
   const Ran text = ran_on(tree, {"explain", line});
   EXPECT_EQ(text.code, 0);
   EXPECT_TRUE(text.text.starts_with("nccl-socket-other (peer)\n")) << text.text;
-  EXPECT_TRUE(has(text.text, "No rule knows this message, only the component that prints it. NCCL's TCP sockets"));
+  EXPECT_TRUE(has(text.text, "The component that prints it: NCCL's TCP sockets"));
+  EXPECT_TRUE(has(text.text, "By its words the other end refused the request")) << text.text;
   EXPECT_TRUE(has(text.text, "Codes: errno 111 ECONNREFUSED (Connection refused)")) << text.text;
   EXPECT_TRUE(has(text.text, "ECONNREFUSED: the host of the peer answers")) << text.text;
   EXPECT_TRUE(has(text.text, "Next: ping -c 3 10.0.0.2")) << text.text;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RoCE LAG of mlx5: the RDMA device and RoCE's mark are the bond's, the map and PFC are the members', whose functions
 // differ. After every change an oracle judges by the state of the NICs whether RoCE's new connections are protected.
+#include "enforce/restore.h"
+#include "enforce/rounds.h"
 #include "node/netdev_use.h"
 #include "support/ports.h"
 #include "support/sim_nic_bed.h"
@@ -170,6 +172,66 @@ TEST_F(RoceLag, APlanShowsWhatIsWrittenInTheEnd) {
       EXPECT_TRUE(change.outcome == Outcome::differs || change.outcome == Outcome::in_sync) << text(changes);
   }
   EXPECT_EQ(tos(), 104U);
+}
+
+// The members protect, the bond moves RoCE, the members release: three passes in one call.
+TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
+  settle_to(roce(26, 3));
+  state::Originals originals;
+  const qos::SaveOriginal save = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  for (int i = 0; i < 3; ++i)
+    for (Port& port : ports) {
+      qos::reconcile(kernel, port, roce(34, 4), terms, save);
+      for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+    }
+  ASSERT_EQ(tos(), 136U);
+  ASSERT_EQ(eth1.pfc.pfc_en, 0x10);
+  watched = true;
+  const Changes changes = qos::write_in_rounds(kernel, ports, std::chrono::milliseconds(0), [&](Port& port) {
+    Changes done = qos::restore(kernel, port, originals, terms);
+    for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+    return done;
+  });
+  expect_all(changes, {Outcome::in_sync, Outcome::applied});
+  EXPECT_EQ(tos(), 104U);
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+  EXPECT_TRUE(originals.empty()) << text(changes);
+}
+
+// With disruptive = "now" the bond keeps one link.
+TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
+  terms.disruptive = Disruptive::now;
+  for (SimNic* nic : {&eth0, &eth1})
+    nic->after_change = [this](const std::string& op) {
+      EXPECT_TRUE(eth0.carrier || eth1.carrier) << "both links are down after " << op;
+    };
+  std::chrono::milliseconds slept{};
+  const auto write = [&](Port& port) { return qos::reconcile(kernel, port, roce(26, 3), terms, kSaveNowhere); };
+  qos::write_in_rounds(kernel, ports, qos::kMemberPatience, write, [&](std::chrono::milliseconds time) {
+    slept += time;
+    if (slept == std::chrono::seconds(3)) eth0.link_up();
+  });
+  EXPECT_EQ(slept, std::chrono::seconds(3)) << "until the link is back";
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+}
+
+// A member without a cable does not keep the next one waiting; nor does one whose link stays down.
+TEST_F(RoceLag, TheWaitForAMembersLinkIsBounded) {
+  terms.disruptive = Disruptive::now;
+  eth0.carrier = false;
+  const auto write = [&](Port& port) { return qos::reconcile(kernel, port, roce(26, 3), terms, kSaveNowhere); };
+  qos::write_in_rounds(kernel, ports, qos::kMemberPatience, write,
+                       [](auto) { FAIL() << "a link that was down before does not come back"; });
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+  eth0.link_up();
+  eth1.link_up();
+  qos::write_in_rounds(kernel, ports, std::chrono::milliseconds(20),
+                       [&](Port& port) { return qos::reconcile(kernel, port, roce(34, 4), terms, kSaveNowhere); });
+  EXPECT_EQ(eth1.pfc.pfc_en & 0x10, 0x10);
 }
 
 // Packets of a VLAN above the bond have a tag on the members' links.

@@ -375,6 +375,22 @@ TEST_F(Mlx5, ACableLengthInConflictDoesNotTravelWithPfc) {
   EXPECT_EQ(bed.nic.pfc.delay, before);
 }
 
+// One message has the map and the sizes.
+TEST_F(Mlx5, ABufferSettingInConflictIsNotWrittenWithTheOther) {
+  const Qos want{.pause = Pause{}, .prio2buffer = Eight{0, 0, 0, 1}, .buffer_size = Buffers{.bytes = {204800, 204800}}};
+  for (const SettingId held : {SettingId::prio2buffer, SettingId::buffer_size}) {
+    Bed fresh(Personality::mlx5);
+    const dcbnl_buffer before = fresh.nic.buffer;
+    fresh.terms.in_conflict = [=](SettingId setting) { return setting == held; };
+    const Changes changes = fresh.apply(want);
+    const bool is_map = held == SettingId::prio2buffer;
+    EXPECT_EQ(of(changes, key_text(held)).outcome, Outcome::conflict) << text(changes);
+    EXPECT_TRUE(was_written(of(changes, is_map ? "buffer_size" : "prio2buffer"))) << text(changes);
+    EXPECT_EQ(std::ranges::equal(fresh.nic.buffer.prio2buffer, before.prio2buffer), is_map);
+    EXPECT_EQ(std::ranges::equal(fresh.nic.buffer.buffer_size, before.buffer_size), !is_map);
+  }
+}
+
 TEST_F(Mlx5, HostModeComesAndGoesWithoutTheBitsOfVersions) {
   bed.nic.dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
   const Qos firmware{.dcbx = Dcbx::firmware}, host{.dcbx = Dcbx::host};

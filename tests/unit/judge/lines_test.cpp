@@ -4,6 +4,7 @@
 #include "judge/lines.h"
 
 #include "judge/engine.h"
+#include "judge/lines/condition.h"
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
@@ -547,6 +548,79 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   EXPECT_EQ(found[0].message->id, "gpu-off-bus");
   EXPECT_EQ(names(found[0].pci), "0000:b3:00.0=1 ");
   EXPECT_EQ(found_in("Failed to modify QP to RTR\nerrno: 110\n").at(0).message->id, "modify-qp-timeout");
+}
+
+// Lines of programs that no rule knows. Each condition has one.
+TEST(LogConditions, AreNamedByTheWordsOfALine) {
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
+      {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
+      {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
+      {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
+      {"Recommendation                     : Bad signal integrity", "says-signal"},
+      {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
+      {"Et23   errdisabled   link-flap", "says-disabled"},
+      {"report_duplicated_guid: ERR 0D01: Found duplicated node GUID.", "says-duplicate"},
+      {"bind() failed: Address already in use", "says-in-use"},
+      {"eth1: Failed to rename network interface 4: Device or resource busy", "says-busy"},
+      {"Remote device is incompatible with the local one", "says-peer-differs"},
+      {"ImportError: libacme.so.1: undefined symbol: acme_open", "says-two-libraries"},
+      {"no device found matching exactly mlx5_9, verify NCCL_OOB_NET_IFNAME", "says-variable"},
+      {"nvml error: driver/library version mismatch", "says-not-fitting"},
+      {"ERROR  cufio-drv:716 nvidia-fs.ko driver not loaded", "says-not-loaded"},
+      {"pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"},
+      {"acme: CUDA out of memory. Tried to allocate 2 GiB", "says-gpu-memory"},
+      {"acme: cannot allocate the rings", "says-used-up"},
+      {"worker exits with return code = -7", "says-killed"},
+      {"An MPI communication peer process has unexpectedly disconnected.", "says-peer-ended"},
+      {"acme: the request was rejected", "says-rejected"},
+      {"connect(fd=51) failed: Network is unreachable", "says-unreachable"},
+      {"open /dev/infiniband/uverbs0: Permission denied", "says-permission"},
+      {"both GID_INDEX and ROCE_SUBNET_LIST are specified, please select only one of them", "says-configuration"},
+      {"acme: tagged traffic is not supported", "says-unsupported"},
+      {"acme: no suitable device", "says-absent"},
+      {"acme: handshake timed out", "says-timeout"},
+  };
+  std::set<std::string_view> named;
+  for (const auto& [line, id] : kLines) {
+    const Condition* condition = condition_of(line);
+    ASSERT_NE(condition, nullptr) << line;
+    EXPECT_EQ(condition->id, id) << line;
+    named.insert(condition->id);
+  }
+  for (const Condition& each : conditions()) {
+    EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
+    EXPECT_EQ(lower(each.words), each.words) << each.id;
+  }
+}
+
+TEST(LogConditions, AreNotFoundInsideWords) {
+  for (const char* line : {"error callback is installed", "he studied the log", "step 12: loss 3.1",
+                           "handled 3 requests", "ens1: link becomes ready", "quotation", "changed state to up"})
+    EXPECT_EQ(condition_of(line), nullptr) << line << ": " << condition_of(line)->id;
+}
+
+// With the component that prints the line; another condition is another finding.
+TEST(LogConditions, AreOfAComponentToo) {
+  const auto found = found_in(
+      "node-a:1:2 [0] misc/socket.cc:44 NCCL WARN some call broke: Connection refused\n"
+      "node-a:1:2 [0] misc/socket.cc:71 NCCL WARN some other call: Network is unreachable\n"
+      "node-a:1:2 [0] proxy.cc:1 NCCL WARN Cuda failure 'out of memory'\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].message->id, "nccl-gpu-memory");
+  EXPECT_EQ(found[0].condition, nullptr) << "a known message says it itself";
+  EXPECT_EQ(found[1].condition->id, "says-rejected");
+  EXPECT_EQ(found[2].condition->id, "says-unreachable");
+}
+
+// Words that are enough for an error, without a mark of severity; not in lines that are marked as informational.
+TEST(LogConditions, SomeAreErrorsWithoutAMark) {
+  const auto found = found_in("swss#orchagent: Set operation status DOWN to host interface Ethernet164\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, nullptr);
+  EXPECT_EQ(found[0].condition->id, "says-link-down");
+  EXPECT_TRUE(found_in("level=info msg=\"link down\" interface=veth1\n").empty());
+  EXPECT_TRUE(found_in("acme: the file was not found\n").empty());
 }
 
 // Lines as the programs that keep logs write them.

@@ -330,6 +330,128 @@ TEST(Symmetry, AGpuIsNamedByWhatIsBesideIt) {
   EXPECT_EQ(place_text(found[0]), "at 0000:33:00.0, beside mlx5_2 and mlx5_2f1");
 }
 
+// One to four GPUs of either socket.
+TEST(Symmetry, SeveralGpusOfASocketAreNamedByTheirNics) {
+  const Topology whole = Healthy(8).now.topology;
+  for (const size_t first : {0u, 4u})
+    for (unsigned gone = 1; gone < 16; ++gone) {
+      Topology topology = whole;
+      std::vector<std::string> expected;
+      for (size_t i = 4; i-- > 0;) {
+        if ((gone >> i & 1U) == 0) continue;
+        expected.insert(expected.begin(), whole.gpus[first + i].pci);
+        topology.gpus.erase(topology.gpus.begin() + static_cast<long>(first + i));
+      }
+      std::vector<std::string> found;
+      for (const MissingPart& part : missing_parts(topology, {})) {
+        EXPECT_EQ(part.kind, MissingPart::Kind::gpu);
+        EXPECT_EQ(part.certain, expected.size() <= 2) << "at most a third of the others";
+        found.push_back(part.place.pci);
+      }
+      std::ranges::sort(found);
+      EXPECT_EQ(found, expected) << first << " " << gone;
+      Node node;
+      node.topology = topology;
+      const auto said = test::complaints_of({.now = node}, {"locality", "pairing", "pcie", "symmetry"});
+      EXPECT_EQ(said.size(), expected.size() <= 2 ? expected.size() : 1u) << test::describe(said);
+      for (const Finding& each : said) {
+        EXPECT_EQ(each.id, "symmetry") << "nothing that is there is at fault: " << test::describe(each);
+        EXPECT_EQ(each.status, expected.size() <= 2 ? Status::critical : Status::warning);
+      }
+      for (const std::string& pci : expected)
+        EXPECT_TRUE(std::ranges::any_of(said, [&](const Finding& each) { return has(each.meaning, pci); })) << pci;
+    }
+}
+
+TEST(Symmetry, MachinesThatAreSoldWithFewerGpusLackNone) {
+  Topology topology = Healthy(8).now.topology;
+  for (const long gpu : {7, 6, 1, 0}) topology.gpus.erase(topology.gpus.begin() + gpu);
+  EXPECT_EQ(places(topology), Texts{}) << "two on each socket, and eight NICs";
+  topology = Healthy(2).now.topology;
+  topology.gpus.pop_back();
+  EXPECT_EQ(places(topology), Texts{}) << "one GPU, and a NIC on each socket";
+  topology = Healthy(8).now.topology;
+  topology.gpus.erase(topology.gpus.begin() + 4, topology.gpus.end());
+  for (size_t nic = 4; nic < 8; ++nic) topology.nics[nic].bridges = {topology.nics[nic].root + ":01.0"};
+  EXPECT_EQ(places(topology), Texts{}) << "NICs in slots of the other socket";
+}
+
+// The NIC beside one GPU was replaced by one of another model.
+TEST(Symmetry, NicsOfSeveralModelsCountAsEqualBesideGpus) {
+  const Topology whole = Healthy(8).now.topology;
+  for (size_t other = 0; other < 8; ++other)
+    for (size_t gpu = 0; gpu < 7; ++gpu) {
+      Topology topology = whole;
+      topology.nics[other].device = 0x101d;
+      topology.gpus.erase(topology.gpus.begin() + static_cast<long>(gpu),
+                          topology.gpus.begin() + static_cast<long>(gpu) + 2);
+      const bool is_alone = other == gpu || other == gpu + 1;  // then it may be a NIC for something else
+      const auto found = missing_parts(topology, {});
+      if (is_alone) continue;
+      ASSERT_EQ(found.size(), 2u) << other << " " << gpu;
+      EXPECT_EQ(found[0].place.pci, whole.gpus[gpu].pci);
+      EXPECT_EQ(found[1].place.pci, whole.gpus[gpu + 1].pci);
+      const Built built = built_of(topology, {});
+      EXPECT_EQ(built.compute.size(), 8u);
+      for (size_t i = 0; i < built.gpus; ++i) {
+        const size_t was = i < gpu ? i : i + 2;
+        EXPECT_EQ(built.present_pairing.pairs[i].nics, std::vector<size_t>{was}) << other << " " << gpu;
+      }
+    }
+}
+
+// The two incomplete places complete each other, but not to a machine with eight GPUs.
+TEST(Symmetry, AGpuOfOnePlaceAndTheNicOfAnotherAreBothMissing) {
+  const Topology whole = Healthy(8).now.topology;
+  for (size_t gpu = 0; gpu < 8; ++gpu)
+    for (size_t nic = 0; nic < 8; ++nic) {
+      if (gpu == nic) continue;
+      Topology topology = whole;
+      topology.gpus.erase(topology.gpus.begin() + static_cast<long>(gpu));
+      topology.nics.erase(topology.nics.begin() + static_cast<long>(nic));
+      std::set<std::string> found;
+      for (const MissingPart& part : missing_parts(topology, {})) found.insert(part.place.pci);
+      EXPECT_EQ(found, (std::set<std::string>{whole.gpus[gpu].pci, whole.nics[nic].pci})) << gpu << " " << nic;
+    }
+}
+
+// The switch above a GPU and its NIC did not come up.
+TEST(FewPlaces, AGpuThatIsGoneWithItsNic) {
+  for (size_t place = 0; place < 8; ++place) {
+    Node node;
+    node.topology = Healthy(8).now.topology;
+    node.topology.gpus.erase(node.topology.gpus.begin() + static_cast<long>(place));
+    node.topology.nics.erase(node.topology.nics.begin() + static_cast<long>(place));
+    auto said = test::complaints_of({.now = node}, {"locality", "pairing", "pcie", "symmetry"});
+    ASSERT_EQ(said.size(), 1u) << test::describe(said);
+    EXPECT_TRUE(has(said[0].meaning, "A GPU and its NIC seem to be missing on socket " + std::to_string(place / 4)))
+        << said[0].meaning;
+    if (place % 4 == 3) continue;
+    node.topology.gpus.erase(node.topology.gpus.begin() + static_cast<long>(place));
+    node.topology.nics.erase(node.topology.nics.begin() + static_cast<long>(place));
+    said = test::complaints_of({.now = node}, {"locality", "pairing", "pcie", "symmetry"});
+    ASSERT_EQ(said.size(), 1u) << test::describe(said);
+    EXPECT_TRUE(has(said[0].meaning, "2 GPUs and their NICs seem to be missing on socket ")) << said[0].meaning;
+  }
+}
+
+// "It was GPU5" counts the GPUs that are missing, too.
+TEST(Symmetry, AMissingGpuHasTheNumberThatItHad) {
+  for (size_t first = 0; first < 8; ++first)
+    for (size_t second = first + 1; second < 8; ++second) {
+      Node node;
+      node.topology = Healthy(8).now.topology;
+      std::map<std::string, std::string> expected;
+      for (const size_t gpu : {second, first}) {
+        expected[node.topology.gpus[gpu].pci] = "It was GPU" + std::to_string(gpu) + ";";
+        node.topology.gpus.erase(node.topology.gpus.begin() + static_cast<long>(gpu));
+      }
+      const auto said = test::complaints_of({.now = node}, {"symmetry"});
+      ASSERT_EQ(said.size(), 2u) << test::describe(said);
+      for (const Finding& each : said) EXPECT_TRUE(has(each.meaning, expected.at(each.subject))) << each.meaning;
+    }
+}
+
 TEST(Symmetry, TwoFaultsAreBothNamed) {
   Topology topology = dual();
   topology.nics.erase(topology.nics.begin() + 9);

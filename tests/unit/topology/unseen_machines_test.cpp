@@ -452,6 +452,59 @@ TEST(UnseenMachines, ASlotThatIsTooSmallIsSaidToBe) {
   EXPECT_FALSE(has(found[0].remedy, "eseat")) << found[0].remedy;
 }
 
+// Functions of the NICs' model that manage NVLink switches, by two lanes, and have RDMA devices (DGX B200). The NIC of
+// a missing GPU is none of them.
+TEST(UnseenMachines, FunctionsThatManageNvlinkAreComparedWithEachOther) {
+  Node node = test::snc_server();
+  node.topology.nics.resize(8);
+  node.ports.resize(8);
+  for (Nic& nic : node.topology.nics) nic.link = {32, 32, 16, 16};
+  for (size_t i = 0; i < 4; ++i) {
+    Nic& nic = node.topology.nics.emplace_back(node.topology.nics[i]);
+    nic.pci = "0000:0" + std::to_string(i + 1) + ":00.0";
+    nic.card = card_of(nic.pci);
+    nic.root = "pci0000:00";
+    nic.bridges = {"0000:00:0" + std::to_string(i + 1) + ".0"};
+    nic.name = "mlx5_" + std::to_string(20 + i);
+    nic.rdma = {nic.name};
+    nic.netdevs.clear();
+    nic.link = {32, 32, 2, 2};
+    nic.nvlink_management = true;
+  }
+  ASSERT_EQ(said_of(node), "");
+  for (size_t gpu = 0; gpu < 8; ++gpu) {
+    Node now = node;
+    now.topology.gpus.erase(now.topology.gpus.begin() + static_cast<long>(gpu));
+    EXPECT_EQ(said_of(now), "") << "`symmetry` reports GPU" << gpu;
+    now.topology.nics[gpu].link.width = 8;
+    EXPECT_EQ(found_of(now).size(), 1u) << "as with its GPU: " << said_of(now);
+  }
+  node.topology.nics[9].link.width = 1;
+  EXPECT_EQ(said_of(node), "pcie mlx5_21 warning: x1 at 32 GT/s\n");
+}
+
+// The link trained as it should, and the slot of one NIC is smaller than those of the others.
+TEST(UnseenMachines, ASlotThatIsSmallerThanThoseOfEqualNics) {
+  Node node = test::snc_server();
+  for (Nic& nic : node.topology.nics) {
+    nic.link = {32, 32, 16, 16};
+    node.platform.functions[nic.bridges[0]].link = nic.link;
+  }
+  ASSERT_EQ(said_of(node), "");
+  const Nic& nic = node.topology.nics[7];
+  node.topology.nics[7].link.speed = 16;
+  node.platform.functions[nic.bridges[0]].link = {16, 16, 16, 16};
+  auto found = found_of(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_TRUE(has(found[0].meaning, "The slot (port " + nic.bridges[0])) << found[0].meaning;
+  EXPECT_FALSE(has(found[0].remedy, "eseat")) << found[0].remedy;
+  node.platform.functions[nic.bridges[0]].link.max_speed = 32;
+  found = found_of(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_TRUE(has(found[0].remedy, "Reseat the device")) << "both ends can do more: " << found[0].remedy;
+}
+
 TEST(UnseenMachines, SlotsForStorageMayDiffer) {
   Node node = test::snc_server();
   Nic& nic = node.topology.nics[9];

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/lines/condition.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "judge/lines/pattern.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+// The narrow ones first: "connection refused: no such device" is about the device.
+constexpr Condition kConditions[] = {
+    {"says-corrected",
+     none,
+     "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
+     "is harmless|can be ignored|can safely be ignored|successfully recovered",
+     {"By its own words it needs no action: the program has corrected the value or the error, and goes on. Many such "
+      "lines in a short time are worth a look at the part that they name."}},
+
+    {"says-hardware",
+     host,
+     "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
+     "parity error|nvlink error|over nvlink|machine check|fallen off|row remap|^ras error|catastrophic|"
+     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset",
+     {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
+      "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
+      {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
+      "replace the part if the error comes again."},
+     true},
+
+    {"says-module-hot",
+     cable,
+     "xcvr*temperature|transceiver*temperature|^module*temperature*alarm|^module*overheat|optic*temperature|"
+     "sfp*temperature*alarm|sfp*high temp",
+     {"By its words the module in the cage is too hot, and its link may fail. Look at fans, air flow, dust and "
+      "filters; ",
+      {Work::at_link, "replace the module if its neighbors are cool."}},
+     true},
+    {"says-hot",
+     host,
+     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature*critical|"
+     "thermal shutdown|thermal trip|temperature above|too hot|critical temperature",
+     {"By its words a part of this host is too hot: it slows down, or switches off. Look at fans, air flow and dust, "
+      "and at the temperature of the other parts."},
+     true},
+
+    {"says-signal",
+     cable,
+     "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|"
+     "low optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module|"
+     "module not present|bad cable|cable error|signal detect",
+     {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
+      "other end. ",
+      {Work::at_link, "Insert or reseat the cable, clean the connectors, then try another cable or module."}},
+     true},
+    {"says-link-down",
+     cable,
+     "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|"
+     "no carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|"
+     "port state is down|port is not active|no link",
+     {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
+      "restart. ",
+      {Work::at_link, "Check the cable and the module of this port, "},
+      "and the state of the port at the other end."},
+     true},
+
+    {"says-disabled",
+     network,
+     "errdisabled|err-disabled|error-disabled|errdisable detected",
+     {"By its words the switch has disabled the port, for the reason beside it: a speed or a breakout that does not "
+      "fit "
+      "the module, a loop, or a link that went down too often (then the cable or the module). Correct that, and "
+      "enable the port again."},
+     true},
+
+    {"says-duplicate",
+     network,
+     "duplicate*guid|duplicated*guid|duplicate*address|duplicate*ip|address conflict|conflicting address|"
+     "duplicate*lid|duplicate*mac",
+     {"By its words two nodes of the network have the same address or GUID: a cloned host, a NIC with the GUID of "
+      "another one, or a loop in the cabling. The line, or the next one, names the two."},
+     true},
+
+    {"says-in-use",
+     software,
+     "address already in use|already in use|already running|already registered|same gpu|same device",
+     {"By its words something is used twice: a port or a socket of a process that still runs, or a GPU or a NIC that "
+      "two processes of the host were given. Look for processes that an earlier job left, and at the number of "
+      "processes and the devices that each of them was given."}},
+
+    {"says-busy",
+     host,
+     "device or resource busy|resource busy|is busy|device busy|group is not viable|still bound to",
+     {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
+      "a "
+      "bridge or a virtual machine has it, or a process has it open."}},
+
+    {"says-peer-differs",
+     peer,
+     "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
+     "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
+     {"By its words the other end has something else than this host: another link type, number of ports, version or "
+      "setting. Compare the two hosts; one of them may have lost a port."}},
+
+    {"says-two-libraries",
+     software,
+     "corrupted comm|undefined symbol|symbol lookup|version*not found (required by|multiple copies of|loaded twice",
+     {"By its words the process has two copies, or the wrong release, of a library: one of the container or the Python "
+      "environment, and one of the host. Look at LD_LIBRARY_PATH and ldd; keep one."}},
+
+    {"says-variable",
+     software,
+     "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|"
+     "is not set correctly|wrong value|variable is not|variable not",
+     {"By its words a variable of the environment or an option is wrong for this host. Correct the one that the line "
+      "names; compare it with the devices and netdevs of this host."}},
+
+    {"says-not-fitting",
+     host,
+     "version mismatch|versions mismatch|version does not match|versions do not match|mismatched version|"
+     "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
+     "too new|newer version|requires version|requires driver|driver/library|"
+     "version*not supported|different version",
+     {"By its words two parts do not fit each other: kernel module and library, driver and firmware, or the programs "
+      "of two hosts. After an update, ",
+      {Work::ends_jobs, "reload the driver or reboot"},
+      "; in a container, compare its libraries with the driver of the host; on several hosts, the versions."}},
+
+    {"says-not-loaded",
+     host,
+     "not loaded|not installed|could not load|cannot load|can't load|couldn't load|failed to load|unable to load|"
+     "load failed|cannot open shared object|no module named|driver not registered|not registered with|"
+     "no driver|driver is not|driver not|module not found|library not found|could not be loaded",
+     {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
+      "from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and its "
+      "mounts."}},
+
+    {"says-no-address-space",
+     host,
+     "no space for [|can't assign|failed to assign|bar*failed|no mmio|mmio*exhausted|bar-usage|bar1*full|bar*no space",
+     {"By its words there is too little address space for the memory of a device (BAR). ",
+      {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
+      "; for BAR1 of a GPU, register fewer or smaller buffers."},
+     true},
+
+    {"says-gpu-memory",
+     software,
+     "cuda*out of memory|gpu*out of memory|hip*out of memory|out of memory on device|outofmemory|^oom*gpu",
+     {"By its words the memory of a GPU is used up: the program needs more than is left. Use a smaller batch or memory "
+      "fraction; look for another process on the GPU."}},
+    {"says-used-up",
+     host,
+     "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
+     "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
+     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|not "
+     "enough|"
+     "insufficient|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more|no free|ring is full|"
+     "resource pressure|memory pressure|oom-kill|oom kill|max_map_count",
+     {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
+      "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
+      "Raise the limit or find the process that uses it."}},
+
+    {"says-killed",
+     software,
+     "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error|"
+     "was killed|return code = -|exit code -|exitcode: -|exit code: -",
+     {"By its words a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if memory is "
+      "used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first error of "
+      "this process, say which."},
+     true},
+
+    {"says-peer-ended",
+     peer,
+     "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|"
+     "socket closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly disconnected|"
+     "unexpectedly closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|"
+     "connection was lost|heartbeat|peer failed|peer failure|remote*crashed|remote*failed|remote*exited|"
+     "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
+     "no reply|does not respond|did not respond|not respond|not connected|transport endpoint",
+     {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "
+      "the place that the line names: its first error, memory and exit code; then at the path to it."}},
+
+    {"says-rejected",
+     peer,
+     "connection refused|refused|connection rejected|rejected|access refused",
+     {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
+      "accept these parameters. Look at its log and at the address and port."}},
+
+    {"says-unreachable",
+     network,
+     "network is unreachable|no route to host|host unreachable|host is unreachable|unreachable|host is down|"
+     "no route|network error|cannot reach|could not reach|not reachable",
+     {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
+      "host that is off. ip route get ADDRESS, then ping."}},
+
+    {"says-permission",
+     host,
+     "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
+     "must be root|not authorized|forbidden",
+     {"By its words the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or of a "
+      "GPU, "
+      "a capability of the container (IPC_LOCK), or a security policy."}},
+
+    {"says-configuration",
+     software,
+     "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check your|"
+     "invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown option|"
+     "unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|"
+     "is not a valid|is not valid|not a valid|missing required|configuration error|config error|config file|"
+     "configuration file|misconfigur|syntax error|parse error|cannot parse|could not parse|failed to parse|"
+     "environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
+     "does not match|mismatch|inconsistent|truncated|different number|number of*must|disabled or failed|"
+     "is deprecated",
+     {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
+      "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
+      "hosts and ranks, and correct it."}},
+
+    {"says-unsupported",
+     host,
+     "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
+     "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported",
+     {"By its words this hardware, driver, firmware or kernel does not offer what the program asks for, or it is "
+      "switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option of "
+      "the program that does without it."}},
+
+    {"says-absent",
+     host,
+     "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
+     "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
+     "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open",
+     {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
+      "loaded, "
+      "or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
+
+    {"says-timeout",
+     unknown,
+     "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
+     "waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries",
+     {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
+      "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
+      "before this line."}},
+};
+
+}  // namespace
+
+std::span<const Condition> conditions() { return kConditions; }
+
+const Condition* condition_of(std::string_view line) {
+  const std::string small = lower(line.substr(0, kMaxLine));
+  return find_where(kConditions, [&](const Condition& each) { return has_any(small, each.words); });
+}
+
+}  // namespace fabric::lines

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The condition that the words of an error line name, whichever program prints it: a module that is not loaded, a
+// value that does not fit, a peer that closed the connection. With a component (components.cpp) it says who is to look
+// where, if no rule knows the message.
+#pragma once
+
+#include <span>
+
+#include "judge/lines.h"
+
+namespace fabric::lines {
+
+struct Condition {
+  std::string_view id;  // "says-not-loaded"
+  Cause cause;          // the most likely one
+  // As LineMessage::patterns, for the line in small letters.
+  std::string_view words;
+  FixRow meaning;  // and what to do
+  // The words are enough: other lines with a condition must look like an error, too.
+  bool is_error = false;
+};
+
+std::span<const Condition> conditions();
+
+// The first that applies; nullptr: none.
+const Condition* condition_of(std::string_view line);
+
+}  // namespace fabric::lines
