@@ -88,6 +88,24 @@ TEST(Check, ARenamedPortIsNotGone) {
   EXPECT_EQ(port_states(node), "port-state mlx5_3/1 critical: gone\n");
 }
 
+// Functions of a guest are compared among themselves; their cable is at another machine.
+TEST(Check, TheLinkOfAGuestsFunctionIsAtItsHost) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.role = PortRole::guest_function;
+    port.kernel_driver = "efa";
+  }
+  *node.now.ports[1].rate /= 2;
+  node.now.ports[2].state = 1;
+  std::string text;
+  for (const Finding& each : test::complaints_of(node.view(), {"rate", "port-state"}))
+    text += test::describe(each) + each.remedy + "\n";
+  EXPECT_TRUE(has(text, "rate mlx5_1/1 critical") && has(text, "port-state mlx5_2/1 critical") && has(text, "operator"))
+      << text;
+  EXPECT_FALSE(has(text, "cable") || has(text, "switch") || has(text, "ethtool")) << text;
+  for (const char* id : {"1d0f:efa1", "1414:00ba", "1ded:107f"}) EXPECT_TRUE(is_guests_function(id)) << id;
+}
+
 TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   Healthy node;
   node.now.ports.clear();

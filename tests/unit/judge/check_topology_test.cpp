@@ -198,6 +198,53 @@ TEST(Symmetry, NicsOfSeveralVendorsAreComparedTogether) {
   EXPECT_EQ(said(node), "locality GPU6 critical: NODE to mlx5_7\n");
 }
 
+// The fix of a GPU whose NIC is not where it should be is that of the cause.
+TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
+  const Node whole = test::snc_server();
+  const auto said = [](const Node& node) {  // with the fix
+    std::string out;
+    for (const Finding& each : test::complaints_of({.now = node}, {"locality", "port-state"}))
+      out += test::describe(each) + each.meaning + " " + each.remedy + "\n";
+    return out;
+  };
+  Node node = whole;
+  const std::string pci = node.topology.nics[2].pci;
+  remove_nic(node, 2);
+  EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), "reseat")) << said(node);
+
+  const auto without_rdma = [&](const char* driver) {
+    node = whole;
+    node.topology.nics[2].rdma.clear();
+    node.topology.nics[2].netdevs.clear();
+    node.platform.functions[pci].kernel_driver = driver;
+    node.platform.functions[node.topology.nics[3].pci].kernel_driver = "mlx5_core";
+    std::erase_if(node.ports, [&](const Port& port) { return port.pci == pci; });
+    EXPECT_FALSE(has(said(node), "slot") || has(said(node), "reseat")) << said(node);
+    return said(node);
+  };
+  std::string text = without_rdma("mlx5_core");
+  EXPECT_TRUE(has(text, "locality GPU2 critical") && has(text, "the driver mlx5_core is bound") &&
+              has(text, "/sys/bus/pci/drivers/mlx5_core/bind"))
+      << text;
+  text = without_rdma("");
+  EXPECT_TRUE(has(text, "locality GPU2 critical") && has(text, "drivers_probe")) << text;
+  text = without_rdma("vfio-pci");
+  EXPECT_TRUE(has(text, "locality GPU2 warning") && has(text, "is bound to vfio-pci") &&
+              has(text, "driverctl unset-override"))
+      << text;
+
+  node = whole;
+  for (Port& port : node.ports) port.pci_id = "15b3:1021";
+  node.ports[2].link_layer = LinkLayer::infiniband;
+  node.ports[2].state = 1;
+  node.ports[2].phys_state = 2;
+  text = said(node);
+  EXPECT_TRUE(has(text, "port-state mlx5_2/1 critical") && has(text, "locality GPU2 warning") &&
+              has(text, "LINK_TYPE_P1=2"))
+      << text;
+  EXPECT_FALSE(has(text, "cable") || has(text, "slot")) << text;
+}
+
 TEST(Symmetry, AnotherNodeOfTheSocketIsByDesign) {
   Node node = test::snc_server();
   node.topology.gpus.resize(2);  // on NUMA node 0

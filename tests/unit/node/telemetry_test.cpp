@@ -138,6 +138,11 @@ TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
   EXPECT_EQ(reason(0, "0x1002\n"), "Switched off");
   EXPECT_EQ(reason(0, "0x1003\n"), "") << "up, and without a link";
   EXPECT_EQ(reason(1, "0x1002\n"), "") << "a link is there: IPMI or a wake-up call keeps it";
+  generic.fail(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, EOPNOTSUPP);  // an old kernel, or a captured tree
+  port.state = 1;
+  EXPECT_EQ(told(reader()).link_status, (LinkStatus{false, "Switched off", "", {}}));
+  tree.file("sys/class/net/eth0/flags", "0x1003\n");
+  EXPECT_EQ(told(reader()).link_status, std::nullopt);
 }
 
 TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
