@@ -69,6 +69,11 @@ constexpr SymptomText kTexts[]{
       "Compare the firmware of the NICs and of {peer}: fabric-agentctl check --only firmware"}},
 };
 
+// For losses and discards of a port without settings, whose wire is elsewhere.
+constexpr FixRow kCollectInGuest{
+    "Compare with the other hosts of the job: run fabric-agentctl diagnose there\nUse a longer window: fabric-agentctl "
+    "diagnose --interval 1min"};
+
 std::string filled(std::string_view text, const PortContext& ctx) {
   return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
 }
@@ -100,6 +105,12 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = &rule.fix_lossy;
   if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = &rule.fix_scheduled;
   if (rule.is_cause()) add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
+  // InfiniBand has credits in place of PFC and ECN.
+  if (ctx.port.link_layer == LinkLayer::infiniband)
+    std::erase_if(out.fix, [](const Fix& each) {
+      const std::string text = each.text();
+      return text.find("PFC") != std::string::npos || text.find("(ECN)") != std::string::npos;
+    });
   return out;
 }
 
@@ -141,6 +152,7 @@ constexpr SwitchCommands kSwitches[]{
 
 // The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
+  if (is_virtual(ctx.port)) return;
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   const bool is_dead = is_down(ctx.port);  // without a link, only its state and its light count
@@ -189,10 +201,18 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
     if (!left.has(text.symptom)) continue;
     // The link is in order, but no subnet manager has configured the port.
     if (text.symptom == Symptom::link && fault && error_lines(ctx).empty()) continue;
+    if (text.symptom == Symptom::discards && ctx.lossless_discards <= 0) {
+      const Signals& seen = ctx.signals;
+      append(out.evidence, lines_of({{"packets discarded on receiving", seen.rx_discards},
+                                     {"packets discarded on sending", seen.tx_discards}}));
+      add_lines(out.fix, kCollectInGuest, ctx);
+      continue;
+    }
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
-    add_lines(out.fix, text.collect, ctx);
+    const bool is_far = text.symptom == Symptom::loss && ctx.port.role == PortRole::guest_function;
+    add_lines(out.fix, is_far ? kCollectInGuest : text.collect, ctx);
   }
   add_candidates(out, left, candidates);
   add_far_measurement(out, ctx);

@@ -2,6 +2,7 @@
 #include "judge/engine.h"
 
 #include "judge/cause.h"
+#include "judge/link.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
@@ -112,6 +113,7 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
       const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
       const bool is_elsewhere = !has_roce_wire && !answer.rule->elsewhere.empty();
       Fix fix = fix_of(is_elsewhere ? answer.rule->elsewhere : answer.rule->remedy, port, subject);
+      if (port != nullptr && is_virtual(*port) && !answer.rule->transport && !is_elsewhere) fix = fix_of_far_link();
       std::string traffic_class;
       if (port != nullptr) traffic_class = traffic_class_text(view, *port);
       for (Step& step : fix.steps) replace(step.text, "{traffic_class}", traffic_class);

@@ -14,6 +14,7 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
@@ -49,6 +50,18 @@ bool was_never_connected(const Port& port) {
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
 
+// A port of the same card has a routable address or an earlier connection, and this one has neither: that one is the
+// port in use, also while it is down.
+bool has_used_neighbor(const View& view, const Port& port) {
+  const auto was_used = [](const Port& each) {
+    return each.counters.carrier_down.value_or(0) > 1 || std::ranges::any_of(each.gids, is_routable_v2);
+  };
+  return !was_used(port) && std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return &other != &port && is_judged(other) && !port.pci.empty() && card_of(other.pci) == card_of(port.pci) &&
+           was_used(other);
+  });
+}
+
 bool has_active_neighbor(const View& view, const Port& port) {
   return std::ranges::any_of(view.now.ports, [&](const Port& other) {
     const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
@@ -59,7 +72,7 @@ bool has_active_neighbor(const View& view, const Port& port) {
 // An unused second port: no equal port is active on another card, and the card, or another with such a port, has an
 // active one. A card that has lost the link of the port in use has no more ports in use than before.
 bool is_spare(const View& view, const Port& port) {
-  bool second = has_active_neighbor(view, port);
+  bool second = has_active_neighbor(view, port) || has_used_neighbor(view, port);
   for (const Port& other : view.now.ports) {
     if (&other == &port || !are_twins(other, port)) continue;
     if (is_active(other)) return false;
@@ -215,6 +228,27 @@ Advice advice_for(const Port& port) {
                      [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
 }
 
+// The link layer that all equal ports have but this one, if there are as many of them as GPUs, or a multiple: the
+// machine has them for its GPUs, and the setting of this one was lost. nullopt: no fewer than two have it, or they are
+// few: then it may be intended.
+std::optional<LinkLayer> usual_link_layer(const View& view, const Port& port) {
+  constexpr size_t kFew = 4;
+  if (port.link_layer == LinkLayer::unknown || port.pci_id.empty() || !is_judged(port)) return std::nullopt;
+  const auto place = [](const Port& each) { return each.pci.substr(card_of(each.pci).size()); };
+  std::map<LinkLayer, size_t> layers;
+  for (const Port& other : view.now.ports)
+    if (is_judged(other) && other.pci_id == port.pci_id && other.board_id == port.board_id &&
+        other.number == port.number && place(other) == place(port))
+      ++layers[other.link_layer];
+  const size_t gpus = view.now.topology.gpus.size();
+  if (layers.size() != 2 || layers[port.link_layer] != 1) return std::nullopt;
+  for (const auto& [layer, count] : layers)
+    if (layer != port.link_layer && layer != LinkLayer::unknown && count + 1 >= kFew && gpus > 0 &&
+        (count + 1) % gpus == 0)
+      return layer;
+  return std::nullopt;
+}
+
 // "; the NIC says: Autoneg, No partner detected"
 std::string reason_text(const Port& port) {
   if (!port.link_status || port.link_status->reason.empty()) return {};
@@ -252,6 +286,12 @@ Finding port_state_finding(const View& view, const Port& port) {
     observed += " (" + *why + ": unused)";
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
   }
+  if (const auto layer = usual_link_layer(view, port); layer && port.state == kPortDown)
+    return bad(Status::critical, port.id(), observed, expected,
+               "The link layer of this port is " + std::string(to_text(port.link_layer)) +
+                   ", and that of all equal ports " + std::string(to_text(*layer)) +
+                   ": it gets no link with their switches.",
+               fix_of_link_layer(port.pci, *layer));
   const Advice advice = advice_for(port);
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
@@ -269,6 +309,11 @@ Finding member_state_finding(const Port& port) {
   if (is_switched_off(port)) fix = "ip link set " + port.netdev + " up";
   return bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
              "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
+}
+
+// A function that a cloud makes for its instances: no driver for a physical one is public.
+bool is_of_a_cloud(const Port& port) {
+  return port.kernel_driver == "efa" || port.kernel_driver == "mana" || port.kernel_driver == "erdma";
 }
 
 // Commands that give a virtual function its link, on the host that has its physical function.
@@ -299,6 +344,11 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link: its netdev is down, or its port function is not active.",
                own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  if (!is_here && is_of_a_cloud(port))
+    return bad(
+        status, port.id(), observed, expected,
+        "The function has no link. The operator of the cloud has its hardware and its network.",
+        "journalctl -k -g " + port.pci + ". Restart the instance on another host, or report it to the operator.");
   if (!is_here) {
     std::string meaning =
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
@@ -383,6 +433,57 @@ void add_gone_ports(const View& view, Findings& findings) {
   }
 }
 
+// "8 NICs have the driver ionic and no RDMA device (0000:09:00.0, 0000:19:00.0, ...)"
+std::string without_rdma_text(const std::vector<std::string>& addresses, const std::string& driver) {
+  constexpr size_t kShown = 8;
+  const bool is_one = addresses.size() == 1;
+  std::string out = is_one ? "1 NIC has " : std::to_string(addresses.size()) + " NICs have ";
+  out += driver.empty() ? "no driver" : "the driver " + driver + " and no RDMA device";
+  std::vector<std::string> shown = addresses;
+  if (shown.size() > kShown) {
+    shown.resize(kShown);
+    shown.emplace_back("...");
+  }
+  return out + " (" + joined(shown) + ")";
+}
+
+// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
+Finding no_rdma_at_all(const Node& node) {
+  // Driver and modules -> addresses.
+  std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups;
+  const bool records = records_drivers(node);
+  for (const Nic& nic : node.topology.nics) {
+    const PlatformFunction* function = function_of(node, nic.pci);
+    std::string driver;
+    if (function != nullptr) driver = function->kernel_driver;
+    const bool is_unknown = !records || (driver.empty() && !nic.netdevs.empty());
+    if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) continue;
+    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
+    if (modules == nullptr) continue;
+    std::set<std::string> load{std::string(modules->rdma)};
+    if (driver.empty()) load.emplace(modules->function);
+    groups[{driver, load}].push_back(nic.pci);
+  }
+  if (groups.empty())
+    return bad(
+        Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+        "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
+        "lspci -nn");
+  std::string observed;
+  std::set<std::string> modules;
+  for (const auto& [key, addresses] : groups) {
+    append_item(observed, without_rdma_text(addresses, key.first), "; ");
+    for (const std::string& each : key.second) modules.insert(each);
+  }
+  const std::string load = joined(modules, " ");
+  const std::string pattern = joined(modules, "|");
+  return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + observed,
+             "at least one",
+             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
+             "modprobe -a " + load + ". If that changes nothing, read why the driver failed: journalctl -k -g '" +
+                 pattern + "'");
+}
+
 void ask_port_state(const View& view, Findings& findings) {
   constexpr size_t kShown = 16;
   std::vector<std::string> waiting;  // functions that are down and may be unused
@@ -434,13 +535,23 @@ void ask_port_state(const View& view, Findings& findings) {
                            "Run the check in the container. Namespaces: ip netns list; rdma system show"));
   else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
     findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
-  else
-    findings.push_back(bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
-                           "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC "
-                           "on the PCI bus: lspci -nn"));
+  else findings.push_back(no_rdma_at_all(view.now));
 }
 
 }  // namespace
+
+Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
+  std::string setting = "LINK_TYPE_P1";
+  if (pci.ends_with(".1")) setting = "LINK_TYPE_P2";
+  const std::string value = layer == LinkLayer::infiniband ? "1" : "2", tool = "mlxconfig -d " + pci;
+  return {tool + " query " + setting + "; " + tool + " set " + setting + "=" + value + "; ",
+          {Work::ends_jobs, "then mlxfwreset -d " + pci + " reset"}};
+}
+
+Fix fix_of_far_link() {
+  return "The link is that of its physical function, on the host of this guest or pod: run fabric-agentctl diagnose "
+         "there, or report it to the operator of the host.";
+}
 
 std::optional<Finding> port_state_fault(const View& view, const Port& port) {
   const bool is_member = port.is_member() && port.carrier.has_value();
@@ -461,7 +572,8 @@ MaybeCause link_is_down(const PortContext& ctx) {
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   out.critical = fault->status == Status::critical;  // not of a member: the bond has another
   out.add(error_lines(ctx));
-  if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"})) {
+  if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
+      usual_link_layer(ctx.view, ctx.port)) {
     out.culprit = Culprit::host;
     out.next = fault->fix;
     return out;
@@ -470,11 +582,13 @@ MaybeCause link_is_down(const PortContext& ctx) {
   for (const Port& port : ctx.view.now.ports)
     if (is_down(port) && !is_switched_off(port) && port_state_fault(ctx.view, port)) ++down;
   if (static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
+    // Not one cable for each of them.
     out.culprit = Culprit::unknown;
     out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
     out.next.push_back("Find what the " + std::to_string(down) +
                        " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
                        "(journalctl -k)");
+    return out;
   }
   out.add_ambiguous(
       "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
@@ -534,6 +648,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{"Configure the same speed and FEC as on the switch port (" + show + "). ",
           {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}};
+  if (is_virtual(port)) fix = fix_of_far_link();
   for (const Port& member : view.now.ports)
     if (member.is_member() && member.bond == port.netdev && member.carrier == false)
       fix = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
@@ -548,7 +663,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
 void ask_rate(const View& view, Findings& findings) {
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
+    if (is_own_device(port) && is_active(port) && !misses_speed(view, port, for_gpus))
       findings.push_back(rate_finding(view, port, for_gpus));
 }
 
@@ -736,7 +851,10 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                    ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  return bad(Status::warning, port.id(), observed, expected,
+  const bool is_odd = std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
+  });
+  return bad(is_odd ? Status::critical : Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks.",
              "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }
@@ -918,8 +1036,9 @@ constexpr Measurement kLinkErrorsWindows[]{
     {.window = {"bit_errors", ratio, WindowLimits{1e-11, kNever, 20, 0, kMinute},
                 "errors after FEC per bit; 10 times as many up to 100 Gb/s", "ours: 100 times what IEEE 802.3 allows",
                 "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
-     .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
-                "on the path if there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
+     .meaning =
+         "Bits arrive damaged, and the packets are sent again. The cause is this link, or a device on the path if "
+         "there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
      .remedy = {"Check the module and its light: ethtool -m {netdev}. ",
                 {Work::at_link,
                  "Clean, reseat or replace the cable and the transceivers, then try another switch port."}},
@@ -1101,7 +1220,8 @@ MaybeCause device_reset(const PortContext& ctx) {
 }
 
 MaybeCause no_partner(const PortContext& ctx) {
-  if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
+  if (usual_link_layer(ctx.view, ctx.port)) return std::nullopt;  // port-state reports it
+  if (rx_power_low(ctx)) return std::nullopt;                     // the lanes identify the fault
   if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
     out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
                         ctx.port.netdev);
@@ -1310,7 +1430,8 @@ MaybeCause link_errors(const PortContext& ctx) {
   if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains)
     out.doubt("packets that overran the buffer count as damaged frames, and nothing else was damaged");
   if (!ctx.port.module)
-    out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
+    out.next.emplace_back(
+        fill_names("Read the module as root to find the faulty end: ethtool -m {netdev}", &ctx.port, {}));
   return out;
 }
 

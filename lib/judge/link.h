@@ -17,6 +17,12 @@ std::optional<std::string> why_unused(const View& view, const Port& port);
 // The finding of the rule port-state about a port; nullopt: it is not judged, or in order.
 std::optional<Finding> port_state_fault(const View& view, const Port& port);
 
+// How to give a port of an NVIDIA NIC the link layer.
+Fix fix_of_link_layer(const std::string& pci, LinkLayer layer);
+
+// The link of a guest's function is that of a physical function, which is on its host.
+Fix fix_of_far_link();
+
 // Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (802.3ba), 1e-13 above (802.3bs).
 double allowed_error_ratio(const Port& port);
 

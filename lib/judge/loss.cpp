@@ -326,6 +326,8 @@ MaybeCause loss_in_network(const PortContext& ctx) {
   if (!ctx.symptoms.has(loss) || discards_explain_loss(ctx, ctx.lossless_discards) || send_discards_explain_loss(ctx) ||
       wire_explains_loss(ctx) || is_tx_blocked(ctx))
     return std::nullopt;
+  // A transport that sends again over other paths finds its way around a loss.
+  if (capabilities_of(ctx.port.kernel_driver).resends_on_other_paths) return std::nullopt;
   if (gids_gone(ctx) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence))
     return std::nullopt;  // answers may not reach this port
   Cause out{.evidence = loss_lines(ctx)};

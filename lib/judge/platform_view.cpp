@@ -9,6 +9,11 @@ const PlatformFunction* function_of(const Node& node, const std::string& pci) {
   return find_in(node.platform.functions, pci);
 }
 
+bool records_drivers(const Node& node) {
+  return std::ranges::any_of(node.platform.functions,
+                             [](const auto& each) { return !each.second.kernel_driver.empty(); });
+}
+
 std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
   if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
   return *now.total - *before.total;

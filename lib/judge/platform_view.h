@@ -10,6 +10,9 @@ namespace fabric {
 // Null if nothing is known about the function.
 const PlatformFunction* function_of(const Node& node, const std::string& pci);
 
+// Whether the drivers of PCI functions are known: a captured tree may lack these links, and then shows none at all.
+bool records_drivers(const Node& node);
+
 // Errors since the earlier reading. nullopt: unknown, or the counts started again when the function was added.
 std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 

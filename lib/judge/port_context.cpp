@@ -531,6 +531,18 @@ bool is_down_by_fault(const PortContext& ctx) {
   return !is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port);
 }
 
+// Whether the port's reading of a check is a warning.
+bool is_warned(const PortContext& ctx, std::string_view key) {
+  const RuleWindow& window = *find_window(key);
+  const WindowLimits limits = limits_of(rule_policy(ctx.view), window);
+  if (limits.is_off() || is_suppressed(ctx.view, window.rule)) return false;
+  const auto reading = window.read_port(ctx.view, window, ctx.port);
+  return reading && status_of_reading(window, limits, *reading) != Status::ok;
+}
+
+// The checks of ports without RoCE's settings send here.
+bool has_discards_elsewhere(const PortContext& ctx) { return !is_roce(ctx.port) && is_warned(ctx, "port_discards"); }
+
 Symptoms symptoms_of(const PortContext& ctx) {
   using enum Symptom;
   const Signals& seen = ctx.signals;
@@ -544,7 +556,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
     out.add(link);
   if (ctx.sent.is_much(ctx) || rose(seen.pause_storm_events)) out.add(tx_pause);
   if (ctx.received.is_much(ctx)) out.add(rx_pause);
-  if (ctx.lossless_discards >= few) out.add(discards);
+  if (ctx.lossless_discards >= few || has_discards_elsewhere(ctx)) out.add(discards);
   if (is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty())
     out.add(pcie);
   if (starved_share(ctx).value_or(0) >= ctx.limit(kStarved)) out.add(starved);
@@ -558,6 +570,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
   // in the check loss, however many packets others sent.
   if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds))
     out.add(loss);
+  if (is_warned(ctx, "out_of_sequence") || is_warned(ctx, "retransmissions")) out.add(loss);
   if (rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)))
     out.add(receiver);
 
@@ -578,6 +591,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
   Symptoms of_transport;  // the others are of the wire, which another port has
   for (const Symptom each : {loss, receiver})
     if (out.has(each)) of_transport.add(each);
+  if (is_own_device(ctx.port) && has_discards_elsewhere(ctx)) of_transport.add(discards);
   return of_transport;
 }
 

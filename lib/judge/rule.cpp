@@ -56,7 +56,8 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
     }
   // "no ..." does not name the window: the text of a healthy port does not change from reading to reading.
   if (!moved) return out;
-  if (out.amount != 0 && sum.per == CounterSum::Per::packet)
+  // Without a counter of packets, the base is 1.
+  if (out.amount != 0 && sum.per == CounterSum::Per::packet && out.base > 1)
     out.evidence += " in " + number_text(out.base) + " packets";
   if (out.amount != 0 && sum.per == CounterSum::Per::bit)
     out.evidence += " (" + number_text(out.amount / out.base) + " of the bits)";
@@ -72,7 +73,8 @@ std::optional<Measured> read_counters(const View& view, const RuleWindow& window
 
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
   for (const Port& port : view.now.ports) {
-    if (is_virtual(port) && !(window.transport && is_endpoint(port))) continue;
+    // A guest sees the link of its function, and nothing of the port that has it.
+    if (is_virtual(port) && !is_own_device(port) && !(window.transport && is_endpoint(port))) continue;
     if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
   }
 }

@@ -3,6 +3,7 @@
 #include "judge/topology.h"
 
 #include "judge/engine.h"
+#include "judge/link.h"
 #include "judge/platform_view.h"
 #include "node/endpoints.h"
 #include "node/gpu.h"
@@ -28,11 +29,53 @@ std::string missing_text(const Built& built, size_t gpu) {
   return " Missing: " + places + ".";
 }
 
+// How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
+// in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
+Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
+  const auto is_beside = [&](const PciDevice& device) {
+    return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
+  };
+  const Nic* nic = find_where(topology.nics, is_beside);
+  if (nic == nullptr)
+    return {journal + "; ",
+            {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}};
+  return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
+          {Work::at_machine,
+           "If it stays away, " + nic->pci +
+               " lives, so the slot is in order: compare the firmware settings that decide how many functions and "
+               "ports the card has (mstconfig -d " +
+               nic->pci + " query, niccli, ...) with those of an equal card."}};
+}
+
+// "its driver mlx5_core is bound"; the state of a NIC that has no RDMA device.
+std::string driver_text(const Node& node, const Nic& nic) {
+  const PlatformFunction* function = function_of(node, nic.pci);
+  if (function != nullptr && !function->kernel_driver.empty())
+    return "the driver " + function->kernel_driver + " is bound";
+  if (records_drivers(node) && nic.netdevs.empty()) return "no driver is bound";
+  return {};
+}
+
+// How to give a NIC the RDMA device that equal ones have: the modules are loaded.
+Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
+  const PlatformFunction* function = function_of(node, nic.pci);
+  const std::string journal = "journalctl -k -g " + nic.pci;
+  if (function == nullptr || function->kernel_driver.empty()) {
+    if (records_drivers(node) && nic.netdevs.empty())
+      return journal + "; then bind its driver: echo " + nic.pci + " > /sys/bus/pci/drivers_probe";
+    return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
+  }
+  const std::string folder = "/sys/bus/pci/drivers/" + function->kernel_driver;
+  return {journal + "; devlink dev param show pci/" + nic.pci + " (enable_rdma, enable_roce); ",
+          {Work::ends_jobs, "then bind its driver again: echo " + nic.pci + " > " + folder + "/unbind; echo " +
+                                nic.pci + " > " + folder + "/bind"}};
+}
+
 // `like`: the NICs that have an RDMA device.
-Finding no_rdma_finding(const Nic& nic, const std::string& like) {
-  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
-             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             {Work::ends_jobs, "journalctl -k -g " + nic.pci + ", then reload its RDMA driver."});
+Finding no_rdma_finding(const Node& node, const Nic& nic, const std::string& like) {
+  std::string meaning = "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it";
+  if (const std::string driver = driver_text(node, nic); !driver.empty()) meaning += ": " + driver;
+  return bad(Status::critical, nic.name, "no RDMA device", "one, " + like, meaning + ".", fix_of_no_rdma(node, nic));
 }
 
 // True if the NUMA node of the NIC has no GPU, while GPUs elsewhere share a NIC although there is a NIC for each.
@@ -99,9 +142,12 @@ void ask_pairing(const View& view, Findings& findings) {
   // A known fault may explain why GPUs share a NIC.
   bool known = false;
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) known = known || placed.built->has_lost_nic(gpu);
+  // A missing function that is beside no GPU: `symmetry` reports it.
+  for (const MissingPart& part : placed.built->missing)
+    known = known || (part.kind == MissingPart::Kind::nic && part.gpus.empty());
   bool explained = too_far || known;
   if (!explained && placed.without_rdma) {
-    findings.push_back(no_rdma_finding(topology.nics[*placed.without_rdma], "like the others of its model"));
+    findings.push_back(no_rdma_finding(view.now, topology.nics[*placed.without_rdma], "like the others of its model"));
     explained = true;
   }
   Findings slower;
@@ -125,12 +171,12 @@ void ask_pairing(const View& view, Findings& findings) {
               {Work::in_machine,
                "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo"}));
     } else if (!explained && usual && most_alike(topology, gpus) > *usual) {
+      const std::string missing = missing_text(*placed.built, gpus.front());
       findings.push_back(
-          bad(Status::warning, nic.name, "serves " + gpu_names(topology, gpus),
+          bad(missing.empty() ? Status::warning : Status::critical, nic.name, "serves " + gpu_names(topology, gpus),
               std::to_string(*usual) + (*usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
               "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
-                  " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
-                  missing_text(*placed.built, gpus.front()),
+                  " of this model, these GPUs share one. The slowest pair sets the pace of a collective." + missing,
               {Work::in_machine,
                "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver."}));
     } else {
@@ -291,6 +337,98 @@ bool serves_missing_gpu(const Built& built, size_t nic) {
   return false;
 }
 
+// Why the NIC of a GPU is not where those of the other GPUs are.
+struct LostNic {
+  std::string observed;  // after the path to the nearest NIC
+  std::string meaning;   // after the meaning of `locality`
+  Fix fix;
+  bool is_proven = false;  // no design: critical
+};
+
+// "mlx5_2 (0000:4d:00.0)"
+std::string name_and_address(const Nic& nic) {
+  if (nic.name == nic.pci) return nic.pci;
+  return nic.name + " (" + nic.pci + ")";
+}
+
+LinkLayer layer_of(const Node& node, const Nic& nic) {
+  for (const Port& port : node.ports)
+    if (contains(nic.rdma, port.rdma) && port.link_layer != LinkLayer::unknown) return port.link_layer;
+  return LinkLayer::unknown;
+}
+
+std::optional<LostNic> lost_function_of(const Placement& placed, const Topology& topology, size_t gpu) {
+  const std::string text = missing_text(*placed.built, gpu);
+  if (text.empty()) return std::nullopt;
+  const MissingPart& part = *std::ranges::find_if(placed.built->missing, [&](const MissingPart& each) {
+    return each.kind == MissingPart::Kind::nic && contains(each.gpus, gpu);
+  });
+  std::string pattern = part.below;
+  if (!part.place.pci.empty()) pattern.insert(0, part.place.pci + "|");
+  return LostNic{
+      {}, text, fix_of_missing(topology, part.place.pci, "journalctl -k -g '" + pattern + "'"), part.certain};
+}
+
+LostNic without_rdma_device(const Node& node, const Nic& nic) {
+  std::string meaning = " " + name_and_address(nic) + " is of the same model and has no RDMA device";
+  if (const std::string driver = driver_text(node, nic); !driver.empty()) meaning += ": " + driver;
+  return {"; " + nic.pci + " has no RDMA device", meaning + ".", fix_of_no_rdma(node, nic), true};
+}
+
+// A NIC that is in the place where the other GPUs have theirs, and that no job can use for the GPU.
+std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed, size_t gpu) {
+  const Topology& topology = node.topology;
+  if (placed.compute.empty() || !placed.expected_paths[gpu]) return std::nullopt;
+  const LinkLayer usual = layer_of(node, topology.nics[placed.compute.front()]);
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    const auto path = path_class(topology.gpus[gpu], nic);
+    if (!path || *path > *placed.expected_paths[gpu] || contains(placed.compute, i)) continue;
+    if (nic.virtual_function || nic.nvlink_management) continue;
+    if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_alike(topology.nics[each], nic); }))
+      continue;
+    if (is_given_away(node, nic.pci)) {
+      const std::string& driver = function_of(node, nic.pci)->kernel_driver;
+      return LostNic{"; " + nic.pci + " is bound to " + driver,
+                     " The NIC of this GPU, " + nic.pci + ", is bound to " + driver +
+                         ": it is for a virtual machine or a user-space driver, not for the jobs of this machine.",
+                     "If jobs here use this GPU, give the NIC its own driver back: driverctl unset-override " +
+                         nic.pci + ". Else leave the GPU out of the jobs, or give it to the same virtual machine."};
+    }
+    if (!carries_rdma(nic)) {
+      LostNic out = without_rdma_device(node, nic);
+      out.is_proven = placed.without_rdma == i || placed.built->lost.contains(i);
+      return out;
+    }
+    const LinkLayer layer = layer_of(node, nic);
+    if (layer != usual && layer != LinkLayer::unknown && usual != LinkLayer::unknown)
+      return LostNic{"; " + nic.name + " has another link layer",
+                     " The NIC of this GPU, " + name_and_address(nic) + ", has the link layer " +
+                         std::string(to_text(layer)) + ", and the others " + std::string(to_text(usual)) + ".",
+                     fix_of_link_layer(nic.pci, usual)};
+  }
+  return std::nullopt;
+}
+
+std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, size_t gpu) {
+  const Topology& topology = node.topology;
+  if (auto out = lost_function_of(placed, topology, gpu)) return out;
+  if (auto out = useless_nic_of(node, placed, gpu)) return out;
+  if (placed.without_rdma) return without_rdma_device(node, topology.nics[*placed.without_rdma]);
+  std::string names, addresses;
+  for (const size_t nic : placed.pairing.idle) {
+    if (serves_missing_gpu(*placed.built, nic)) continue;
+    append_item(names, topology.nics[nic].name);
+    append_item(addresses, topology.nics[nic].pci);
+    if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
+  }
+  if (names.empty()) return std::nullopt;
+  return LostNic{
+      {},
+      " " + names + " serves no GPU and may be in the wrong slot.",
+      {"fabric-agentctl topo; ", {Work::in_machine, "then move NIC " + addresses + " to the slot next to this GPU."}}};
+}
+
 Finding locality_finding(const Node& node, const Placement& placed, size_t index) {
   const Topology& topology = node.topology;
   const Gpu& gpu = topology.gpus[index];
@@ -308,27 +446,14 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
                 {Work::in_machine, "then restore the missing NIC, or move the NIC to the slot next to this GPU."}};
   const std::string expected(to_text(placed.expected_paths[index].value_or(*path)));
   if (placed.is_too_far(index)) {
-    std::string lost = missing_text(*placed.built, index);
-    // The missing NIC may be present without RDMA or in another slot.
-    if (lost.empty() && placed.without_rdma) {
-      const Nic& nic = topology.nics[*placed.without_rdma];
-      std::string name = nic.pci;
-      if (nic.name != nic.pci) name = nic.name + " (" + nic.pci + ")";
-      lost = " " + name + " is of the same model and has no RDMA device (journalctl -k -g " + nic.pci + ").";
-    } else if (lost.empty()) {
-      std::string names;
-      for (const size_t nic : placed.pairing.idle) {
-        if (serves_missing_gpu(*placed.built, nic)) continue;
-        append_item(names, topology.nics[nic].name);
-        if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
-      }
-      if (!names.empty()) lost = " " + names + " serves no GPU and may be in the wrong slot.";
-    }
-    return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
+    LostNic lost{.fix = fix};
+    if (auto known = lost_nic_of(node, placed, index)) lost = std::move(*known);
+    return bad(lost.is_proven ? Status::critical : Status::warning, gpu.name, observed + lost.observed,
+               expected + ", like the other GPUs",
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
-                   lost,
-               fix);
+                   lost.meaning,
+               std::move(lost.fix));
   }
   if (path > placed.expected_paths[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
@@ -531,24 +656,6 @@ constexpr Words kWords[]{
      "The PCIe link trained lower than before.",
      {Work::in_machine,
       "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup; "}}};
-
-// How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
-// in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
-Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
-  const auto is_beside = [&](const PciDevice& device) {
-    return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
-  };
-  const Nic* nic = find_where(topology.nics, is_beside);
-  if (nic == nullptr)
-    return {journal + "; ",
-            {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}};
-  return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
-          {Work::at_machine,
-           "If it stays away, " + nic->pci +
-               " lives, so the slot is in order: compare the firmware settings that decide how many functions and "
-               "ports the card has (mstconfig -d " +
-               nic->pci + " query, niccli, ...) with those of an equal card."}};
-}
 
 // `parts`: the changed part, or all of one root bus with the same change.
 Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory,
@@ -822,6 +929,45 @@ Findings gpus_without_driver(const View& view) {
   return out;
 }
 
+// The driver that makes the GPU usable for jobs. nouveau has no compute and no GPUDirect.
+std::string_view gpu_module(const Gpu& gpu) {
+  switch (gpu.vendor) {
+    case kNvidia: return "nvidia";
+    case kAmd: return "amdgpu";
+    case kHabana: return "habanalabs";
+    default: return {};
+  }
+}
+
+// All GPUs of a model for data centers without their driver: none of them differs from another.
+void add_models_without_driver(const Node& node, Findings& out) {
+  constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
+  std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>> models;
+  for (const Gpu& gpu : node.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
+  for (const auto& [model, gpus] : models) {
+    const Gpu& first = *gpus.front();
+    const std::string_view module = gpu_module(first);
+    if (module.empty() || first.class_code >> 8 == kVga || !records_drivers(node)) continue;
+    // A captured tree may lack the links to drivers. One that has the power settings, which every function has, was
+    // captured whole.
+    std::set<std::string> drivers;
+    bool is_whole = true;
+    for (const Gpu* gpu : gpus) {
+      const PlatformFunction* function = function_of(node, gpu->pci);
+      is_whole = is_whole && function != nullptr && !function->power_control.empty();
+      drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
+    }
+    const bool is_none = drivers == std::set<std::string>{""} && is_whole;
+    if (!is_none && drivers != std::set<std::string>{"nouveau"}) continue;
+    const std::string count = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs");
+    std::string observed = "no kernel driver: " + count + ", the first at " + first.pci;
+    if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", the first at " + first.pci;
+    out.push_back(bad(Status::warning, "GPUs", std::move(observed), std::string(module),
+                      "Without the driver " + std::string(module) + " no job can use these GPUs.",
+                      "modprobe " + std::string(module) + "; journalctl -k -g " + std::string(module)));
+  }
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
@@ -837,7 +983,7 @@ void ask_symmetry(const View& view, Findings& findings) {
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;
     if (part.kind == MissingPart::Kind::rdma)
-      add(no_rdma_finding(topology.nics[*part.nic], "as in equal places of this machine"));
+      add(no_rdma_finding(view.now, topology.nics[*part.nic], "as in equal places of this machine"));
     else if (part.certain) add(missing_part_finding(*placed.built, topology, part));
   }
   const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
@@ -868,6 +1014,9 @@ void ask_symmetry(const View& view, Findings& findings) {
             fix + "."));
   }
   for (Finding& each : gpus_without_driver(view)) add(std::move(each));
+  Findings models;
+  add_models_without_driver(view.now, models);
+  for (Finding& each : models) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
 }

@@ -40,6 +40,32 @@ constexpr DriverRow kRows[] = {
     {"siw", {.breaks_nvidia_smi_topo = true}},
 };
 
+// The PCI ids of NICs that can do RDMA. A range without ids: by the driver alone, because other chips of the vendor
+// have ids between them (id tables and auxiliary_device_id tables below drivers/net/ethernet and drivers/infiniband/hw
+// of Linux 6.12; ionic_rdma: 6.18).
+struct RdmaRow {
+  RdmaModules modules;
+  uint16_t vendor = 0, first = 0, last = 0;
+};
+
+constexpr RdmaRow kRdmaRows[] = {
+    {{"mlx5_core", "mlx5_ib"}, 0x15b3, 0x1011, 0x10ff},
+    {{"mlx5_core", "mlx5_ib"}, 0x15b3, 0xa2d2, 0xa2df},
+    {{"mlx4_core", "mlx4_ib"}, 0x15b3, 0x1002, 0x1010},
+    {{"bnxt_en", "bnxt_re"}, 0x14e4, 0x1750, 0x1760},  // BCM575xx, BCM576xx
+    {{"bnxt_en", "bnxt_re"}, 0x14e4, 0x16d6, 0x16d8},  // BCM5741x
+    {{"bng_en", "bng_re"}},
+    {{"ice", "irdma"}, 0x8086, 0x1591, 0x159b},   // E810
+    {{"i40e", "irdma"}, 0x8086, 0x37d0, 0x37d3},  // X722
+    {{"ionic", "ionic_rdma"}, 0x1dd8, 0x1002, 0x1003},
+    {{"hns3", "hns_roce_hw_v2"}, 0x19e5, 0xa222, 0xa228},
+    {{"efa", "efa"}, 0x1d0f, 0xefa0, 0xefaf},
+    {{"mana", "mana_ib"}, 0x1414, 0x00b9, 0x00ba},
+    {{"erdma", "erdma"}, 0x1ded, 0x107f, 0x107f},
+    {{"qede", "qedr"}},
+    {{"cxgb4", "iw_cxgb4"}},
+};
+
 }  // namespace
 
 const Capabilities& capabilities_of(std::string_view kernel_driver) {
@@ -47,6 +73,16 @@ const Capabilities& capabilities_of(std::string_view kernel_driver) {
   const DriverRow* row = find_where(kRows, [&](const DriverRow& each) { return each.kernel_driver == kernel_driver; });
   if (row == nullptr) return kNone;
   return row->capabilities;
+}
+
+const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device) {
+  const RdmaRow* row = find_where(kRdmaRows, [&](const RdmaRow& each) {
+    const bool is_model = vendor == each.vendor && each.first <= device && device <= each.last;
+    if (kernel_driver.empty()) return is_model;
+    // Of some drivers, few models can do RDMA.
+    return kernel_driver == each.modules.function && (is_model || (kernel_driver != "i40e" && kernel_driver != "hns3"));
+  });
+  return row == nullptr ? nullptr : &row->modules;
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

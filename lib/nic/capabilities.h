@@ -2,6 +2,7 @@
 // Facts about a NIC other than its settings and counters, by its kernel driver.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace fabric {
@@ -25,6 +26,14 @@ struct Capabilities {
 
 // All false or 0 for an unknown driver.
 const Capabilities& capabilities_of(std::string_view kernel_driver);
+
+// The kernel modules that a NIC needs for RDMA.
+struct RdmaModules {
+  std::string_view function;  // the driver of its PCI function
+  std::string_view rdma;      // the one that makes the RDMA device; may be the same
+};
+// By the driver that is bound, else, without a driver, by the PCI ids. Null: not known as a NIC with RDMA.
+const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
 // (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP has protocol "iw". Empty: neither.

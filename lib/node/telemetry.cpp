@@ -125,11 +125,15 @@ Attempt TelemetryReader::read(Port& port) {
     return move_answer(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
   });
   // The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux 6.12), so
-  // this reason cannot contradict the driver's.
-  if (port.link_status && !port.link_status->up.value_or(true) && port.link_status->reason.empty()) {
+  // this reason cannot contradict the driver's. Old kernels and captured trees have the flags alone.
+  const bool is_up = port.link_status ? port.link_status->up.value_or(true) : is_active(port);
+  if (!is_up && !netdev_.empty() && (!port.link_status || port.link_status->reason.empty())) {
     constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
     const auto flags = parse_number<unsigned>(access_.root.line_of("sys/class/net/" + netdev_ + "/flags"), 16);
-    if (flags && (*flags & kUp) == 0) port.link_status->reason = kSwitchedOff;
+    if (flags && (*flags & kUp) == 0) {
+      if (!port.link_status) port.link_status = LinkStatus{.up = false};
+      port.link_status->reason = kSwitchedOff;
+    }
   }
   port.fec.reset();
   fec_.ask(attempt, start,

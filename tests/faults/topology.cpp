@@ -90,7 +90,7 @@ Faults places() {
            node->ports.erase(node->ports.begin() + 1);
          }
        }),
-       "locality", W, "NODE to mlx5_0"},
+       "locality", C, "NODE to mlx5_0"},
       {"nic-without-rdma", "the RDMA driver did not bind to one of the NICs",
        "the NIC without an RDMA device, its port gone, also before", at_gpu([](Machine& m) {
          m.plan.erase(m.port().id());
@@ -99,7 +99,7 @@ Faults places() {
            node->ports.erase(node->ports.begin() + 1);
          }
        }),
-       "locality", W},
+       "locality", C},
       {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each",
        "GPUs by two on a switch; one NIC of eight is gone",
        [](Machine& m) {
@@ -120,7 +120,7 @@ Faults places() {
          }
          return m.now.topology.nics[0].name;
        },
-       "pairing", W, "serves GPU0 and GPU1"},
+       "pairing", C, "serves GPU0 and GPU1"},
       {"numa-unknown", "the firmware does not report the socket of a GPU", "Gpu::numa absent", at_gpu([](Machine& m) {
          move_away(m.gpu());
          m.gpu().numa.reset();

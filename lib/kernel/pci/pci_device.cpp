@@ -48,7 +48,8 @@ bool is_guests_function(std::string_view pci_id) {
   constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a",
                                        "15b3:101c", "15b3:101e", "15b3:a2d3", "14e4:1806", "14e4:1807",
                                        "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b", "1dd8:1003",
-                                       "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f"};
+                                       "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f", "1d0f:efa0",
+                                       "1d0f:efa1", "1d0f:efa2", "1d0f:efa3", "1414:00ba", "1ded:107f"};
   return contains(kIds, pci_id);
 }
 

@@ -93,7 +93,14 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   node.now.ports.clear();
   node.before.ports.clear();
   for (Nic& nic : node.now.topology.nics) nic.rdma.clear();
-  EXPECT_EQ(port_states(node), "port-state host unknown: no RDMA device\n");
+  EXPECT_EQ(port_states(node),
+            "port-state host critical: no RDMA device: 4 NICs have the driver mlx5_core and no RDMA device "
+            "(0000:14:00.0, 0000:24:00.0, 0000:34:00.0, 0000:44:00.0)\n");
+  Node plain = node.now;
+  plain.topology.gpus.clear();
+  EXPECT_TRUE(has(test::said({.now = plain}, {"port-state"}), "host unknown: no RDMA device: 4 NICs"));
+  plain.platform.functions.clear();
+  EXPECT_EQ(test::said({.now = plain}, {"port-state"}), "port-state host unknown: no RDMA device\n");
   for (Nic& nic : node.now.topology.nics) nic.vendor = kCray, nic.class_code = 0x020000;
   EXPECT_EQ(port_states(node), "");
 }
@@ -529,7 +536,7 @@ const PlantedDefects& defects() {
        },
        finds("roce-mtu", "mlx5_1/1", W, "netdev 1500, RoCE 1024")},
       {"link_local_only", [](Healthy& n) { n.now.ports[0].gids.resize(2); },
-       finds("gid", "mlx5_0/1", W, "only link-local")},
+       finds("gid", "mlx5_0/1", C, "only link-local")},
       {"gid_types_unread",
        [](Healthy& n) {
          for (Gid& gid : n.now.ports[0].gids) gid.type.clear();

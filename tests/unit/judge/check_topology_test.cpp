@@ -177,7 +177,7 @@ TEST(Symmetry, GpusThatShareANicByDesignHideNoLoss) {
   ASSERT_EQ(all(), "");
   node.topology.nics[5].rdma.clear();
   std::erase_if(node.ports, [&](const Port& port) { return port.rdma == "mlx5_5"; });
-  EXPECT_EQ(all(), "symmetry mlx5_5 warning: no RDMA device\n");
+  EXPECT_EQ(all(), "symmetry mlx5_5 critical: no RDMA device\n");
   node.topology.nics.erase(node.topology.nics.begin() + 5);
   EXPECT_TRUE(has(all(), "symmetry ") && has(all(), "critical: no NIC function")) << all();
 }
@@ -195,7 +195,7 @@ TEST(Symmetry, NicsOfSeveralVendorsAreComparedTogether) {
   for (Port& port : dark.ports) port.state = 1;
   EXPECT_EQ(said(dark), "") << "just booted";
   remove_nic(node, 6);
-  EXPECT_EQ(said(node), "locality GPU6 warning: NODE to mlx5_7\n");
+  EXPECT_EQ(said(node), "locality GPU6 critical: NODE to mlx5_7\n");
 }
 
 TEST(Symmetry, AnotherNodeOfTheSocketIsByDesign) {

@@ -536,7 +536,7 @@ TEST(PairingCheck, TheNicWithoutRdma) {
   Node shared = two_gpus_on_a_switch();
   Nic& lost = shared.topology.nics[6];
   lost.rdma.clear();
-  EXPECT_EQ(said(shared), "pairing mlx5_6 warning: no RDMA device\n");
+  EXPECT_EQ(said(shared), "pairing mlx5_6 critical: no RDMA device\n");
   lost.bond = "bond0";
   EXPECT_EQ(said(shared), "pairing mlx5_7 warning: serves GPU6 and GPU7\n")
       << "a bond's second leg has no device of its own";
@@ -587,7 +587,13 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
   for (const Nic& nic : node.topology.nics) node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
-  EXPECT_EQ(symmetry(), "") << "not installed, or a captured tree without these links";
+  EXPECT_EQ(symmetry(), "") << "a captured tree without these links";
+  for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control = "on";
+  EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n");
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "vfio-pci";
+  EXPECT_EQ(symmetry(), "");
+  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nouveau";
+  EXPECT_EQ(symmetry(), "symmetry GPUs warning: nouveau: 4 GPUs, the first at 0000:13:00.0\n");
 }
 
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {

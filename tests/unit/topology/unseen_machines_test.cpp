@@ -123,7 +123,7 @@ TEST(UnseenMachines, PortsThatServeNoGpuNeedNeitherMtuNorAddressForRoce) {
   leave_as_installed(node.ports[8]);
   EXPECT_EQ(said(), "") << "storage, or the management network";
   leave_as_installed(node.ports[7]);
-  EXPECT_TRUE(has(said(), "gid mlx5_7/1 warning: only link-local") && has(said(), "roce-mtu mlx5_7/1 warning"))
+  EXPECT_TRUE(has(said(), "gid mlx5_7/1 critical: only link-local") && has(said(), "roce-mtu mlx5_7/1 warning"))
       << said();
   take_down(node.ports[7]);
   EXPECT_EQ(said(), "") << "port-state reports it";
