@@ -226,7 +226,7 @@ std::string PortManager::link_wait(const PortEntry& entry, qos::Instant now) {
 
 bool PortManager::waits_for_member(const std::string& id) const {
   const PortEntry* entry = find_in(table_.entries(), id);
-  return entry != nullptr && entry->waits_for_member && results_.has_pending(id);
+  return entry != nullptr && entry->waits_for_member && (results_.has_pending(id) || releases_.is_restoring(id));
 }
 
 std::vector<std::string> PortManager::links_recovered() {
@@ -254,11 +254,14 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
     results_.replace(id, {});
     return {};
   }
+  entry.waits_for_member = !link_wait(entry, now).empty();
+  if (entry.waits_for_member) return {};
   auto locked = lock(now);
   if (!locked) return locked.error();
   if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) {
     restored_.insert(id);
     unsettled_.add(entry.port);
+    if (entry.carrier.value_or(false)) entry.restarted = now;
   }
   return {};
 }

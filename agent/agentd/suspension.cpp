@@ -8,8 +8,11 @@ namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
 
-// A record that no later reading can make valid: it awaits nothing. After every other error an apply may be pending.
-static bool is_faulty(const Error& error) { return error.code == EBADMSG || error.code == kNewerFormat; }
+// A record that no later reading can make valid, or a folder that is a file: nothing is awaited. After every other
+// error an apply may be pending.
+static bool is_faulty(const Error& error) {
+  return error.code == EBADMSG || error.code == kNewerFormat || error.code == ENOTDIR;
+}
 
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;

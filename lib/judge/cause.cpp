@@ -35,12 +35,14 @@ struct SymptomText {
   Symptom symptom;
   std::string_view text;
   FixRow collect;
+  FixRow collect_infiniband{};  // empty: `collect`
 };
 constexpr SymptomText kTexts[]{
     {Symptom::tx_pause, "this port sends pause",
      "Measure pause time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
     {Symptom::rx_pause, "this port is paused by its peer",
-     "Read CNPs and ECN marks: rdma statistic show link {rdma}\nRead the PFC counters of {peer}"},
+     "Read CNPs and ECN marks: rdma statistic show link {rdma}\nRead the PFC counters of {peer}",
+     "Read the waits for credits (PortXmitWait) and the discards along the path: ibqueryerrors"},
     {Symptom::loss,
      "RDMA packets are lost or reordered",
      {"Read the discards of this port (ethtool -S {netdev}) and of {peer}\nEnable LLDP",
@@ -104,13 +106,8 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   const FixRow* fix = &rule.fix;
   if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = &rule.fix_lossy;
   if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = &rule.fix_scheduled;
+  if (ctx.port.link_layer == LinkLayer::infiniband && !rule.fix_infiniband.empty()) fix = &rule.fix_infiniband;
   if (rule.is_cause()) add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
-  // InfiniBand has credits in place of PFC and ECN.
-  if (ctx.port.link_layer == LinkLayer::infiniband)
-    std::erase_if(out.fix, [](const Fix& each) {
-      const std::string text = each.text();
-      return text.find("PFC") != std::string::npos || text.find("(ECN)") != std::string::npos;
-    });
   return out;
 }
 
@@ -212,7 +209,10 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
     const bool is_far = text.symptom == Symptom::loss && ctx.port.role == PortRole::guest_function;
-    add_lines(out.fix, is_far ? kCollectInGuest : text.collect, ctx);
+    const FixRow* collect = &text.collect;
+    if (ctx.port.link_layer == LinkLayer::infiniband && !text.collect_infiniband.empty())
+      collect = &text.collect_infiniband;
+    add_lines(out.fix, is_far ? kCollectInGuest : *collect, ctx);
   }
   add_candidates(out, left, candidates);
   add_far_measurement(out, ctx);

@@ -409,6 +409,10 @@ constexpr Rule kLossInNetwork{
         "for ECN marks before it drops.\nCheck that congestion control works at the senders (ecn_rp, ecn_np, CNPs): "
         "fabric-agentctl show --port {netdev}\nRule out damaged frames (FCS, FEC) on the path.\nRun on the far ends: "
         "fabric-agentctl diagnose",
+    .fix_infiniband =
+        "Look for discards and errors of the ports along the path: ibqueryerrors\nRun on the far ends: fabric-agentctl "
+        "diagnose (their discards are losses here)\nWith adaptive routing, packets out of sequence alone are not loss: "
+        "set it in [fabric].",
     .limits = {&kFewEvents, &kLossRatio, &kLossyRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .culprit = Culprit::network,
     .status = Status::critical,

@@ -136,7 +136,8 @@ struct Rule {
   // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). Of a cause: steps separated by
   // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
   FixRow fix{};
-  FixRow fix_lossy{}, fix_scheduled{};  // of a cause, on fabrics of these kinds; empty: `fix`
+  // Of a cause, on fabrics of these kinds; empty: `fix`. InfiniBand has credits in place of PFC.
+  FixRow fix_lossy{}, fix_scheduled{}, fix_infiniband{};
   std::array<const Limit*, 7> limits{};
   // The settings whose present values the rule judges. In audit mode a finding about a value that enforcement would
   // change is listed and does not count, as that of the setting itself.

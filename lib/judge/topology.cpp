@@ -828,9 +828,36 @@ bool are_nics_missing_too(const Placement& placed) {
          });
 }
 
-Finding odd_gpus_finding(const Placement& placed, const Topology& topology) {
+// The root ports that equal those above GPUs, with nothing below them.
+std::vector<std::string> empty_ports(const Node& node) {
+  std::set<std::string> used;
+  const auto add = [&](const PciDevice& device) {
+    used.insert(device.pci);
+    used.insert(device.bridges.begin(), device.bridges.end());
+  };
+  for (const Gpu& gpu : node.topology.gpus) add(gpu);
+  for (const Nic& nic : node.topology.nics) add(nic);
+  std::vector<std::string> out;
+  for (const auto& [pci, function] : node.platform.functions)
+    if (!used.contains(pci)) out.push_back(pci);
+  return out;
+}
+
+Finding odd_gpus_finding(const Placement& placed, const Node& node) {
+  const Topology& topology = node.topology;
   const OddGpus& odd = *placed.built->odd_gpus;
   const size_t count = odd.whole - topology.gpus.size();
+  const std::vector<std::string> empty = empty_ports(node);
+  if (are_nics_missing_too(placed) && empty.size() == count && count * 3 <= topology.gpus.size()) {
+    const std::string ports = joined(empty, " and ");
+    return bad(
+        Status::critical, empty.front(), "nothing below " + ports,
+        "a GPU and a NIC, as below " + std::to_string(topology.gpus.size()) + " equal ports",
+        "Nothing is below " + ports + ", where equal ports have a GPU and its NIC: the PCIe switch above both, or " +
+            "the link to it, did not come up.",
+        {"lspci -vv -s " + empty.front() + " (LnkSta); journalctl -k -g '" + joined(empty, "|") + "|pciehp'; ",
+         {Work::in_machine, "then power the node off and on, and check the switch board, its cables and its power."}});
+  }
   if (are_nics_missing_too(placed))
     return bad(
         Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
@@ -961,7 +988,7 @@ void ask_symmetry(const View& view, Findings& findings) {
   }
   const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
   if (auto places = gpus_of_places(*placed.built)) add(std::move(*places));
-  else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, topology));
+  else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
     // A device, or all devices of a root bus.
@@ -1008,7 +1035,8 @@ constexpr Rule kSymmetry{
         "places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer places, "
         "the "
         "check reports the only NIC function of its model without an RDMA device, a card without function 0, a Data "
-        "Direct function without its ConnectX-8, 7 or 15 GPUs, fewer GPUs than compute NIC cards, if each socket "
+        "Direct function without its ConnectX-8, 7 or 15 GPUs (with the empty root port, if one equals those above the "
+        "GPUs), fewer GPUs than compute NIC cards, if each socket "
         "has the same number of cards and at most one GPU fewer or another socket has a GPU for each, and four or "
         "eight "
         "GPUs on one socket and fewer on the other, each on a switch with a NIC. A device is on "

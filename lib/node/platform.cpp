@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -37,6 +38,35 @@ void add(const Root& root, const std::string& address, Platform& out) {
 void add_with_bridges(const Root& root, const PciDevice& device, Platform& out) {
   add(root, device.pci, out);
   for (const std::string& bridge : device.bridges) add(root, bridge, out);
+}
+
+std::string ids_of(const Root& root, const std::string& address) {
+  const std::string folder = "sys/bus/pci/devices/" + address;
+  return root.line_of(folder + "/vendor") + ":" + root.line_of(folder + "/device") + " " +
+         root.line_of(folder + "/class");
+}
+
+// "01.0" of "0000:37:01.0"
+std::string_view slot_in_bus(std::string_view address) { return address.substr(address.rfind(':') + 1); }
+
+// Adds the root ports that equal those above all GPUs, on other buses, and have nothing below them.
+void add_empty_ports(const Root& root, const Topology& topology, Platform& out) {
+  std::set<std::string> ports, used;
+  for (const Gpu& gpu : topology.gpus)
+    if (!gpu.bridges.empty()) ports.insert(gpu.bridges.back());
+  if (ports.size() < 3) return;
+  const std::string ids = ids_of(root, *ports.begin());
+  const std::string_view slot = slot_in_bus(*ports.begin());
+  for (const std::string& port : ports)
+    if (slot_in_bus(port) != slot || ids_of(root, port) != ids) return;
+  for (const Nic& nic : topology.nics) used.insert(nic.bridges.begin(), nic.bridges.end());
+  for (const std::string& name : root.names_in("sys/bus/pci/devices")) {
+    if (slot_in_bus(name) != slot || ports.contains(name) || used.contains(name) || ids_of(root, name) != ids) continue;
+    const auto below = root.list("sys/bus/pci/devices/" + name);
+    if (below &&
+        std::ranges::none_of(*below, [](const std::string& each) { return pci::parse_address(each).has_value(); }))
+      add(root, name, out);
+  }
 }
 
 GpuDirect read_gpudirect(const Root& root) {
@@ -142,6 +172,7 @@ Platform read(const Root& root, const Topology& topology) {
         bar.resizable = root.number_in<uint64_t>(folder + "/resource" + std::to_string(bar.number) + "_resize", 16);
   }
   for (const Nic& nic : topology.nics) add_with_bridges(root, nic, out);
+  add_empty_ports(root, topology, out);
 
   for (const auto& [address, function] : out.functions) {
     const std::string& group = function.iommu_group;

@@ -35,7 +35,7 @@ struct Bar {
   bool operator==(const Bar&) const = default;
 };
 
-// A GPU, a NIC, or a bridge above one of them.
+// A GPU, a NIC, a bridge above one of them, or a root port that equals those above all GPUs and has nothing below it.
 struct PlatformFunction {
   PcieLink link;
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound

@@ -462,7 +462,7 @@ void expect_fitting_steps(const Finding& finding, bool is_guest) {
 TEST(FixRows, HaveTheKindOfTheirWork) {
   for (const Rule& rule : rules()) {
     if (rule.is_cause())
-      for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled})
+      for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled, &rule.fix_infiniband})
         for (const StepRow& step : *fix) expect_kind(kWords, rule.id, step.work, step.text);
     for (const Measurement& each : rule.windows)
       for (const FixRow* fix : {&each.remedy, &each.elsewhere})

@@ -1524,7 +1524,7 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
     EXPECT_FALSE(manager_->waits_for_member(a));
     EXPECT_TRUE(manager_->waits_for_member(b));
     EXPECT_EQ(second.carrier_downs, 0U);
-    EXPECT_TRUE(has(setting("mtu", b).detail, "the link of " + first.name)) << setting("mtu", b).detail;
+    EXPECT_TRUE(has(setting("pfc", b).detail, "the link of " + first.name)) << setting("pfc", b).detail;
     now_ += seconds(2);
     look(b);
     EXPECT_EQ(second.carrier_downs, 0U) << "the first link is still down";
@@ -1532,6 +1532,19 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
     else now_ += seconds(30);
     look(b);
     EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
+    EXPECT_FALSE(manager_->waits_for_member(b));
+    // A released bond gets its original settings in the same way.
+    first.link_up();
+    second.link_up();
+    now_ += seconds(60);
+    reload(policy_of(kEnforce + kRestore + "disruptive = \"now\"\n", ""));
+    EXPECT_EQ(first.pfc.pfc_en, 0);
+    EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
+    EXPECT_TRUE(manager_->waits_for_member(b));
+    first.link_up();
+    now_ += seconds(2);
+    look(b);
+    EXPECT_EQ(second.pfc.pfc_en, 0);
     EXPECT_FALSE(manager_->waits_for_member(b));
   }
 }

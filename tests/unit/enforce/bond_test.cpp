@@ -188,7 +188,6 @@ TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
     }
   ASSERT_EQ(tos(), 136U);
   ASSERT_EQ(eth1.pfc.pfc_en, 0x10);
-  watched = true;
   const Changes changes = qos::write_in_rounds(kernel, ports, std::chrono::milliseconds(0), [&](Port& port) {
     Changes done = qos::restore(kernel, port, originals, terms);
     for (SimNic* nic : {&eth0, &eth1}) nic->link_up();

@@ -427,7 +427,8 @@ TEST(Remedy, WhatIsLeftOfARowIsAText) {
       }
   };
   for (const Rule& rule : rules()) {
-    for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled}) expect_texts(rule.id, *fix);
+    for (const FixRow* fix : {&rule.fix, &rule.fix_lossy, &rule.fix_scheduled, &rule.fix_infiniband})
+      expect_texts(rule.id, *fix);
     for (const Measurement& each : rule.windows)
       for (const FixRow* fix : {&each.remedy, &each.elsewhere}) expect_texts(each.window.key, *fix);
   }

@@ -435,6 +435,43 @@ TEST(FewPlaces, AGpuThatIsGoneWithItsNic) {
   }
 }
 
+// Eight root ports, each with a switch, a GPU and a NIC below it, except `empty`. Port 9 is another one for a slot.
+void add_ports(test::Tree& tree, int empty) {
+  for (const char* node : {"0", "1"})
+    tree.file(std::string("sys/devices/system/node/node") + node + "/cpulist", std::string(node) + "\n");
+  for (int i = 1; i <= 9; ++i) {
+    const std::string digit = std::to_string(i), bus = "0000:" + digit, numa = i <= 4 ? "0" : "1";
+    const std::string root = "pci" + bus + "0", port = bus + "0:01.0";
+    const std::string above =
+        test::add_pci(tree, {root, port, "0x8086", i == 9 ? "0x352b" : "0x352a", "0x060400", numa});
+    tree.file(above + "/power_state", "D0\n");
+    if (i == empty || i == 9) continue;
+    const std::string upper = root + "/" + port + "/" + bus + "1:00.0/" + bus;
+    test::add_pci(tree, {upper + "2:00.0", bus + "3:00.0", "0x10de", "0x2330", "0x030200", numa});
+    const std::string nic =
+        test::add_pci(tree, {upper + "2:01.0", bus + "4:00.0", "0x15b3", "0x1021", "0x020000", numa});
+    const std::string rdma = "mlx5_" + digit;
+    tree.link(nic + "/infiniband/" + rdma + "/device", "../..");
+    tree.link("sys/class/infiniband/" + rdma, "../../" + nic.substr(4) + "/infiniband/" + rdma);
+  }
+}
+
+TEST(FewPlaces, APortWithNothingBelowItIsNamed) {
+  for (int empty = 0; empty <= 8; ++empty) {
+    test::Tree tree;
+    add_ports(tree, empty);
+    auto kernel = open_kernel(tree.path());
+    ASSERT_TRUE(kernel);
+    const Node node = scan(*kernel);
+    ASSERT_EQ(node.topology.gpus.size(), empty == 0 ? 8u : 7u);
+    const auto said = test::complaints_of({.now = node}, {"symmetry", "locality", "pairing"});
+    ASSERT_EQ(said.size(), empty == 0 ? 0u : 1u) << test::describe(said);
+    if (empty == 0) continue;
+    EXPECT_EQ(said[0].subject, "0000:" + std::to_string(empty) + "0:01.0");
+    EXPECT_EQ(said[0].status, Status::critical);
+  }
+}
+
 // "It was GPU5" counts the GPUs that are missing, too.
 TEST(Symmetry, AMissingGpuHasTheNumberThatItHad) {
   for (size_t first = 0; first < 8; ++first)
