@@ -48,7 +48,7 @@ constexpr std::string_view kComplaintWords =
 // Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =
     "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"
-    "workaround|timeout set to|error cleared|overflow cleared|successfully";
+    "workaround|timeout set to|firmware first mode|error cleared|overflow cleared|successfully";
 // A note of mlx5_core in the form of its warnings.
 constexpr std::string_view kMarkedNote = "advertised sufficient power";
 

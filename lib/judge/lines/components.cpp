@@ -56,9 +56,9 @@ constexpr LineMessage kRows[] = {
     // ---- Units of systemd.
     complaining(
         "service-rdma-other", host,
-        "systemd[*openibd|systemd[*rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*mst.|"
-        "systemd[*iwpmd|systemd[*opafm|systemd[*roce|systemd[*bnxt|systemd[*sriov|systemd[*efa|systemd[*lldpad|systemd["
-        "*lldpd|systemd[*dcb|systemd[*lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
+        "systemd[*openibd|systemd[*^rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*^mst.|"
+        "systemd[*iwpmd|systemd[*opafm|systemd[*^roce|systemd[*^bnxt|systemd[*sriov|systemd[*^efa|systemd[*lldpad|systemd["
+        "*lldpd|systemd[*^dcb|systemd[*^lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
          "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
@@ -67,7 +67,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "service-gpu-other", host,
         "systemd[*nvidia|^nvidia-*.service: |^dcgm-*.service: "
-        "|systemd[*dcgm|systemd[*nvlsm|systemd[*imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
+        "|systemd[*dcgm|systemd[*nvlsm|systemd[*^imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
         "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
         "",
         {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
@@ -76,8 +76,8 @@ constexpr LineMessage kRows[] = {
         "systemctl --failed; nvidia-smi", "systemd"),
     complaining("service-job-other", host,
                 "systemd[*slurm|^kubelet.service|^slurmd.service|^slurmctld.service|^containerd.service|^docker."
-                "service|systemd[*munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
-                "pbs|systemd[*lsf",
+                "service|systemd[*^munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
+                "pbs|systemd[*^lsf",
                 "",
                 {"A service that starts jobs did not start or ended (Slurm, kubelet, containerd). Usual causes: its "
                  "configuration, a full file system, or a service that it needs. ",

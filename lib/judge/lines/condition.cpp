@@ -24,7 +24,8 @@ constexpr Condition kConditions[] = {
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
-     "parity error|nvlink error|over nvlink|machine check|fallen off|row remap|^ras error|catastrophic|"
+     "parity error|nvlink error|over nvlink|machine check exception|machine check event|machine check error|"
+     "fallen off|row remap|^ras error|catastrophic|"
      "lane error|needs to be replaced|bad block|^cmci storm|link has been reset",
      {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
       "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
@@ -42,8 +43,9 @@ constexpr Condition kConditions[] = {
      true},
     {"says-hot",
      host,
-     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature*critical|"
-     "thermal shutdown|thermal trip|temperature above|too hot|critical temperature",
+     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is critical|temperature critical|"
+     ""
+     "thermal shutdown|temperature above|too hot|critical temperature",
      {"By its words a part of this host is too hot: it slows down, or switches off. Look at fans, air flow and dust, "
       "and at the temperature of the other parts."},
      true},
@@ -52,7 +54,7 @@ constexpr Condition kConditions[] = {
      cable,
      "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|"
      "low optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module|"
-     "module not present|bad cable|cable error|signal detect",
+     "xcvr*not present|transceiver*not present|module not present in port|bad cable|cable error|signal detect",
      {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
       "other end. ",
       {Work::at_link, "Insert or reseat the cable, clean the connectors, then try another cable or module."}},
@@ -61,7 +63,7 @@ constexpr Condition kConditions[] = {
      cable,
      "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|"
      "no carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|"
-     "port state is down|port is not active|no link",
+     "port state is down|port is not active|no link detected|no link on|no link,",
      {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
@@ -79,8 +81,8 @@ constexpr Condition kConditions[] = {
 
     {"says-duplicate",
      network,
-     "duplicate*guid|duplicated*guid|duplicate*address|duplicate*ip|address conflict|conflicting address|"
-     "duplicate*lid|duplicate*mac",
+     "duplicate*guid|duplicated*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|"
+     "duplicate*^lid |duplicate*^mac ",
      {"By its words two nodes of the network have the same address or GUID: a cloned host, a NIC with the GUID of "
       "another one, or a loop in the cabling. The line, or the next one, names the two."},
      true},
@@ -141,7 +143,7 @@ constexpr Condition kConditions[] = {
 
     {"says-no-address-space",
      host,
-     "no space for [|can't assign|failed to assign|bar*failed|no mmio|mmio*exhausted|bar-usage|bar1*full|bar*no space",
+     "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar*failed|no mmio|mmio*exhausted|bar-usage|bar1*full|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -156,9 +158,8 @@ constexpr Condition kConditions[] = {
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
      "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
-     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|not "
-     "enough|"
-     "insufficient|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more|no free|ring is full|"
+     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
+     "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more room|no free|ring is full|"
      "resource pressure|memory pressure|oom-kill|oom kill|max_map_count",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
@@ -166,7 +167,7 @@ constexpr Condition kConditions[] = {
 
     {"says-killed",
      software,
-     "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error|"
+     "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error (core|error: bus error|(bus error)|bus error:|"
      "was killed|return code = -|exit code -|exitcode: -|exit code: -",
      {"By its words a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if memory is "
       "used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first error of "
@@ -186,13 +187,15 @@ constexpr Condition kConditions[] = {
 
     {"says-rejected",
      peer,
-     "connection refused|refused|connection rejected|rejected|access refused",
+     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the request|"
+     "refused the login|refused connection|request refused|access refused|connection*rejected|request*rejected|"
+     "rejected by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."}},
 
     {"says-unreachable",
      network,
-     "network is unreachable|no route to host|host unreachable|host is unreachable|unreachable|host is down|"
+     "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination unreachable|unreachable host|host is down|"
      "no route|network error|cannot reach|could not reach|not reachable",
      {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
       "host that is off. ip route get ADDRESS, then ping."}},
@@ -212,7 +215,8 @@ constexpr Condition kConditions[] = {
      "unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|"
      "is not a valid|is not valid|not a valid|missing required|configuration error|config error|config file|"
      "configuration file|misconfigur|syntax error|parse error|cannot parse|could not parse|failed to parse|"
-     "environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
+     "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
+     "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
      "does not match|mismatch|inconsistent|truncated|different number|number of*must|disabled or failed|"
      "is deprecated",
      {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
@@ -245,9 +249,54 @@ constexpr Condition kConditions[] = {
       "before this line."}},
 };
 
+// What a line of the kernel or of another service must name, so that its words mean a GPU, a NIC, the network or a job.
+constexpr std::string_view kSubjects =
+    "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|roce|infiniband|^ib_|^ib |"
+    "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"
+    "openmpi|pmix|^prte|^orte|slurm|^srun|torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|thermal|"
+    "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
+    "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
+    "nvme-fabrics|nvmf|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
+// Services and tools whose lines have no "NAME[PID]:".
+constexpr std::string_view kOtherPrograms =
+    "[error] |[warn] |[crit] |\" http/1.|\" http/2|utc [*] error:|utc [*] fatal:|[*] error:  |^wandb:|^pip:|error: pip|"
+    "^git:|^fatal: |huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|"
+    "quorumcnxmanager|gnome|dbus|rsyslogd:";
+// Lines of a healthy start, or settings, although a word of them is one of errors.
+constexpr std::string_view kOrdinary =
+    "module verification failed|timeout set to|startup timeout|socket timeout:|idle timeout|s timeout @|"
+    "omp_num_threads environment variable|machine check architecture supported|machine check reporting enabled|"
+    "firmware first mode";
+
+// Whether it has the beginning of a line of the kernel or of a service: "[   12.345] ", " kernel: ", "NAME[PID]: ".
+bool has_program(std::string_view line) {
+  if (line.starts_with('[')) {
+    const std::string_view time = trim(line.substr(1, line.substr(1).find(']')));
+    if (!time.empty() && time.find('.') != std::string_view::npos &&
+        time.find_first_not_of("0123456789.") == std::string_view::npos)
+      return true;
+  }
+  if (line.find(" kernel: ") != std::string_view::npos) return true;
+  for (size_t end = line.find("]: "); end != std::string_view::npos; end = line.find("]: ", end + 1)) {
+    size_t at = end;
+    while (at > 0 && is_digit(line[at - 1])) --at;
+    if (at == end || at < 2 || line[at - 1] != '[') continue;
+    const char before = line[at - 2];
+    if (is_digit(before) || (before >= 'a' && before <= 'z') || before == ')') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const Condition> conditions() { return kConditions; }
+
+bool is_of_other_program(std::string_view line) {
+  const std::string small = lower(line.substr(0, kMaxLine));
+  return (has_any(small, kOtherPrograms) || has_program(small)) && !has_any(small, kSubjects);
+}
+
+bool is_ordinary(std::string_view line) { return has_any(lower(line.substr(0, kMaxLine)), kOrdinary); }
 
 const Condition* condition_of(std::string_view line) {
   const std::string small = lower(line.substr(0, kMaxLine));

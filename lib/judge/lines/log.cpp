@@ -131,7 +131,10 @@ void Log::take(Line line) {
   const Codes codes = codes_of(line.text);
   const LineMessage* message = recognize(line.text, codes);
   const bool is_known = message != nullptr && !message->is_component();
+  if (message == nullptr && is_ordinary(line.text)) return;
   const Condition* condition = is_known ? nullptr : condition_of(without_denials(line.text));
+  const bool is_other = message == nullptr && codes.texts.empty() && is_of_other_program(line.text);
+  if (is_other) condition = nullptr;
   if (message == nullptr && !is_error(line.text, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
@@ -140,7 +143,7 @@ void Log::take(Line line) {
               .first = line.number,
               .count = 1};
   if (!found.time) found.time = time_of(line.text, now_, uptime_);
-  if (!is_known) found.error = codes.error;
+  if (!is_known && !is_other) found.error = codes.error;
   found.condition = condition;
   if (message != nullptr && message->status != 0 && codes.status == 0) count(found.codes, status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);

@@ -51,6 +51,9 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL found a GPU that NVML does not list: the container has only some GPUs of the host, or the ranks of a job "
      "run in containers with different GPUs. Give every rank's container all GPUs of the job. The GPU itself works.",
      "nvidia-smi -L; echo $NVIDIA_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES", "NCCL src/misc/nvmlwrap.cc"},
+    {"nccl-optional-symbol", none, "dlvsym failed on ibv_|dlvsym failed on mlx5dv_|dlvsym failed on efadv_",
+     "This release of rdma-core lacks a function that NCCL uses only if it is there, and NCCL goes on without it.",
+     "ls -l /usr/lib/x86_64-linux-gnu/libibverbs.so*; env | grep LD_LIBRARY_PATH", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-no-plugin", none,
      "NET/Plugin: Could not find|NET/Plugin: No plugin found|NET/Plugin: Failed to find ncclNet|"
      "TUNER/Plugin: Could not find|PROFILER/Plugin: Could not find",
@@ -62,7 +65,7 @@ constexpr LineMessage kNcclRows[] = {
      "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
      "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
-    {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki|GIN*failed|ncclGin*failed|GDAKI*failed",
+    {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki|^GIN*failed|ncclGin*failed|GDAKI*failed",
      "GPU-initiated networking (GIN, GDAKI) could not set up its queue pair through DOCA: DOCA, driver or firmware are "
      "too old, or the port needs a GID (GRH). NCCL_GIN_TYPE=2 uses the proxy instead, as a test.",
      "ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca",
