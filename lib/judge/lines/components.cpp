@@ -56,8 +56,10 @@ constexpr LineMessage kRows[] = {
     // ---- Units of systemd.
     complaining(
         "service-rdma-other", host,
-        "systemd[*openibd|systemd[*^rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*^mst.|"
-        "systemd[*iwpmd|systemd[*opafm|systemd[*^roce|systemd[*^bnxt|systemd[*sriov|systemd[*^efa|systemd[*lldpad|systemd["
+        "systemd[*openibd|systemd[*^rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*^"
+        "mst.|"
+        "systemd[*iwpmd|systemd[*opafm|systemd[*^roce|systemd[*^bnxt|systemd[*sriov|systemd[*^efa|systemd[*lldpad|"
+        "systemd["
         "*lldpd|systemd[*^dcb|systemd[*^lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
@@ -1385,15 +1387,16 @@ constexpr LineMessage kRows[] = {
            "swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR database#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
            "",
            "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon "
-           "the modules and fans, bgp the routes. Usual causes: a configuration that the chip rejects, a table that is "
-           "used up, a module or fan, or a chip that does not answer (syncd).",
+           "the modules and the cooling, bgp the routes. Usual causes: a configuration that the chip rejects, a table "
+           "that is "
+           "used up, a module or the cooling, or a chip that does not answer (syncd).",
            "show interfaces status; show logging; show platform summary; docker ps",
            "SONiC sonic-swss, sonic-sairedis"),
     complaining(
         "sonic-warning-other", unknown,
         "WARNING swss#|WARNING syncd#|WARNING pmon#|WARNING bgp#|WARNING teamd#|WARNING lldp#|WARNING orchagent", "",
         "A container of SONiC on a switch warns: orchagent (swss) writes the configuration, syncd drives the chip, "
-        "pmon the modules and fans, bgp the routes. Usual causes: a request that is repeated later, a module or "
+        "pmon the modules and the cooling, bgp the routes. Usual causes: a request that is repeated later, a module or "
         "neighbor that is not ready, or a configuration that the chip does not support. An ERR line of the same time "
         "has more.",
         "show interfaces status; show logging", "SONiC sonic-swss, sonic-sairedis"),

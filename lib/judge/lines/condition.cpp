@@ -43,7 +43,8 @@ constexpr Condition kConditions[] = {
      true},
     {"says-hot",
      host,
-     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is critical|temperature critical|"
+     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is "
+     "critical|temperature critical|"
      ""
      "thermal shutdown|temperature above|too hot|critical temperature",
      {"By its words a part of this host is too hot: it slows down, or switches off. Look at fans, air flow and dust, "
@@ -143,7 +144,8 @@ constexpr Condition kConditions[] = {
 
     {"says-no-address-space",
      host,
-     "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar*failed|no mmio|mmio*exhausted|bar-usage|bar1*full|^bar*no space for [mem",
+     "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar*failed|no "
+     "mmio|mmio*exhausted|bar-usage|bar1*full|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -159,7 +161,9 @@ constexpr Condition kConditions[] = {
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
      "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
      "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
-     "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more room|no free|ring is full|"
+     "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
+     "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
+     "room|no free|ring is full|"
      "resource pressure|memory pressure|oom-kill|oom kill|max_map_count",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
@@ -167,7 +171,8 @@ constexpr Condition kConditions[] = {
 
     {"says-killed",
      software,
-     "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error (core|error: bus error|(bus error)|bus error:|"
+     "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error "
+     "(core|error: bus error|(bus error)|bus error:|"
      "was killed|return code = -|exit code -|exitcode: -|exit code: -",
      {"By its words a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if memory is "
       "used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first error of "
@@ -187,15 +192,18 @@ constexpr Condition kConditions[] = {
 
     {"says-rejected",
      peer,
-     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the request|"
+     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
+     "request|"
      "refused the login|refused connection|request refused|access refused|connection*rejected|request*rejected|"
-     "rejected by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login rejected",
+     "rejected by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login "
+     "rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."}},
 
     {"says-unreachable",
      network,
-     "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination unreachable|unreachable host|host is down|"
+     "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination "
+     "unreachable|unreachable host|host is down|"
      "no route|network error|cannot reach|could not reach|not reachable",
      {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
       "host that is off. ip route get ADDRESS, then ping."}},

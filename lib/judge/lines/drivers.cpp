@@ -268,7 +268,8 @@ constexpr LineMessage kDriverRows[] = {
      "address with rp_filter 2, arp_ignore 1 and arp_announce 2.",
      "ip rule; ip route get {peer}; sysctl net.ipv4.conf.all.rp_filter", "Linux net/ipv4/route.c"},
     {"ipv6-link-wait", none, "ADDRCONF(NETDEV_UP)*link is not ready",
-     "IPv6 waits for the link of this netdev, as at each start; 'link becomes ready' follows when it is up. If it never "
+     "IPv6 waits for the link of this netdev, as at each start; 'link becomes ready' follows when it is up. If it "
+     "never "
      "does, the port has no link.",
      "ip -br link", "Linux net/ipv6/addrconf.c"},
     {"pci-io-space", none, "no space for [io |[io *can't assign|[io *failed to assign|failed to assign [io ",
@@ -542,7 +543,8 @@ constexpr LineMessage kDriverRows[] = {
      "lspci -vv -s {pci} | grep LnkSta", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
 
     // Any driver; -110 and others are errnos.
-    {"driver-load-failed", host, "probe of *:*:*.*failed with error|*:*:*.*probe with driver*failed with error|probe of *rdma*failed with error|"
+    {"driver-load-failed", host,
+     "probe of *:*:*.*failed with error|*:*:*.*probe with driver*failed with error|probe of *rdma*failed with error|"
      "probe of *roce*failed with error|probe of mlx*failed with error|probe of *.eth*failed with error|"
      "*rdma*probe with driver*failed with error|mlx*probe with driver*failed with error",
      "A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "

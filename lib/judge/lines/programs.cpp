@@ -14,7 +14,8 @@ constexpr LineMessage kProgramRows[] = {
      "snapshotter * in metadata plugin|load plugin*io.containerd.snapshotter|initialize a tracing processor|"
      "kernel does not support swap|kernel does not support cgroup|bridge-nf-call-ip*is disabled|locating sandbox id|"
      "config version `*deprecated",
-     "containerd or Docker tries every plugin and limit when it starts, and goes on without those that this host lacks.",
+     "containerd or Docker tries every plugin and limit when it starts, and goes on without those that this host "
+     "lacks.",
      "systemctl status containerd docker", "containerd, Docker moby"},
     {"nvshmem-not-mlx5", software, "is not enumerated as an mlx5 device",
      "NVSHMEM's IBGDA, by which the GPU drives the NIC itself, works with mlx5 only, and skips this device. Without "

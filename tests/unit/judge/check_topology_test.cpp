@@ -234,7 +234,7 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
       << text;
 
   node = whole;
-  for (Port& port : node.ports) port.pci_id = "15b3:1021";
+  for (size_t i = 0; i < 8; ++i) node.ports[i].pci_id = "15b3:1021";  // not those of storage
   node.ports[2].link_layer = LinkLayer::infiniband;
   node.ports[2].state = 1;
   node.ports[2].phys_state = 2;
