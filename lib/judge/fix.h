@@ -93,4 +93,7 @@ struct Fix {
   [[nodiscard]] std::string text() const;
 };
 
+// Without the steps of such work, and the ";" before them.
+Fix without(Fix fix, Work work);
+
 }  // namespace fabric

@@ -582,12 +582,13 @@ MaybeCause link_is_down(const PortContext& ctx) {
   for (const Port& port : ctx.view.now.ports)
     if (is_down(port) && !is_switched_off(port) && port_state_fault(ctx.view, port)) ++down;
   if (static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
-    // Not one cable for each of them.
     out.culprit = Culprit::unknown;
     out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
     out.next.push_back("Find what the " + std::to_string(down) +
                        " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
                        "(journalctl -k)");
+    for (const Fix& line : fault->fix)  // not one cable for each of them
+      if (Fix rest = without(line, Work::at_link); !rest.empty()) out.next.push_back(std::move(rest));
     return out;
   }
   out.add_ambiguous(

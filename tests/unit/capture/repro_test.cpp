@@ -28,7 +28,7 @@ const std::vector<Row>& own_rows() {
        {"GPU0: mlx5_0 (PIX)", "GPU7: mlx5_7 (PIX)"},
        {kHealthy[0], kHealthy[1]}},
       {"nic_gone",
-       {"WARNING  locality  GPU2", "0000:48:00.0, beside GPU2"},
+       {"CRITICAL  locality  GPU2", "0000:48:00.0, beside GPU2"},
        {},
        {"GPU2: mlx5_0 (NODE, shared by 2 GPUs)"},
        {"CRITICAL  pcie"}},
