@@ -133,7 +133,7 @@ void Log::take(Line line) {
   const bool is_known = message != nullptr && !message->is_component();
   if (message == nullptr && is_ordinary(line.text)) return;
   const Condition* condition = is_known ? nullptr : condition_of(without_denials(line.text));
-  const bool is_other = message == nullptr && codes.texts.empty() && is_of_other_program(line.text);
+  const bool is_other = message == nullptr && is_of_other_program(line.text);
   if (is_other) condition = nullptr;
   if (message == nullptr && !is_error(line.text, condition)) return;
   Found found{.message = message,

@@ -600,6 +600,69 @@ TEST(LogConditions, AreNotFoundInsideWords) {
     EXPECT_EQ(condition_of(line), nullptr) << line << ": " << condition_of(line)->id;
 }
 
+// Lines of healthy hosts: a start, a service of another kind, a setting, a word with another meaning.
+TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
+  for (const std::string line : {
+           "[    1.2] Intel machine check reporting enabled on CPU#0.",
+           "Jul 27 14:41:58 node-a kernel: Intel machine check architecture supported.",
+           "[    0.9] ata9: SATA link down (SStatus 0 SControl 300)",
+           "[    5.2] ice: module verification failed: signature and/or required key missing - tainting kernel",
+           "[    8.3] nvme nvme0: Shutdown timeout set to 10 seconds",
+           "[    8.6] cfg80211: failed to load regulatory.db",
+           "[    7.7] HEST: Enabling Firmware First mode for corrected errors.",
+           "[  232.9]          res 40/00:01:01:4f:c2/00:00:00:00:00/00 Emask 0x10 (ATA bus error)",
+           "[    0.5] platform eisa.0: Cannot allocate resource for EISA slot 1",
+           "Nov 28 10:00:01 node-a systemd[1]: user@1000.service: Killing process 1234 (sleep) with signal SIGKILL.",
+           "Nov 28 10:00:01 node-a systemd[1]: logrotate.service: Main process exited, code=exited, status=1/FAILURE",
+           "Nov 28 10:00:01 node-a sshd[123]: error: kex_exchange_identification: Connection closed by remote host",
+           "Nov 28 10:00:01 node-a sshd[9]: fatal: Timeout before authentication for 10.1.2.3 port 51234",
+           "Nov 28 10:00:01 node-a smartd[33]: Device: /dev/sda [SAT], can't monitor Offline_Uncorrectable count",
+           "Nov 28 10:00:01 node-a dbus-daemon[9]: [system] Rejected send message, 2 matched rules; type=\"error\"",
+           "Nov 28 10:00:01 node-a snapd[33]: error: cannot refresh: dial tcp: i/o timeout",
+           "Nov 28 10:00:01 node-a irqbalance[33]: Cannot change IRQ 145 affinity: Operation not permitted",
+           "Nov 28 10:00:01 node-a kubelet[4]: I1128 10:00:01.1 44 prober.go:107] \"Probe failed\" err=\"connection refused\"",
+           "2026/11/28 10:00:01 [error] 12#12: *5 upstream timed out (110: Connection timed out), client: 10.1.2.3",
+           "[Mon Dec 05 01:04:31 2026] [error] [client 10.1.2.3] Directory index forbidden by rule: /var/www/html/",
+           "2026-11-28 10:00:01 UTC [99] ERROR:  duplicate key value violates unique constraint \"machines_pkey\"",
+           "wandb: Network error (ConnectionError), entering retry loop.",
+           "Error: the user refused the offer, and the contract was rejected",
+           "JS WARNING: [appIcons.js 1090]: unreachable code after return statement",
+           "[    2.0] akm8963: probe of 0-000c failed with error -5",
+           "R11-M0 RAS APP FATAL ciod: LOGIN chdir(/p/x) failed: wrong folder",
+       })
+    for (const Found& found : found_in(line + "\n")) {
+      EXPECT_EQ(found.message, nullptr) << line << ": " << found.message->id;
+      EXPECT_EQ(found.condition, nullptr) << line << ": " << found.condition->id;
+      EXPECT_TRUE(found.error.empty()) << line << ": " << found.error;
+    }
+  for (const std::string line : {
+           "[    4.2] IPv6: ADDRCONF(NETDEV_UP): eno1: link is not ready",
+           "[    7.5] pci 0000:01:00.0: BAR 7: failed to assign [io  size 0x0020]",
+           "node-a:1:1 [0] NCCL INFO dlvsym failed on ibv_reg_mr_iova2 - /usr/lib/libibverbs.so.1: undefined symbol",
+           "dockerd[44]: level=warning msg=\"Your kernel does not support swap memory limit\"",
+       })
+    for (const Found& found : found_in(line + "\n")) {
+      ASSERT_NE(found.message, nullptr) << line;
+      EXPECT_EQ(found.message->cause, Cause::none) << line << ": " << found.message->id;
+    }
+}
+
+// What the same programs say of a port, a GPU or a job is shown.
+TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
+  for (const auto& [line, id] : {
+           std::pair("systemd-udevd[49841]: eth1: Failed to rename network interface: Device or resource busy", "says-busy"),
+           std::pair("[ 5372.3] pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"),
+           std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
+           std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
+                     "says-killed"),
+       }) {
+    const auto found = found_in(std::string(line) + "\n");
+    ASSERT_EQ(found.size(), 1u) << line;
+    ASSERT_NE(found[0].condition, nullptr) << line;
+    EXPECT_EQ(found[0].condition->id, id) << line;
+  }
+}
+
 // With the component that prints the line; another condition is another finding.
 TEST(LogConditions, AreOfAComponentToo) {
   const auto found = found_in(
