@@ -27,12 +27,4 @@ bool Fix::empty() const { return std::ranges::all_of(steps, &std::string::empty,
 
 std::string Fix::text() const { return text_of(steps); }
 
-Fix without(Fix fix, Work work) {
-  std::erase_if(fix.steps, [&](const Step& step) { return has_any(step.work, work); });
-  if (fix.empty()) return {};
-  std::string& last = fix.steps.back().text;
-  while (last.ends_with(' ') || last.ends_with(';') || last.ends_with('\n')) last.pop_back();
-  return fix;
-}
-
 }  // namespace fabric

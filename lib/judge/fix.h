@@ -93,7 +93,4 @@ struct Fix {
   [[nodiscard]] std::string text() const;
 };
 
-// Without the steps of such work, and the ";" before them.
-Fix without(Fix fix, Work work);
-
 }  // namespace fabric

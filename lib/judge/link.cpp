@@ -587,14 +587,12 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.next.push_back("Find what the " + std::to_string(down) +
                        " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
                        "(journalctl -k)");
-    for (const Fix& line : fault->fix)  // not one cable for each of them
-      if (Fix rest = without(line, Work::at_link); !rest.empty()) out.next.push_back(std::move(rest));
-    return out;
+  } else {
+    out.add_ambiguous(
+        "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
+        "Read the state of the port at " + ctx.peer_label() +
+            ": if it is enabled and has no link either, it is the cable or one of its modules.");
   }
-  out.add_ambiguous(
-      "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
-      "Read the state of the port at " + ctx.peer_label() +
-          ": if it is enabled and has no link either, it is the cable or one of its modules.");
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)
     out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));

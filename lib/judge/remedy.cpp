@@ -9,6 +9,15 @@
 namespace fabric {
 namespace {
 
+// The fix without its steps of such work. Rows are written so that the rest is a text (fix.h).
+Fix without(Fix fix, Work work) {
+  std::erase_if(fix.steps, [&](const Step& step) { return has_any(step.work, work); });
+  if (fix.empty()) return {};
+  std::string& last = fix.steps.back().text;
+  while (last.ends_with(' ') || last.ends_with(';') || last.ends_with('\n')) last.pop_back();
+  return fix;
+}
+
 bool has_any(const Fix& fix, Work work) {
   return std::ranges::any_of(fix.steps, [&](const Step& step) { return has_any(step.work, work); });
 }

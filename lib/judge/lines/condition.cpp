@@ -261,13 +261,15 @@ constexpr Condition kConditions[] = {
 constexpr std::string_view kSubjects =
     "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib |"
     "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"
-    "openmpi|pmix|^prte|^orte|slurm|^srun|torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal |^thermal_zone|^pci|^0000:|"
+    "openmpi|pmix|^prte|^orte|slurm|^srun|torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal "
+    "|^thermal_zone|^pci|^0000:|"
     "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
     "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
     "nvme-fabrics|nvmf|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
-    "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] fatal:|[*] error:  |^wandb:|^pip:|error: pip|"
+    "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "
+    "fatal:|[*] error:  |^wandb:|^pip:|error: pip|"
     "^git:|^fatal: |huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|"
     "quorumcnxmanager|gnome|dbus|rsyslogd:";
 // Lines of a healthy start, or settings, although a word of them is one of errors.
