@@ -620,7 +620,7 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
            "Nov 28 10:00:01 node-a dbus-daemon[9]: [system] Rejected send message, 2 matched rules; type=\"error\"",
            "Nov 28 10:00:01 node-a snapd[33]: error: cannot refresh: dial tcp: i/o timeout",
            "Nov 28 10:00:01 node-a irqbalance[33]: Cannot change IRQ 145 affinity: Operation not permitted",
-           "Nov 28 10:00:01 node-a kubelet[4]: I1128 10:00:01.1 44 prober.go:107] \"Probe failed\" err=\"connection refused\"",
+           "Nov 28 10:00:01 node-a kubelet[4]: I1128 10:00:01.1 44 prober.go:107] Probe failed: connection refused",
            "2026/11/28 10:00:01 [error] 12#12: *5 upstream timed out (110: Connection timed out), client: 10.1.2.3",
            "[Mon Dec 05 01:04:31 2026] [error] [client 10.1.2.3] Directory index forbidden by rule: /var/www/html/",
            "2026-11-28 10:00:01 UTC [99] ERROR:  duplicate key value violates unique constraint \"machines_pkey\"",
@@ -650,7 +650,8 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
 // What the same programs say of a port, a GPU or a job is shown.
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
-           std::pair("systemd-udevd[49841]: eth1: Failed to rename network interface: Device or resource busy", "says-busy"),
+           std::pair("systemd-udevd[49841]: eth1: Failed to rename network interface: Device or resource busy",
+                     "says-busy"),
            std::pair("[ 5372.3] pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"),
            std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
            std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
