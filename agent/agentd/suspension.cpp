@@ -104,7 +104,8 @@ void Suspension::end_reverted() {
     environment_.log(
         {message_id::trouble, LOG_WARNING,
          done.error().text() +
-             "; the reload does not enforce yet what was reverted: tried again until the record is removed"});
+             "; the configuration is not enforced until the record of the reverted apply is removed; trying again each "
+             "second"});
 }
 
 Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports whose thresholds the driver computes anew when their link has returned after a write (Driver::settle). They
-// are kept in a file, because the agent may end before the link is back. The file is below /run: a reboot ends the
-// wait.
+// The ports that wait for carrier-up after a write: the driver then computes their thresholds from the link speed
+// (Driver::settle). They are kept in a file below /run, because the agent may end before carrier-up; a reboot resets
+// the NIC.
 #pragma once
 
 #include "agentd/environment.h"

@@ -285,7 +285,7 @@ class Pass {
       Reading seen = have_;
       update(seen, foreign_have_[i], foreign_);
       const Qos want = expected_of(driver_, policy_, seen);
-      // A plan shows what is written when the other ports have followed.
+      // A plan also shows the writes that wait for those of the other ports.
       if (dry_run_)
         for (const Setting& setting : kSettings)
           if (has_key(foreign_, setting.id) && has_value(setting, seen.values)) copy_value(setting, want, seen.values);

@@ -337,7 +337,7 @@ constexpr LineMessage kRows[] = {
     marked("ucx-context-other", software, kUcx,
            "ucp_context|ucp_mm.c|ucp_rkey|ucp_device|ucp_version|uct_md|uct_component",
            "UCX's context: the devices, transports and memory types that it may use. Usual causes: UCX_TLS or "
-           "UCX_NET_DEVICES exclude what is needed, a transport that this UCX was built without, memory that no "
+           "UCX_NET_DEVICES exclude the needed devices, a transport that this UCX was built without, memory that no "
            "transport can register, or a wrong argument of the program.",
            kUcxDevices, "UCX src/ucp/core"),
     marked("ucx-protocol-other", unknown, kUcx,

@@ -43,10 +43,8 @@ constexpr Condition kConditions[] = {
      true},
     {"says-hot",
      host,
-     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is "
-     "critical|temperature critical|"
-     ""
-     "thermal shutdown|temperature above|too hot|critical temperature",
+     "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is critical|"
+     "temperature critical|thermal shutdown|temperature above|too hot|critical temperature",
      {"By its words a part of this host is too hot: it slows down, or switches off. Look at fans, air flow and dust, "
       "and at the temperature of the other parts."},
      true},
@@ -245,8 +243,7 @@ constexpr Condition kConditions[] = {
      "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
      "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open",
      {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
-      "loaded, "
-      "or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
+      "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
 
     {"says-timeout",
      unknown,

@@ -234,14 +234,25 @@ void Log::finish() {
     for (const Counted& address : each.pci) count(cause->pci, address.text);
     each.count = 0;
   }
-  // A component's message beside a known cause is shown with it: the usual causes of the component say less.
+  // A component's message right after a known cause is shown with it, because the usual causes of the component say
+  // less; not if its words name a cause of their own, or if it names another port or device.
+  const auto names_another = [](const Found& each, const Found& cause) {
+    const auto differs = [](const std::vector<Counted>& names, const std::vector<Counted>& known) {
+      return std::ranges::any_of(names, [&](const Counted& name) {
+        return find_where(known, [&](const Counted& one) { return one.text == name.text; }) == nullptr;
+      });
+    };
+    return (!each.named.ports.empty() && each.named.ports != cause.named.ports) || differs(each.pci, cause.pci) ||
+           differs(each.elsewhere, cause.elsewhere);
+  };
   for (Found& each : found_) {
     if (each.message == nullptr || !each.message->is_component() || each.message->cause != Cause::unknown) continue;
+    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != Cause::unknown)) continue;
     Found* cause = nullptr;  // the last one before it
     for (Found& other : found_)
       if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
           other.message->cause != Cause::none && other.first < each.first && each.first - other.first <= kNear &&
-          (cause == nullptr || other.first > cause->first))
+          !names_another(each, other) && (cause == nullptr || other.first > cause->first))
         cause = &other;
     if (cause == nullptr) continue;
     cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});

@@ -1319,7 +1319,7 @@ TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
   manager_->set_policy(policy_of(kEnforce));  // a reload
-  EXPECT_TRUE(said(message_id::trouble, "tried again until the record is removed"));
+  EXPECT_TRUE(said(message_id::trouble, "until the record of the reverted apply is removed"));
   EXPECT_TRUE(manager_->must_watch_confirm());
   EXPECT_TRUE(manager_->watch_confirm().again);
   EXPECT_TRUE(has(status_text(manager_->view()), "not confirmed"));

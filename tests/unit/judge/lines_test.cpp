@@ -677,6 +677,15 @@ TEST(LogConditions, AreOfAComponentToo) {
   EXPECT_EQ(found[2].condition->id, "says-unreachable");
 }
 
+// A second fault is a finding of its own, also right after a known one.
+TEST(LogComponents, OfAnotherFaultAreNotShownWithTheCauseBeforeThem) {
+  const std::string cause = "node-a:1:2 [0] proxy.cc:1 NCCL WARN Cuda failure 'out of memory'\n";
+  const auto count = [&](const std::string& line) { return found_in(cause + line).size(); };
+  EXPECT_EQ(count("node-a:1:2 [0] misc/socket.cc:44 NCCL WARN some call broke\n"), 1u);
+  EXPECT_EQ(count("node-a:1:2 [0] misc/socket.cc:44 NCCL WARN some call broke on mlx5_9\n"), 2u);
+  EXPECT_EQ(count("node-a:1:2 [0] misc/socket.cc:44 NCCL WARN some call broke: Network is unreachable\n"), 2u);
+}
+
 // Words that are enough for an error, without a mark of severity; not in lines that are marked as informational.
 TEST(LogConditions, SomeAreErrorsWithoutAMark) {
   const auto found = found_in("swss#orchagent: Set operation status DOWN to host interface Ethernet164\n");
