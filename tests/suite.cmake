@@ -70,7 +70,7 @@ foreach(_example ${_examples})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
 
-suite_test(lint/instances COMMAND tests/parts/instances ${_tools}/promtool)
+suite_test(lint/examples COMMAND tests/parts/examples ${_tools}/promtool)
 
 # ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)
@@ -123,8 +123,8 @@ suite_test(fleet/pairs COMMAND tests/fleet/alerts --speed 6 NEEDS programs COST 
 set_tests_properties(fleet/pairs PROPERTIES RUN_SERIAL ON)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)
 suite_test(fleet/compat COMMAND tests/parts/compat ${PROJECT_BINARY_DIR}/agent/fabric-exporter ${_machines} NEEDS programs COST 100 LABELS all)
-suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 NEEDS programs LABELS all COST 400)
-suite_test(fleet/shards COMMAND tests/fleet/shards NEEDS programs LABELS all COST 100)
+suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 4 NEEDS programs LABELS all COST 400)
+suite_test(fleet/shards COMMAND tests/fleet/shards --speed 4 NEEDS programs LABELS all COST 100)
 
 # ---- The virtual GPU server. NAME.sh is a script for the guest. Each has one boot, with the built package and the tests in its share.
 # A line "# run: OPTIONS" sets the options of tests/vm/run. Several such lines cause several boots; "# run with --all: OPTIONS" causes

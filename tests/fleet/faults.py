@@ -21,6 +21,8 @@ class Fault:
             return False
         if 'device' in labels:
             return labels['device'] in self.devices
+        if 'rail' in labels:
+            return f'mlx5_{labels["rail"]}' in self.devices
         if 'switch' in labels:
             return labels['switch'] in self.switches
         return 'instance' in labels and not self.devices
