@@ -151,18 +151,6 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
   return false;
 }
 
-// Whether the machine has two, four, eight, ... GPUs with `more`, and equally many on each socket.
-bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
-  std::map<int, size_t> by_socket;
-  const auto count = [&](const PciDevice& gpu) {
-    ++by_socket[socket_of(topology, gpu).value_or(gpu.numa.value_or(-1))];
-  };
-  for (const Gpu& gpu : topology.gpus) count(gpu);
-  for (const PciDevice* gpu : more) count(*gpu);
-  return std::has_single_bit(topology.gpus.size() + more.size()) &&
-         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
-}
-
 // Which parts can be in each other's slots.
 enum class Movable : uint8_t { none, nics, all };
 
@@ -520,6 +508,20 @@ void find_by_direct(const Topology& topology, const Units& units, std::vector<Mi
   }
 }
 
+bool is_on_switch(const Gpu& gpu, const PciDevice& nic) {
+  const auto path = path_class(gpu, nic);
+  return path && *path <= PathClass::PXB;
+}
+
+// Whether every GPU has equally many functions of the model on its switch.
+bool is_beside_each_gpu(const Topology& topology, const Units& units, const Model& model) {
+  std::set<std::ptrdiff_t> counts;
+  for (const Gpu& gpu : topology.gpus)
+    counts.insert(std::ranges::count_if(
+        units, [&](const Unit& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
+  return counts.size() == 1 && !counts.contains(0);
+}
+
 // Finds existing functions that have no RDMA device although the others have one.
 void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
   if (std::ranges::all_of(units, &Unit::rdma)) return;
@@ -539,9 +541,12 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
     }
   }
   const auto add = [&](const Unit& unit) {
-    if (found.insert(unit.index).second)
-      out.push_back(
-          {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
+    if (!found.insert(unit.index).second) return;
+    MissingPart part{
+        .kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index};
+    for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+      if (is_on_switch(topology.gpus[gpu], unit.device)) part.gpus.push_back(gpu);
+    out.push_back(std::move(part));
   };
   std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
   for (const Unit& unit : units) {
@@ -565,8 +570,8 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
     for (const Unit* unit : each.second)
       if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
     const size_t with = each.first.size();
-    if (gpus < 2 || lost.empty() || lost.size() * 3 > with || with % gpus == 0 || (with + lost.size()) % gpus != 0)
-      continue;
+    if (gpus < 2 || lost.empty() || with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
+    if (lost.size() * 3 > with && !is_beside_each_gpu(topology, units, model)) continue;
     for (const Unit* unit : each.second)
       if (lost.contains(card_of(unit->device.pci))) add(*unit);
   }
@@ -744,6 +749,17 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   find_by_direct(topology, units, out);
   find_rdma(topology, units, out);
   return out;
+}
+
+bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
+  std::map<int, size_t> by_socket;
+  const auto count = [&](const PciDevice& gpu) {
+    ++by_socket[socket_of(topology, gpu).value_or(gpu.numa.value_or(-1))];
+  };
+  for (const Gpu& gpu : topology.gpus) count(gpu);
+  for (const PciDevice* gpu : more) count(*gpu);
+  return std::has_single_bit(topology.gpus.size() + more.size()) &&
+         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
 }
 
 std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {
