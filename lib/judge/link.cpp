@@ -681,7 +681,10 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
-  const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
+  const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate
+    return !is_active(other) && are_twins(port, other) && for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma);
+  });
+  const auto least = full + dark + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{"Configure the same speed and FEC as on the switch port (" + show + "). ",

@@ -885,42 +885,54 @@ std::vector<std::string> empty_ports(const Node& node) {
   return out;
 }
 
-// A GPU next below another port of the same switch.
-const Gpu* gpu_beside(const Topology& topology, std::string_view port) {
+// The GPUs and NICs next below other ports of the same switch. Empty for a root port.
+std::vector<const PciDevice*> devices_beside(const Topology& topology, std::string_view port) {
   const auto bus_of = [](std::string_view address) { return address.substr(0, address.rfind(':')); };
-  return find_where(topology.gpus, [&](const Gpu& gpu) {
-    return gpu.bridges.size() > 1 && bus_of(gpu.bridges.front()) == bus_of(port);
-  });
+  std::vector<const PciDevice*> out;
+  const auto add = [&](const PciDevice& device) {
+    if (device.bridges.size() > 1 && bus_of(device.bridges.front()) == bus_of(port)) out.push_back(&device);
+  };
+  for (const Gpu& gpu : topology.gpus) add(gpu);
+  for (const Nic& nic : topology.nics) add(nic);
+  return out;
 }
 
-// Whether the GPUs are of one model and on several sockets.
-bool are_spread(const Topology& topology) {
-  std::set<std::optional<int>> sockets;
+// The number of GPUs by socket, or NUMA node. Empty: a place is unknown, or the GPUs are of several models.
+std::map<int, size_t> gpus_by_socket(const Topology& topology) {
+  std::map<int, size_t> out;
   for (const Gpu& gpu : topology.gpus) {
     const auto socket = socket_of(topology, gpu);
-    sockets.insert(socket ? socket : gpu.numa);
-    if (!are_alike(gpu, topology.gpus.front())) return false;
+    if ((!socket && !gpu.numa) || !are_alike(gpu, topology.gpus.front())) return {};
+    ++out[socket ? *socket : *gpu.numa];
   }
-  return sockets.size() > 1 && !sockets.contains(std::nullopt);
+  return out;
 }
 
-// GPUs that are missing below a switch: other ports of it have one, and an equal port has nothing below it. They are
-// missing if the machine is plausible only with one below each of these ports: slots are sold empty, too.
+// GPUs that are missing below switches: an equal port has nothing below it, and the machine is plausible only with a
+// GPU below each of these ports. If the sockets have equally many GPUs, each switch must have a NIC: slots are sold
+// empty, too.
 std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built) {
+  const Topology& whole = built.topology;
+  const std::map<int, size_t> sockets = gpus_by_socket(whole);
+  if (sockets.size() < 2) return std::nullopt;
+  const bool is_even =
+      std::ranges::all_of(sockets, [&](const auto& each) { return each.second == sockets.begin()->second; });
   std::vector<std::string> ports;
   std::vector<const PciDevice*> places;
-  for (const std::string& port : empty_ports(node))
-    if (const Gpu* beside = gpu_beside(node.topology, port)) {
-      ports.push_back(port);
-      places.push_back(beside);
-    }
-  const Topology& whole = built.topology;
-  if (places.empty() || !are_spread(whole) || are_plausible(whole, {}) || !are_plausible(whole, places))
-    return std::nullopt;
-  const std::string gpus = std::to_string(whole.gpus.size()) + " GPUs, and nothing below " + joined(ports, " and ");
-  return bad(Status::warning, "GPUs", gpus, std::to_string(whole.gpus.size() + places.size()) + " GPUs",
-             gpus_seem(places.size()) + " to be missing below " + joined(ports, " and ") +
-                 ", where equal ports of the same switch have one: " + left_the_bus(places.size()),
+  for (const std::string& port : empty_ports(node)) {
+    const auto beside = devices_beside(node.topology, port);
+    if (beside.empty()) continue;
+    const auto is_gpu = [&](const PciDevice* each) { return contains(node.topology.gpus, each->pci, &Gpu::pci); };
+    if (is_even && std::ranges::all_of(beside, is_gpu)) return std::nullopt;
+    ports.push_back(port);
+    places.push_back(beside.front());
+  }
+  if (places.empty() || are_plausible(whole, {}) || !are_plausible(whole, places)) return std::nullopt;
+  const std::string list = joined(ports, " and ");
+  return bad(Status::warning, "GPUs", std::to_string(whole.gpus.size()) + " GPUs, and nothing below " + list,
+             std::to_string(whole.gpus.size() + places.size()) + " GPUs",
+             gpus_seem(places.size()) + " to be missing below " + list +
+                 ", where equal ports of switches have one: " + left_the_bus(places.size()),
              {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +
                   gpu_log_word(whole.gpus.front().vendor) + "'; ",
               {Work::in_machine, "then power the node off and on, check the power of the GPU, and reseat it."}});
@@ -931,7 +943,7 @@ Finding odd_gpus_finding(const Placement& placed, const Node& node) {
   const OddGpus& odd = *placed.built->odd_gpus;
   const size_t count = odd.whole - topology.gpus.size();
   std::vector<std::string> empty = empty_ports(node);
-  std::erase_if(empty, [&](const std::string& port) { return gpu_beside(topology, port) != nullptr; });
+  std::erase_if(empty, [&](const std::string& port) { return !devices_beside(topology, port).empty(); });
   if (are_nics_missing_too(placed) && empty.size() == count && count * 3 <= topology.gpus.size()) {
     const std::string ports = joined(empty, " and ");
     return bad(
@@ -1025,28 +1037,28 @@ std::string_view gpu_module(const Gpu& gpu) {
 
 // Whether a GPU without a driver here has none. A tree that others captured may lack the links to drivers. It has them
 // if a bridge above the GPU has its driver, and it is complete if it has the power settings, which every function has.
-bool shows_driver(const View& view, const Gpu& gpu) {
-  const PlatformFunction* function = function_of(view.now, gpu.pci);
-  if (!view.is_captured || (function != nullptr && !function->power_control.empty())) return true;
-  return std::ranges::any_of(gpu.bridges, [&](const std::string& bridge) {
-    const PlatformFunction* above = function_of(view.now, bridge);
+bool shows_driver(const Node& node, const Gpu& gpu) {
+  const PlatformFunction* function = function_of(node, gpu.pci);
+  if (function == nullptr) return false;
+  return !function->power_control.empty() || std::ranges::any_of(gpu.bridges, [&](const std::string& bridge) {
+    const PlatformFunction* above = function_of(node, bridge);
     return above != nullptr && !above->kernel_driver.empty();
   });
 }
 
 // All GPUs of a model for data centers without their driver: none of them differs from another.
-void add_models_without_driver(const View& view, Findings& out) {
+void add_models_without_driver(const Node& node, Findings& out) {
   constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
   std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>> models;
-  for (const Gpu& gpu : view.now.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
+  for (const Gpu& gpu : node.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
   for (const auto& [model, gpus] : models) {
     const Gpu& first = *gpus.front();
-    if (first.class_code >> 8 == kVga || !records_drivers(view.now)) continue;
+    if (first.class_code >> 8 == kVga || !records_drivers(node)) continue;
     std::set<std::string> drivers;
     bool are_shown = true;
     for (const Gpu* gpu : gpus) {
-      const PlatformFunction* function = function_of(view.now, gpu->pci);
-      are_shown = are_shown && shows_driver(view, *gpu);
+      const PlatformFunction* function = function_of(node, gpu->pci);
+      are_shown = are_shown && shows_driver(node, *gpu);
       drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
     }
     const bool is_none = drivers == std::set<std::string>{""} && are_shown;
@@ -1115,7 +1127,7 @@ void ask_symmetry(const View& view, Findings& findings) {
   }
   for (Finding& each : gpus_without_driver(view)) add(std::move(each));
   Findings models;
-  add_models_without_driver(view, models);
+  add_models_without_driver(view.now, models);
   for (Finding& each : models) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 
 #include "base/find.h"
@@ -74,16 +73,20 @@ std::set<std::string> equal_root_ports(const Root& root, const Topology& topolog
   return out;
 }
 
-// The ports of switches that equal another port of the switch, with a GPU next below it.
+// The ports of switches with a GPU or NIC that equal those next above GPUs.
 std::set<std::string> equal_switch_ports(const Root& root, const Topology& topology,
                                          const std::vector<std::string>& names) {
-  std::map<std::string_view, std::string> switches;  // bus -> ids of the port of a GPU
+  std::set<std::string> ids, out;
+  std::set<std::string_view> switches;  // the buses of their ports
   for (const Gpu& gpu : topology.gpus)
-    if (gpu.bridges.size() > 1) switches.emplace(bus_of(gpu.bridges.front()), ids_of(root, gpu.bridges.front()));
-  std::set<std::string> out;
+    if (gpu.bridges.size() > 1) {
+      ids.insert(ids_of(root, gpu.bridges.front()));
+      switches.insert(bus_of(gpu.bridges.front()));
+    }
+  for (const Nic& nic : topology.nics)
+    if (nic.bridges.size() > 1) switches.insert(bus_of(nic.bridges.front()));
   for (const std::string& name : names)
-    if (const auto found = switches.find(bus_of(name)); found != switches.end() && ids_of(root, name) == found->second)
-      out.insert(name);
+    if (switches.contains(bus_of(name)) && ids.contains(ids_of(root, name))) out.insert(name);
   return out;
 }
 

@@ -36,7 +36,7 @@ struct Bar {
 };
 
 // A GPU, a NIC, a bridge above one of them, or a port with nothing below it that equals those above GPUs: a root port
-// that equals those above all GPUs, or a port of a switch that equals another one with a GPU next below it.
+// that equals those above all GPUs, or a port of a switch with a GPU or NIC.
 struct PlatformFunction {
   PcieLink link;
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound

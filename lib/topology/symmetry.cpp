@@ -154,7 +154,8 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
 // Which parts can be in each other's slots.
 enum class Movable : uint8_t { none, nics, all };
 
-// The groups that lack a part of what most groups of their kind have.
+// The groups that lack a part of what most groups of their kind have: at least three groups lack nothing, and few
+// others do; or no group has anything else, and few lack each of the models.
 std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
@@ -164,12 +165,25 @@ std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
   for (const auto& [whole, count] : counts) {
     size_t parts = 0;
     for (const auto& [model, number] : whole) parts += number;
-    if (parts < 2 || count < 3) continue;
+    if (parts < 2 || count < 2) continue;
     std::vector<Lack> out;
-    for (const auto& [key, composition] : groups)
+    bool has_others = false;
+    for (const auto& [key, composition] : groups) {
       if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
+      else if (composition != whole)
+        has_others = has_others || std::ranges::any_of(composition, [&, &of = whole](const auto& each) {
+                       return of.contains(each.first);
+                     });
+    }
+    const auto is_rarely_lacking = [&, number = count](const auto& each) {
+      const auto lacking = static_cast<size_t>(
+          std::ranges::count_if(out, [&](const Lack& lack) { return lack.models.contains(each.first); }));
+      return lacking * 3 <= number + out.size() - lacking;
+    };
+    const bool are_few =
+        (count >= 3 && out.size() * 3 <= count) || (!has_others && std::ranges::all_of(whole, is_rarely_lacking));
     const bool misplaced = movable != Movable::none && complete_each_other(out, groups, whole, movable == Movable::all);
-    if (!out.empty() && out.size() * 3 <= count && !misplaced) return out;
+    if (!out.empty() && are_few && !misplaced) return out;
   }
   return {};
 }
@@ -375,6 +389,32 @@ std::map<std::string, size_t> places_without_gpus(const Topology& topology, cons
     return out;
   }
   return {};
+}
+
+// The GPUs of Data Direct functions: each of these functions is on the root bus of a GPU, which it serves.
+void find_gpus_by_direct(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+  std::map<std::string, const Unit*> gpus;  // by root bus
+  for (const Unit& unit : units)
+    if (unit.model.gpu && !gpus.emplace(unit.device.root, &unit).second) return;  // several on one
+  std::map<std::string, const Nic*> nics;
+  for (const Nic& nic : topology.nics)
+    if (nic.direct && !nic.virtual_function) nics.emplace(nic.direct->root, &nic);
+  if (gpus.empty() || std::ranges::any_of(gpus, [&](const auto& each) { return !nics.contains(each.first); })) return;
+  const Unit model = *gpus.begin()->second;
+  for (const auto& [root, nic] : nics) {
+    if (gpus.contains(root)) continue;
+    MissingPart part;
+    part.kind = MissingPart::Kind::gpu;
+    part.certain = false;
+    part.place = model.device;
+    part.place.pci.clear();
+    part.place.bridges.clear();
+    part.place.root = root;
+    part.place.numa = nic->direct->numa;
+    part.below = root;
+    part.beside = {nic->name};
+    add_found(std::move(part), model.model, units, out);
+  }
 }
 
 // Requires a switch that GPU and NIC share: GPUs in slots next to NICs are sold in any number.
@@ -741,6 +781,7 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
   find_gpus(topology, units, out);
+  if (!contains(out, MissingPart::Kind::gpu, &MissingPart::kind)) find_gpus_by_direct(topology, units, out);
   find_several_gpus(topology, units, out);
   // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
