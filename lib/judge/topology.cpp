@@ -1146,13 +1146,14 @@ constexpr Rule kSymmetry{
         "the places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer "
         "places, the check reports the only NIC function of its model without an RDMA device, and NICs without one "
         "if every GPU has a NIC of their model on its switch; a card without function 0; a Data Direct function "
-        "without its ConnectX-8; a port of a switch with nothing below it, if other ports have a GPU and the numbers "
-        "of GPUs are even only with one there; 7 or 15 GPUs (with the empty root port, if one equals those above the "
-        "GPUs); fewer GPUs than compute NIC cards, if each socket has the same number of cards and at most one GPU "
-        "fewer or another socket has a GPU for each; four or eight GPUs on one socket and fewer on the other, each "
-        "on a switch with a NIC. A device is on the NUMA node of the bridge above it, and devices of one root bus "
-        "are on one; a root bus is on the node with which equal devices are evenly spread. A GPU has a kernel driver "
-        "if equal GPUs have one; GPUs for data centers have one in any case, and nouveau is none for jobs.",
+        "without its ConnectX-8, or without a GPU on its root bus; a port of a switch with nothing below it, if "
+        "other ports have a GPU and the numbers of GPUs are even only with one there; 7 or 15 GPUs (with the empty "
+        "root port, if one equals those above the GPUs); fewer GPUs than compute NIC cards, if each socket has the "
+        "same number of cards and at most one GPU fewer or another socket has a GPU for each; four or eight GPUs on "
+        "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
+        "above it, and devices of one root bus are on one; a root bus is on the node with which equal devices are "
+        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
+        "case, and nouveau is none for jobs.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,
