@@ -18,6 +18,7 @@
 #include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 
@@ -447,41 +448,76 @@ std::string without_rdma_text(const std::vector<std::string>& addresses, const s
   return out + " (" + joined(shown) + ")";
 }
 
-// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
-Finding no_rdma_at_all(const Node& node) {
-  // Driver and modules -> addresses.
-  std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups;
-  const bool records = records_drivers(node);
-  for (const Nic& nic : node.topology.nics) {
+// NICs without an RDMA device, by their driver and the modules for it.
+struct WithoutRdma {
+  std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups{};  // -> addresses
+
+  void add(const Node& node, const Nic& nic) {
     const PlatformFunction* function = function_of(node, nic.pci);
     std::string driver;
     if (function != nullptr) driver = function->kernel_driver;
-    const bool is_unknown = !records || (driver.empty() && !nic.netdevs.empty());
-    if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) continue;
+    const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
+    if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) return;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
-    if (modules == nullptr) continue;
+    if (modules == nullptr) return;
     std::set<std::string> load{std::string(modules->rdma)};
     if (driver.empty()) load.emplace(modules->function);
     groups[{driver, load}].push_back(nic.pci);
   }
-  if (groups.empty())
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto& [key, addresses] : groups) append_item(out, without_rdma_text(addresses, key.first), "; ");
+    return out;
+  }
+  [[nodiscard]] Fix fix() const {
+    std::set<std::string> modules;
+    for (const auto& [key, addresses] : groups) modules.insert(key.second.begin(), key.second.end());
+    return "modprobe -a " + joined(modules, " ") +
+           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(modules, "|") + "'";
+  }
+};
+
+// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
+Finding no_rdma_at_all(const Node& node) {
+  WithoutRdma nics;
+  for (const Nic& nic : node.topology.nics) nics.add(node, nic);
+  if (nics.groups.empty())
     return bad(
         Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
         "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
         "lspci -nn");
-  std::string observed;
-  std::set<std::string> modules;
-  for (const auto& [key, addresses] : groups) {
-    append_item(observed, without_rdma_text(addresses, key.first), "; ");
-    for (const std::string& each : key.second) modules.insert(each);
-  }
-  const std::string load = joined(modules, " ");
-  const std::string pattern = joined(modules, "|");
-  return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + observed,
+  return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
              "at least one",
-             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.",
-             "modprobe -a " + load + ". If that changes nothing, read why the driver failed: journalctl -k -g '" +
-                 pattern + "'");
+             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.", nics.fix());
+}
+
+// Whether every GPU has a NIC of this model on its switch, and none with an RDMA device as near.
+bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
+  if (topology.gpus.size() < 2) return false;
+  std::vector<size_t> own, with_rdma;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (carries_rdma(nic)) with_rdma.push_back(i);
+    else if (are_alike(nic, model) && !nic.virtual_function) own.push_back(i);
+  }
+  return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
+    const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
+    return near && *near <= PathClass::PXB && (!rdma || *rdma > *near);
+  });
+}
+
+// The NICs for GPUs have no RDMA device, but others have, which are for storage. nullopt: they have.
+std::optional<Finding> no_rdma_for_gpus(const Node& node) {
+  WithoutRdma nics;
+  for (const Nic& nic : node.topology.nics)
+    if (!carries_rdma(nic) && !is_given_away(node, nic.pci) && serve_gpus_without_rdma(node.topology, nic))
+      nics.add(node, nic);
+  if (nics.groups.empty()) return std::nullopt;
+  return bad(
+      Status::critical, "NICs", "no RDMA device: " + nics.text(), "one for each NIC that is next to a GPU",
+      "No NIC on the switch of a GPU has an RDMA device, so the jobs use the NICs of storage or TCP/IP: the RDMA "
+      "driver failed on these NICs, or they are disabled for RDMA.",
+      nics.fix());
 }
 
 void ask_port_state(const View& view, Findings& findings) {
@@ -520,6 +556,8 @@ void ask_port_state(const View& view, Findings& findings) {
     return;
   }
   add_gone_ports(view, findings);
+  if (!view.now.ports.empty())
+    if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;
   for (const Nic& nic : view.now.topology.nics)
@@ -609,11 +647,12 @@ constexpr Rule kPortState{
         "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
         "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
-        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
-        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
-        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on a "
-        "host, functions that are DOWN are listed, and reported if named or if they were up. A device that left the "
-        "PCI bus while fabric-exporter ran is reported for 12 hours.",
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means "
+        "that no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on "
+        "a host, functions that are DOWN are listed, and reported if named or if they were up. A device that left "
+        "the PCI bus while fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of "
+        "those next to the GPUs, the finding names the NICs, their driver and the modules to load.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
@@ -642,7 +681,10 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
-  const auto least = full + (for_gpus.contains(port.rdma) ? 1 : 0);
+  const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate
+    return !is_active(other) && are_twins(port, other) && for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma);
+  });
+  const auto least = full + dark + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{"Configure the same speed and FEC as on the switch port (" + show + "). ",

@@ -511,7 +511,8 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
     if (gpu.pci == pci || contains(gpu.bridges, pci)) names.push_back(gpu.name);
   for (const Nic& nic : topology.nics)
     if (nic.pci == pci || contains(nic.bridges, pci)) names.push_back(nic.name);
-  const std::string below = joined(names);
+  std::string below = joined(names);
+  if (names.empty()) below = "what is below " + pci;
 
   std::string meaning;
   Fix fix;
@@ -528,7 +529,8 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
     if (status == Status::critical)
       meaning = "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone.";
     else
-      meaning = "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.";
+      meaning =
+          "The link repeats damaged packets, which costs throughput of " + below + ". Uncorrectable errors may follow.";
     fix = kReseat;
   }
   return bad(status, pci,

@@ -14,6 +14,8 @@ namespace fabric {
 
 namespace {
 
+const std::string kGpuLog = "journalctl -k -g 'Xid|pciehp|amdgpu'; ";
+
 // "GPU0 and GPU1"
 std::string gpu_names(const Topology& topology, const std::vector<size_t>& gpus) {
   return joined(gpus, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; });
@@ -204,14 +206,15 @@ Placement placement(const View& view) {
   if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
   if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
 
-  for (const Gpu& gpu : topology.gpus) {
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
     std::vector<PathClass> paths;  // of the GPUs of this model
     for (size_t other = 0; other < topology.gpus.size(); ++other)
-      if (are_alike(gpu, topology.gpus[other]) && out.path(other)) paths.push_back(*out.path(other));
+      if (are_alike(topology.gpus[gpu], topology.gpus[other]) && out.path(other)) paths.push_back(*out.path(other));
     std::ranges::sort(paths);
     std::optional<PathClass>& expected = out.expected_paths.emplace_back();
     if (paths.empty()) continue;
     expected = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+    if (const auto built = out.built->pairing.pairs[gpu].path; built && *built < *expected) expected = built;
   }
   return out;
 }
@@ -328,6 +331,13 @@ bool any_gpu_is_near(const Topology& topology, const Placement& placed) {
     if (stays_in_socket(topology, placed, topology.gpus[gpu])) return true;
   }
   return false;
+}
+
+// The path to the nearest NIC crosses sockets, although no design requires it.
+bool crosses_sockets(const Topology& topology, const Placement& placed, size_t gpu) {
+  return placed.path(gpu) == PathClass::SYS && !placed.is_too_far(gpu) &&
+         !stays_in_socket(topology, placed, topology.gpus[gpu]) &&
+         (placed.cards > 1 || !any_gpu_is_near(topology, placed));
 }
 
 // Whether the NIC has no GPU because that one is missing.
@@ -456,13 +466,37 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
                std::move(lost.fix));
   }
   if (path > placed.expected_paths[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
-  if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
-      (placed.cards > 1 || !any_gpu_is_near(topology, placed)))
+  if (crosses_sockets(topology, placed, index))
     return bad(Status::warning, gpu.name, observed, "NODE or nearer",
                "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
                "sockets.",
                fix);
   return good(gpu.name, observed, expected);
+}
+
+// "NUMA node 1", "NUMA nodes 0 and 2"
+std::string nodes_text(const std::set<int>& nodes) {
+  const std::string list = joined(nodes, " and ", [](int node) { return std::to_string(node); });
+  return (nodes.size() == 1 ? "NUMA node " : "NUMA nodes ") + list;
+}
+
+// No GPU is on a socket with a NIC: the NIC is in a slot of the wrong socket, or the GPUs of its socket are missing.
+Finding all_far_finding(const Topology& topology, const Placement& placed) {
+  std::set<int> of_gpus, of_nics;
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.numa) of_gpus.insert(*gpu.numa);
+  for (const size_t nic : placed.compute)
+    if (topology.nics[nic].numa) of_nics.insert(*topology.nics[nic].numa);
+  const std::string nics = joined(placed.compute, " ", [&](size_t nic) { return topology.nics[nic].name; });
+  return bad(
+      Status::warning, "GPUs",
+      "SYS to " + nics + ": all GPUs are on " + nodes_text(of_gpus) + ", the NICs on " + nodes_text(of_nics),
+      "NODE or nearer",
+      "All traffic between GPUs and NICs crosses NUMA nodes, usually over the link between CPU sockets. If the "
+      "machine was built with GPUs on " +
+          nodes_text(of_nics) + ", they are missing; else the NIC is in a slot of the wrong socket.",
+      {"fabric-agentctl topo; lspci -tv; " + kGpuLog,
+       {Work::in_machine, "then restore the missing GPUs, or move the NIC to a slot of the socket with the GPUs."}});
 }
 
 // The reference is the path of the other GPUs, not a list of models.
@@ -471,6 +505,14 @@ void ask_locality(const View& view, Findings& findings) {
   const bool has_rdma = std::ranges::any_of(topology.nics, [](const Nic& nic) { return !nic.rdma.empty(); });
   if (!has_rdma) return;  // port-state reports it
   const Placement placed = placement(view);
+  if (!any_gpu_is_near(topology, placed) && topology.gpus.size() > 1) {
+    std::vector<size_t> far;
+    for (size_t i = 0; i < topology.gpus.size(); ++i)
+      if (crosses_sockets(topology, placed, i) && !misses_class(view, placed, i) &&
+          !is_given_away(view.now, topology.gpus[i].pci) && !placed.built->has_lost_nic(i))
+        far.push_back(i);
+    if (far.size() == topology.gpus.size()) return findings.push_back(all_far_finding(topology, placed));
+  }
   for (size_t i = 0; i < topology.gpus.size(); ++i) {
     const Gpu& gpu = topology.gpus[i];
     if (misses_class(view, placed, i) || is_given_away(view.now, gpu.pci)) continue;
@@ -486,9 +528,11 @@ constexpr Rule kLocality{
     .group = group::topology,
     .title = "A GPU is farther from its NIC than the other GPUs are",
     .meaning =
-        "Compares the path from each GPU to its nearest NIC with that of the other GPUs, in nvidia-smi's classes (PIX "
-        "PXB PHB NODE SYS). A GPU with a longer path has lost its NIC, or a NIC is in the wrong slot. GPUs passed to "
-        "guests (vfio-pci) are left to the guest.",
+        "Compares the path from each GPU to its nearest NIC with that of the other GPUs, in nvidia-smi's classes "
+        "(PIX PXB PHB NODE SYS). A GPU with a longer path has lost its NIC; or the NIC in its place has no RDMA "
+        "device, is bound to vfio-pci or has another link layer than the others; or a NIC is in the wrong slot. The "
+        "fix is that of the cause. If no GPU is on a socket with a NIC, one finding names the nodes of both. GPUs "
+        "passed to guests (vfio-pci) are left to the guest.",
     .inspect = "fabric-agentctl topo; lspci -tv",
     .fix = "Restore the missing NIC, or move the NIC to the slot next to its GPU.",
     .ask = ask_locality,
@@ -800,8 +844,6 @@ std::string left_the_bus(size_t count) {
   return std::string(count == 1 ? "it" : "they") + " left the PCI bus, or did not come up at boot.";
 }
 
-const std::string kGpuLog = "journalctl -k -g 'Xid|pciehp|amdgpu'; ";
-
 // The GPUs that are missing, but not certainly, in one finding. nullopt: none.
 std::optional<Finding> gpus_of_places(const Built& built) {
   std::string places;
@@ -828,7 +870,7 @@ bool are_nics_missing_too(const Placement& placed) {
          });
 }
 
-// The root ports that equal those above GPUs, with nothing below them.
+// The ports that equal those above GPUs, with nothing below them.
 std::vector<std::string> empty_ports(const Node& node) {
   std::set<std::string> used;
   const auto add = [&](const PciDevice& device) {
@@ -843,11 +885,65 @@ std::vector<std::string> empty_ports(const Node& node) {
   return out;
 }
 
+// The GPUs and NICs next below other ports of the same switch. Empty for a root port.
+std::vector<const PciDevice*> devices_beside(const Topology& topology, std::string_view port) {
+  const auto bus_of = [](std::string_view address) { return address.substr(0, address.rfind(':')); };
+  std::vector<const PciDevice*> out;
+  const auto add = [&](const PciDevice& device) {
+    if (device.bridges.size() > 1 && bus_of(device.bridges.front()) == bus_of(port)) out.push_back(&device);
+  };
+  for (const Gpu& gpu : topology.gpus) add(gpu);
+  for (const Nic& nic : topology.nics) add(nic);
+  return out;
+}
+
+// The number of GPUs by socket, or NUMA node. Empty: a place is unknown, or the GPUs are of several models.
+std::map<int, size_t> gpus_by_socket(const Topology& topology) {
+  std::map<int, size_t> out;
+  for (const Gpu& gpu : topology.gpus) {
+    const auto socket = socket_of(topology, gpu);
+    if ((!socket && !gpu.numa) || !are_alike(gpu, topology.gpus.front())) return {};
+    ++out[socket ? *socket : *gpu.numa];
+  }
+  return out;
+}
+
+// GPUs that are missing below switches: an equal port has nothing below it, and the machine is plausible only with a
+// GPU below each of these ports. If the sockets have equally many GPUs, each switch must have a NIC: slots are sold
+// empty, too.
+std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built) {
+  const Topology& whole = built.topology;
+  const std::map<int, size_t> sockets = gpus_by_socket(whole);
+  if (sockets.size() < 2) return std::nullopt;
+  const bool is_even =
+      std::ranges::all_of(sockets, [&](const auto& each) { return each.second == sockets.begin()->second; });
+  std::vector<std::string> ports;
+  std::vector<const PciDevice*> places;
+  for (const std::string& port : empty_ports(node)) {
+    const auto beside = devices_beside(node.topology, port);
+    if (beside.empty()) continue;
+    const auto is_gpu = [&](const PciDevice* each) { return contains(node.topology.gpus, each->pci, &Gpu::pci); };
+    if (is_even && std::ranges::all_of(beside, is_gpu)) return std::nullopt;
+    ports.push_back(port);
+    places.push_back(beside.front());
+  }
+  if (places.empty() || are_plausible(whole, {}) || !are_plausible(whole, places)) return std::nullopt;
+  const std::string list = joined(ports, " and ");
+  return bad(Status::warning, "GPUs", std::to_string(whole.gpus.size()) + " GPUs, and nothing below " + list,
+             std::to_string(whole.gpus.size() + places.size()) + " GPUs",
+             gpus_seem(places.size()) + " to be missing below " + list +
+                 ", where equal ports of switches have one: " + left_the_bus(places.size()),
+             {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +
+                  gpu_log_word(whole.gpus.front().vendor) + "'; ",
+              {Work::in_machine, "then power the node off and on, check the power of the GPU, and reseat it."}});
+}
+
 Finding odd_gpus_finding(const Placement& placed, const Node& node) {
   const Topology& topology = node.topology;
   const OddGpus& odd = *placed.built->odd_gpus;
   const size_t count = odd.whole - topology.gpus.size();
-  const std::vector<std::string> empty = empty_ports(node);
+  std::vector<std::string> empty = empty_ports(node);
+  std::erase_if(empty, [&](const std::string& port) { return !devices_beside(topology, port).empty(); });
   if (are_nics_missing_too(placed) && empty.size() == count && count * 3 <= topology.gpus.size()) {
     const std::string ports = joined(empty, " and ");
     return bad(
@@ -929,7 +1025,7 @@ Findings gpus_without_driver(const View& view) {
   return out;
 }
 
-// The driver that makes the GPU usable for jobs. nouveau has no compute and no GPUDirect.
+// The driver that makes the GPU usable for jobs. nouveau has no compute and no GPUDirect. Empty: unknown.
 std::string_view gpu_module(const Gpu& gpu) {
   switch (gpu.vendor) {
     case kNvidia: return "nvidia";
@@ -939,6 +1035,17 @@ std::string_view gpu_module(const Gpu& gpu) {
   }
 }
 
+// Whether a GPU without a driver here has none. A tree that others captured may lack the links to drivers. It has them
+// if a bridge above the GPU has its driver, and it is complete if it has the power settings, which every function has.
+bool shows_driver(const Node& node, const Gpu& gpu) {
+  const PlatformFunction* function = function_of(node, gpu.pci);
+  if (function == nullptr) return false;
+  return !function->power_control.empty() || std::ranges::any_of(gpu.bridges, [&](const std::string& bridge) {
+    const PlatformFunction* above = function_of(node, bridge);
+    return above != nullptr && !above->kernel_driver.empty();
+  });
+}
+
 // All GPUs of a model for data centers without their driver: none of them differs from another.
 void add_models_without_driver(const Node& node, Findings& out) {
   constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
@@ -946,25 +1053,26 @@ void add_models_without_driver(const Node& node, Findings& out) {
   for (const Gpu& gpu : node.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
   for (const auto& [model, gpus] : models) {
     const Gpu& first = *gpus.front();
-    const std::string_view module = gpu_module(first);
-    if (module.empty() || first.class_code >> 8 == kVga || !records_drivers(node)) continue;
-    // A captured tree may lack the links to drivers. One that has the power settings, which every function has, was
-    // captured whole.
+    if (first.class_code >> 8 == kVga || !records_drivers(node)) continue;
     std::set<std::string> drivers;
-    bool is_whole = true;
+    bool are_shown = true;
     for (const Gpu* gpu : gpus) {
       const PlatformFunction* function = function_of(node, gpu->pci);
-      is_whole = is_whole && function != nullptr && !function->power_control.empty();
+      are_shown = are_shown && shows_driver(node, *gpu);
       drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
     }
-    const bool is_none = drivers == std::set<std::string>{""} && is_whole;
+    const bool is_none = drivers == std::set<std::string>{""} && are_shown;
     if (!is_none && drivers != std::set<std::string>{"nouveau"}) continue;
     const std::string count = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs");
     std::string observed = "no kernel driver: " + count + ", the first at " + first.pci;
     if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", the first at " + first.pci;
-    out.push_back(bad(Status::warning, "GPUs", std::move(observed), std::string(module),
-                      "Without the driver " + std::string(module) + " no job can use these GPUs.",
-                      "modprobe " + std::string(module) + "; journalctl -k -g " + std::string(module)));
+    const std::string module(gpu_module(first));
+    Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
+    if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
+    out.push_back(
+        bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
+            "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs.",
+            std::move(fix)));
   }
 }
 
@@ -987,7 +1095,11 @@ void ask_symmetry(const View& view, Findings& findings) {
     else if (part.certain) add(missing_part_finding(*placed.built, topology, part));
   }
   const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
+  const bool is_accepted = view.now.inventory && view.now.inventory->accepted;
+  std::optional<Finding> below_switches;
+  if (!gpu && !is_accepted) below_switches = gpus_of_empty_ports(view.now, *placed.built);
   if (auto places = gpus_of_places(*placed.built)) add(std::move(*places));
+  else if (below_switches) add(std::move(*below_switches));
   else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
@@ -1031,17 +1143,17 @@ constexpr Rule kSymmetry{
         "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
         "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
         "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket; if several are missing, "
-        "the "
-        "places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer places, "
-        "the "
-        "check reports the only NIC function of its model without an RDMA device, a card without function 0, a Data "
-        "Direct function without its ConnectX-8, 7 or 15 GPUs (with the empty root port, if one equals those above the "
-        "GPUs), fewer GPUs than compute NIC cards, if each socket "
-        "has the same number of cards and at most one GPU fewer or another socket has a GPU for each, and four or "
-        "eight "
-        "GPUs on one socket and fewer on the other, each on a switch with a NIC. A device is on "
-        "the NUMA node of the bridge above it, and devices of one root bus are on one; a root bus is on the node with "
-        "which equal devices are evenly spread. A GPU has a kernel driver if equal GPUs have one.",
+        "the places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer "
+        "places, the check reports the only NIC function of its model without an RDMA device, and NICs without one "
+        "if every GPU has a NIC of their model on its switch; a card without function 0; a Data Direct function "
+        "without its ConnectX-8, or without a GPU on its root bus; a port of a switch with nothing below it, if "
+        "other ports have a GPU and the numbers of GPUs are even only with one there; 7 or 15 GPUs (with the empty "
+        "root port, if one equals those above the GPUs); fewer GPUs than compute NIC cards, if each socket has the "
+        "same number of cards and at most one GPU fewer or another socket has a GPU for each; four or eight GPUs on "
+        "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
+        "above it, and devices of one root bus are on one; a root bus is on the node with which equal devices are "
+        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
+        "case, and nouveau is none for jobs.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

@@ -17,12 +17,16 @@ struct Placement {
   std::optional<size_t> without_rdma;
 
   [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
-  // Farther from a NIC than equal GPUs. With one card for all GPUs, some are far by design.
-  [[nodiscard]] bool is_too_far(size_t gpu) const { return cards > 1 && path(gpu) > expected_paths[gpu]; }
+  // Farther from a NIC than equal GPUs, or than with the NICs that are lost. With one card for all GPUs, some are far
+  // by design.
+  [[nodiscard]] bool is_too_far(size_t gpu) const {
+    return path(gpu) > expected_paths[gpu] && (cards > 1 || path(gpu) > built->pairing.pairs[gpu].path);
+  }
 };
 
 // With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
-// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design.
+// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design. No GPU should have a
+// longer path than with the NICs that are lost.
 Placement placement(const View& view);
 
 // The findings about parts that the machine had when its inventory was accepted: these are intended. Empty: it was not

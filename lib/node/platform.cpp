@@ -20,8 +20,7 @@ constexpr size_t kMaxKinds = 64, kMaxWord = 256, kMaxWords = 64, kBars = 6;
 constexpr size_t kMaxFunctions = 4096;  // more GPUs, NICs and bridges than any machine has; a tree may list more
 constexpr uint64_t kMemory = 0x200, kPrefetch = 0x2000;  // IORESOURCE_MEM, IORESOURCE_PREFETCH
 
-void add(const Root& root, const std::string& address, Platform& out) {
-  if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions) return;
+PlatformFunction read_function(const Root& root, const std::string& address) {
   const std::string folder = "sys/bus/pci/devices/" + address;
   PlatformFunction function;
   function.link = pci::read_link(root, folder);
@@ -32,6 +31,12 @@ void add(const Root& root, const std::string& address, Platform& out) {
   function.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
   function.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
   function.iommu_group = root.link_name(folder + "/iommu_group");
+  return function;
+}
+
+void add(const Root& root, const std::string& address, Platform& out) {
+  if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions) return;
+  PlatformFunction function = read_function(root, address);
   if (function != PlatformFunction{}) out.functions.emplace(address, std::move(function));
 }
 
@@ -49,23 +54,54 @@ std::string ids_of(const Root& root, const std::string& address) {
 // "01.0" of "0000:37:01.0"
 std::string_view slot_in_bus(std::string_view address) { return address.substr(address.rfind(':') + 1); }
 
-// Adds the root ports that equal those above all GPUs, on other buses, and have nothing below them.
-void add_empty_ports(const Root& root, const Topology& topology, Platform& out) {
-  std::set<std::string> ports, used;
+// "0000:37" of "0000:37:01.0"
+std::string_view bus_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
+
+// The root ports that equal those above all GPUs, on other buses. Empty: GPUs are below different ports.
+std::set<std::string> equal_root_ports(const Root& root, const Topology& topology,
+                                       const std::vector<std::string>& names) {
+  std::set<std::string> ports, out;
   for (const Gpu& gpu : topology.gpus)
     if (!gpu.bridges.empty()) ports.insert(gpu.bridges.back());
-  if (ports.size() < 3) return;
+  if (ports.size() < 3) return {};
   const std::string ids = ids_of(root, *ports.begin());
   const std::string_view slot = slot_in_bus(*ports.begin());
   for (const std::string& port : ports)
-    if (slot_in_bus(port) != slot || ids_of(root, port) != ids) return;
-  for (const Nic& nic : topology.nics) used.insert(nic.bridges.begin(), nic.bridges.end());
-  for (const std::string& name : root.names_in("sys/bus/pci/devices")) {
-    if (slot_in_bus(name) != slot || ports.contains(name) || used.contains(name) || ids_of(root, name) != ids) continue;
-    const auto below = root.list("sys/bus/pci/devices/" + name);
+    if (slot_in_bus(port) != slot || ids_of(root, port) != ids) return {};
+  for (const std::string& name : names)
+    if (slot_in_bus(name) == slot && !ports.contains(name) && ids_of(root, name) == ids) out.insert(name);
+  return out;
+}
+
+// The ports of switches with a GPU or NIC that equal those next above GPUs.
+std::set<std::string> equal_switch_ports(const Root& root, const Topology& topology,
+                                         const std::vector<std::string>& names) {
+  std::set<std::string> ids, out;
+  std::set<std::string_view> switches;  // the buses of their ports
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.bridges.size() > 1) {
+      ids.insert(ids_of(root, gpu.bridges.front()));
+      switches.insert(bus_of(gpu.bridges.front()));
+    }
+  for (const Nic& nic : topology.nics)
+    if (nic.bridges.size() > 1) switches.insert(bus_of(nic.bridges.front()));
+  for (const std::string& name : names)
+    if (switches.contains(bus_of(name)) && ids.contains(ids_of(root, name))) out.insert(name);
+  return out;
+}
+
+// Adds the ports that equal those above GPUs and have nothing below them.
+void add_empty_ports(const Root& root, const Topology& topology, Platform& out) {
+  if (topology.gpus.size() < 3) return;
+  const std::vector<std::string> names = root.names_in("sys/bus/pci/devices");
+  std::set<std::string> ports = equal_root_ports(root, topology, names);
+  ports.merge(equal_switch_ports(root, topology, names));
+  for (const std::string& port : ports) {
+    if (out.functions.contains(port) || out.functions.size() == kMaxFunctions) continue;  // above a GPU or NIC
+    const auto below = root.list("sys/bus/pci/devices/" + port);
     if (below &&
         std::ranges::none_of(*below, [](const std::string& each) { return pci::parse_address(each).has_value(); }))
-      add(root, name, out);
+      out.functions.emplace(port, read_function(root, port));  // also if no file says anything about it
   }
 }
 

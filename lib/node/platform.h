@@ -35,7 +35,8 @@ struct Bar {
   bool operator==(const Bar&) const = default;
 };
 
-// A GPU, a NIC, a bridge above one of them, or a root port that equals those above all GPUs and has nothing below it.
+// A GPU, a NIC, a bridge above one of them, or a port with nothing below it that equals those above GPUs: a root port
+// that equals those above all GPUs, or a port of a switch with a GPU or NIC.
 struct PlatformFunction {
   PcieLink link;
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound

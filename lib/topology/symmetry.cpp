@@ -151,22 +151,11 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
   return false;
 }
 
-// Whether the machine has two, four, eight, ... GPUs with `more`, and equally many on each socket.
-bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
-  std::map<int, size_t> by_socket;
-  const auto count = [&](const PciDevice& gpu) {
-    ++by_socket[socket_of(topology, gpu).value_or(gpu.numa.value_or(-1))];
-  };
-  for (const Gpu& gpu : topology.gpus) count(gpu);
-  for (const PciDevice* gpu : more) count(*gpu);
-  return std::has_single_bit(topology.gpus.size() + more.size()) &&
-         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
-}
-
 // Which parts can be in each other's slots.
 enum class Movable : uint8_t { none, nics, all };
 
-// The groups that lack a part of what most groups of their kind have.
+// The groups that lack a part of what most groups of their kind have: at least three groups lack nothing, and few
+// others do; or no group has anything else, and few lack each of the models.
 std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
@@ -176,12 +165,25 @@ std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
   for (const auto& [whole, count] : counts) {
     size_t parts = 0;
     for (const auto& [model, number] : whole) parts += number;
-    if (parts < 2 || count < 3) continue;
+    if (parts < 2 || count < 2) continue;
     std::vector<Lack> out;
-    for (const auto& [key, composition] : groups)
+    bool has_others = false;
+    for (const auto& [key, composition] : groups) {
       if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
+      else if (composition != whole)
+        has_others = has_others || std::ranges::any_of(composition, [&, &of = whole](const auto& each) {
+                       return of.contains(each.first);
+                     });
+    }
+    const auto is_rarely_lacking = [&, number = count](const auto& each) {
+      const auto lacking = static_cast<size_t>(
+          std::ranges::count_if(out, [&](const Lack& lack) { return lack.models.contains(each.first); }));
+      return lacking * 3 <= number + out.size() - lacking;
+    };
+    const bool are_few =
+        (count >= 3 && out.size() * 3 <= count) || (!has_others && std::ranges::all_of(whole, is_rarely_lacking));
     const bool misplaced = movable != Movable::none && complete_each_other(out, groups, whole, movable == Movable::all);
-    if (!out.empty() && out.size() * 3 <= count && !misplaced) return out;
+    if (!out.empty() && are_few && !misplaced) return out;
   }
   return {};
 }
@@ -389,6 +391,32 @@ std::map<std::string, size_t> places_without_gpus(const Topology& topology, cons
   return {};
 }
 
+// The GPUs of Data Direct functions: each of these functions is on the root bus of a GPU, which it serves.
+void find_gpus_by_direct(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+  std::map<std::string, const Unit*> gpus;  // by root bus
+  for (const Unit& unit : units)
+    if (unit.model.gpu && !gpus.emplace(unit.device.root, &unit).second) return;  // several on one
+  std::map<std::string, const Nic*> nics;
+  for (const Nic& nic : topology.nics)
+    if (nic.direct && !nic.virtual_function) nics.emplace(nic.direct->root, &nic);
+  if (gpus.empty() || std::ranges::any_of(gpus, [&](const auto& each) { return !nics.contains(each.first); })) return;
+  const Unit model = *gpus.begin()->second;
+  for (const auto& [root, nic] : nics) {
+    if (gpus.contains(root)) continue;
+    MissingPart part;
+    part.kind = MissingPart::Kind::gpu;
+    part.certain = false;
+    part.place = model.device;
+    part.place.pci.clear();
+    part.place.bridges.clear();
+    part.place.root = root;
+    part.place.numa = nic->direct->numa;
+    part.below = root;
+    part.beside = {nic->name};
+    add_found(std::move(part), model.model, units, out);
+  }
+}
+
 // Requires a switch that GPU and NIC share: GPUs in slots next to NICs are sold in any number.
 void find_several_gpus(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
   std::set<Model> models;
@@ -520,6 +548,20 @@ void find_by_direct(const Topology& topology, const Units& units, std::vector<Mi
   }
 }
 
+bool is_on_switch(const Gpu& gpu, const PciDevice& nic) {
+  const auto path = path_class(gpu, nic);
+  return path && *path <= PathClass::PXB;
+}
+
+// Whether every GPU has equally many functions of the model on its switch.
+bool is_beside_each_gpu(const Topology& topology, const Units& units, const Model& model) {
+  std::set<std::ptrdiff_t> counts;
+  for (const Gpu& gpu : topology.gpus)
+    counts.insert(std::ranges::count_if(
+        units, [&](const Unit& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
+  return counts.size() == 1 && !counts.contains(0);
+}
+
 // Finds existing functions that have no RDMA device although the others have one.
 void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
   if (std::ranges::all_of(units, &Unit::rdma)) return;
@@ -539,9 +581,12 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
     }
   }
   const auto add = [&](const Unit& unit) {
-    if (found.insert(unit.index).second)
-      out.push_back(
-          {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
+    if (!found.insert(unit.index).second) return;
+    MissingPart part{
+        .kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index};
+    for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+      if (is_on_switch(topology.gpus[gpu], unit.device)) part.gpus.push_back(gpu);
+    out.push_back(std::move(part));
   };
   std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
   for (const Unit& unit : units) {
@@ -565,8 +610,8 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
     for (const Unit* unit : each.second)
       if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
     const size_t with = each.first.size();
-    if (gpus < 2 || lost.empty() || lost.size() * 3 > with || with % gpus == 0 || (with + lost.size()) % gpus != 0)
-      continue;
+    if (gpus < 2 || lost.empty() || with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
+    if (lost.size() * 3 > with && !is_beside_each_gpu(topology, units, model)) continue;
     for (const Unit* unit : each.second)
       if (lost.contains(card_of(unit->device.pci))) add(*unit);
   }
@@ -736,6 +781,7 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
   find_gpus(topology, units, out);
+  if (!contains(out, MissingPart::Kind::gpu, &MissingPart::kind)) find_gpus_by_direct(topology, units, out);
   find_several_gpus(topology, units, out);
   // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
@@ -744,6 +790,17 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   find_by_direct(topology, units, out);
   find_rdma(topology, units, out);
   return out;
+}
+
+bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
+  std::map<int, size_t> by_socket;
+  const auto count = [&](const PciDevice& gpu) {
+    ++by_socket[socket_of(topology, gpu).value_or(gpu.numa.value_or(-1))];
+  };
+  for (const Gpu& gpu : topology.gpus) count(gpu);
+  for (const PciDevice* gpu : more) count(*gpu);
+  return std::has_single_bit(topology.gpus.size() + more.size()) &&
+         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
 }
 
 std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {

@@ -40,6 +40,9 @@ struct MissingPart {
 // `ports` distinguish boards.
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports);
 
+// Whether the machine has 2, 4, 8, ... GPUs with `more`, and equally many on each socket that has one.
+bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more);
+
 // The only physical function of the model without an RDMA device, as an index into topology.nics. Several such
 // functions are intended (RDMA disabled on storage ports), and so are members of a bond, which has one RDMA device for
 // them. A function that has no netdev either may be the other half of its card (multi-PF) or in a container: it counts

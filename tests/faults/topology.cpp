@@ -193,7 +193,8 @@ Faults links() {
          counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer", W, "correctable BadTLP +600 (10/s)|packets from 0000:22:04.0 arrive damaged|mlx5_1 lose", "slow-pcie"},
+       "aer", W, "correctable BadTLP +600 (10/s)|packets from 0000:22:04.0 arrive damaged|costs throughput of mlx5_1",
+       "slow-pcie"},
       {"nonfatal-error", "a completion never came: a transaction was lost", "AER non-fatal CmpltTO of the GPU +1",
        [](Machine& m) {
          AerCounts& counts = at(m, m.gpu().pci).nonfatal;

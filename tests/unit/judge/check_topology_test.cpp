@@ -252,7 +252,37 @@ TEST(Symmetry, AnotherNodeOfTheSocketIsByDesign) {
   move_nic(node, 0, 1);
   EXPECT_EQ(said(node), "") << "the other NUMA node of the same socket";
   node.topology.nics[0].numa = 2;
-  EXPECT_EQ(said(node), "locality GPU0 warning: SYS to mlx5_0\nlocality GPU1 warning: SYS to mlx5_0\n");
+  EXPECT_EQ(said(node), "locality GPUs warning: SYS to mlx5_0: all GPUs are on NUMA node 0, the NICs on NUMA node 2\n")
+      << "the GPUs of the other socket are missing, or the NIC is in a slot of the wrong one";
+}
+
+// The NICs of all GPUs, or of some, have lost their RDMA devices, and one for storage has not.
+TEST(Symmetry, NicsOfGpusWithoutRdmaAreNamed) {
+  for (const size_t lost : {1u, 3u, 4u, 7u, 8u}) {
+    Healthy server(8);
+    Node& node = server.now;
+    Nic storage = node.topology.nics[7];
+    storage.pci = "0000:ee:00.0", storage.root = "pci0000:ed", storage.bridges = {"0000:ed:01.0"};
+    storage.device = 0x101b, storage.name = "mlx5_9", storage.rdma = {"mlx5_9"}, storage.card.clear();
+    Port port = node.ports[7];
+    port.rdma = "mlx5_9", port.pci = storage.pci;
+    node.topology.nics.push_back(storage);
+    node.ports.push_back(port);
+    for (size_t i = 0; i < lost; ++i) {
+      Nic& nic = node.topology.nics[i];
+      node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
+      std::erase_if(node.ports, [&](const Port& each) { return each.pci == nic.pci; });
+      nic.rdma.clear();
+    }
+    std::string text;
+    for (const Finding& each : test::complaints_of({.now = node}, {"locality", "pairing", "symmetry", "port-state"}))
+      text += test::describe(each) + each.meaning + " " + each.remedy + "\n";
+    for (size_t i = 0; i < lost; ++i) EXPECT_TRUE(has(text, node.topology.nics[i].pci)) << lost << "\n" << text;
+    EXPECT_TRUE(has(text, "critical")) << lost << "\n" << text;
+    EXPECT_EQ(has(text, "port-state NICs critical: no RDMA device: 8 NICs have the driver mlx5_core"), lost == 8)
+        << text;
+    EXPECT_FALSE(has(text, "reseat") || has(text, "wrong slot") || has(text, "warning")) << lost << "\n" << text;
+  }
 }
 
 // The true findings: on this machine no file has the distance of the second GPU from the NIC on another root bus.

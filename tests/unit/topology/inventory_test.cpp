@@ -472,6 +472,41 @@ TEST(FewPlaces, APortWithNothingBelowItIsNamed) {
   }
 }
 
+// Two switches on two sockets, each with two GPUs, except those in `lost`; `nics`: and with a NIC.
+Node two_switches(const std::set<std::string>& lost, bool nics) {
+  test::Tree tree;
+  for (const std::string digit : {"1", "2"}) {
+    const std::string node = digit == "1" ? "0" : "1", bus = "0000:" + digit;
+    tree.file("sys/devices/system/node/node" + node + "/cpulist", node + "\n");
+    const std::string root = "pci" + bus + "0", port = bus + "0:01.0", upper = bus + "1:00.0";
+    test::add_pci(tree, {root, port, "0x1014", "0x04c1", "0x060400", node});
+    test::add_pci(tree, {root + "/" + port, upper, "0x10b5", "0x8725", "0x060400", node});
+    const std::string above = root + "/" + port + "/" + upper;
+    for (const std::string place : {"3", "4"}) {
+      const std::string lower = bus + "2:0" + place + ".0", gpu = bus + place + ":00.0";
+      test::add_pci(tree, {above, lower, "0x10b5", "0x8725", "0x060400", node});
+      if (!lost.contains(gpu)) test::add_pci(tree, {above + "/" + lower, gpu, "0x10de", "0x1db1", "0x030200", node});
+    }
+    if (!nics) continue;
+    test::add_pci(tree, {above, bus + "2:05.0", "0x10b5", "0x8725", "0x060400", node});
+    test::add_pci(tree, {above + "/" + bus + "2:05.0", bus + "5:00.0", "0x15b3", "0x1019", "0x020700", node});
+  }
+  auto kernel = open_kernel(tree.path());
+  EXPECT_TRUE(kernel);
+  return scan(*kernel);
+}
+
+TEST(FewPlaces, AnEmptyPortOfASwitchIsThatOfAGpu) {
+  const auto said = [](const std::set<std::string>& lost, bool nics = false) {
+    return test::said({.now = two_switches(lost, nics)}, {"symmetry"});
+  };
+  EXPECT_EQ(said({}), "");
+  EXPECT_EQ(said({"0000:14:00.0"}), "symmetry GPUs warning: 3 GPUs, and nothing below 0000:12:04.0\n");
+  EXPECT_EQ(said({"0000:23:00.0"}, true), "symmetry GPUs warning: 3 GPUs, and nothing below 0000:22:03.0\n");
+  EXPECT_EQ(said({"0000:13:00.0", "0000:23:00.0"}), "") << "two GPUs in four slots";
+  EXPECT_EQ(said({"0000:13:00.0", "0000:14:00.0"}), "") << "one socket";
+}
+
 // "It was GPU5" counts the GPUs that are missing, too.
 TEST(Symmetry, AMissingGpuHasTheNumberThatItHad) {
   for (size_t first = 0; first < 8; ++first)
@@ -494,6 +529,31 @@ TEST(Symmetry, TwoFaultsAreBothNamed) {
   topology.nics.erase(topology.nics.begin() + 9);
   topology.gpus.erase(topology.gpus.begin());
   EXPECT_EQ(places(topology), (Texts{"at 0000:54:00.1, beside mlx5_4", "at 0000:13:00.0, beside mlx5_0 and mlx5_0f1"}));
+}
+
+// Four switches, each with two GPUs and four NICs: with a fault on each of two, two are whole.
+TEST(Symmetry, TwoOfFourPlacesMayLackDifferentParts) {
+  Topology whole;
+  for (int place = 0; place < 4; ++place)
+    for (int slot = 1; slot <= 6; ++slot) {
+      const std::string bus = "0000:" + std::to_string(place + 1);
+      PciDevice device{.pci = bus + std::to_string(slot + 2) + ":00.0",
+                       .numa = place / 2,
+                       .bridges = {bus + "2:0" + std::to_string(slot) + ".0", bus + "1:00.0", bus + "0:01.0"},
+                       .root = "pci" + bus + "0",
+                       .link = {}};
+      device.vendor = slot <= 2 ? 0x10de : 0x1d0f;
+      device.device = slot <= 2 ? 0x2335 : 0xefa2;
+      if (slot <= 2) whole.gpus.push_back(Gpu{device, "GPU" + std::to_string(whole.gpus.size()), {}});
+      else whole.nics.push_back(Nic{device, {}, {"efa" + device.pci}, "efa" + device.pci});
+    }
+  EXPECT_EQ(places(whole), Texts{});
+  Topology topology = whole;
+  topology.gpus.erase(topology.gpus.begin() + 5);
+  topology.nics.erase(topology.nics.begin() + 1);
+  EXPECT_EQ(missing_parts(topology, {}).size(), 2u);
+  topology.nics.erase(topology.nics.begin() + 6);
+  EXPECT_EQ(missing_parts(topology, {}).size(), 0u) << "one of four places is whole: nothing is known";
 }
 
 TEST(Symmetry, AGpuThatLosesAllItsNicsTakesNoneFromTheOthers) {
@@ -533,6 +593,11 @@ TEST(Symmetry, EvenLossesAreMissed) {
   alone.nics[8].pci = "0000:e4:00.0", alone.nics[9].pci = "0000:f4:00.0";
   for (const size_t nic : {1u, 5u}) alone.nics[nic].rdma = {"mlx5_" + std::to_string(nic)};
   EXPECT_TRUE(missing_parts(alone, {}).empty()) << "eight of ten: two are for storage";
+  for (const size_t lost : {3u, 4u, 7u}) {
+    Topology beside = Healthy(8).now.topology;
+    for (size_t i = 0; i < lost; ++i) beside.nics[i].rdma.clear();
+    EXPECT_EQ(missing_parts(beside, {}).size(), lost) << "each GPU has a NIC on its switch";
+  }
 }
 
 TEST(Symmetry, ADataDirectFunctionProvesACard) {
@@ -556,6 +621,27 @@ TEST(Symmetry, ADataDirectFunctionProvesACard) {
   EXPECT_EQ(found[0].below, topology.gpus[1].pci.substr(0, 5) + "02:00.0");
   const Pairing pairing = built_pairing(topology, {});
   EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
+}
+
+TEST(Symmetry, ADataDirectFunctionProvesAGpu) {
+  Topology whole = test::grace_server().topology;
+  for (size_t i = 0; i < 4; ++i) {
+    PciDevice direct = whole.gpus[i];
+    direct.vendor = whole.nics[i].vendor;
+    direct.device = 0x2100;
+    direct.pci = whole.gpus[i].pci.substr(0, 5) + "02:00.0";
+    whole.nics[i].device = 0x1023;
+    whole.nics[i].direct = direct;
+  }
+  EXPECT_EQ(places(whole), Texts{});
+  for (const std::vector<size_t>& lost : {std::vector<size_t>{1}, {1, 3}, {0, 1}, {0, 1, 3}}) {
+    Topology topology = whole;
+    for (auto gpu = lost.rbegin(); gpu != lost.rend(); ++gpu)
+      topology.gpus.erase(topology.gpus.begin() + static_cast<long>(*gpu));
+    const auto found = missing_parts(topology, {});
+    ASSERT_EQ(found.size(), lost.size());
+    for (size_t i = 0; i < lost.size(); ++i) EXPECT_EQ(found[i].below, whole.gpus[lost[i]].root);
+  }
 }
 
 TEST(Symmetry, AWholeRootOnAnotherNodeIsNamed) {

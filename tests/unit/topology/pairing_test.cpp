@@ -587,8 +587,15 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
   for (const Nic& nic : node.topology.nics) node.platform.functions[nic.pci].kernel_driver = "mlx5_core";
-  for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control.clear();
+  for (const Gpu& gpu : node.topology.gpus) {
+    node.platform.functions[gpu.pci].power_control.clear();
+    for (const std::string& bridge : gpu.bridges) node.platform.functions[bridge].kernel_driver.clear();
+  }
   EXPECT_EQ(symmetry(), "") << "a captured tree without these links";
+  for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.bridges.back()].kernel_driver = "pcieport";
+  EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n")
+      << "one with the links of bridges";
+  for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.bridges.back()].kernel_driver.clear();
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control = "on";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "vfio-pci";
@@ -613,6 +620,12 @@ TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
             "rate mlx5_0/1 warning: 200 Gb/s\nrate mlx5_2/1 warning: 200 Gb/s\n"
             "rate mlx5_4/1 warning: 200 Gb/s\nrate mlx5_6/1 warning: 200 Gb/s\n")
       << "half of them reach 400";
+  halves.ports[1].state = 1;
+  EXPECT_EQ(slow(halves),
+            "rate mlx5_0/1 warning: 200 Gb/s\nrate mlx5_2/1 warning: 200 Gb/s\n"
+            "rate mlx5_4/1 warning: 200 Gb/s\nrate mlx5_6/1 warning: 200 Gb/s\n")
+      << "one of the others is down";
+  halves.ports[1].state = kPortActive;
   halves.ports[1].rate = 25e9;
   EXPECT_EQ(slow(halves), "") << "five at one rate, three at another";
 }
