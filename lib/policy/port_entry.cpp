@@ -106,17 +106,16 @@ Values role_readings(const Json& element) {
 }
 
 const MatchKey kMatchKeys[] = {
-    {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
-    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\"", false, device_names},
-    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\"", false,
-     netdev_names},
-    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it",
-     "pci = \"0000:17:*\"", false, pci_addresses},
-    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
-     "pci_id = \"15b3:1021\"", false, pci_ids},
-    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true, speeds},
-    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true, numa_readings},
-    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\"", false, role_readings},
+    {"driver", &Match::driver, any_text, "a pattern", "\"mlx5_core\""},
+    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "\"mlx5_*\"", false, device_names},
+    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "\"ens*\"", false, netdev_names},
+    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it", "\"0000:17:*\"",
+     false, pci_addresses},
+    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them", "\"15b3:1021\"", false,
+     pci_ids},
+    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "\"400G\"", true, speeds},
+    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "0", true, numa_readings},
+    {"role", &Match::role, role, "\"compute\" or \"host\"", "\"compute\"", false, role_readings},
 };
 
 // The lists that a rejected value may have meant.
@@ -202,9 +201,9 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
       if (!problem && out.empty()) problem = fault_at(list, "the list is empty");
       return problem;
     };
-    const std::string example(key->example.substr(key->example.find(" = ") + 3));
     const auto readings = [key](const Json& written) { return pattern_lists(*key, written); };
-    if (!reader.read("match." + std::string(name), value, {std::string(name), example, readings}, read, patterns))
+    if (!reader.read("match." + std::string(name), value, {std::string(name), std::string(key->example), readings},
+                     read, patterns))
       return;
     for (const std::string& pattern : patterns)
       if (const std::string doubt = name_doubt(name, pattern); !doubt.empty())

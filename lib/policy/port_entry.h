@@ -40,7 +40,7 @@ struct MatchKey {
   std::vector<std::string> Match::*member;
   // The text as Match has it; nullopt if it has the wrong form.
   std::optional<std::string> (*normal)(const toml::node& element);
-  std::string_view expected, example;
+  std::string_view expected, example;               // in a message; a value as TOML
   bool number = false;                              // shown without quotes
   Values (*readings)(const Json& element) = texts;  // of an element that is rejected (correction.h)
 };

@@ -211,7 +211,7 @@ Key grace_key(std::string_view name, double RulePolicy::*member) {
   return {
       "rules",
       name,
-      std::string(name) + " = " + seconds_toml(RulePolicy().*member),
+      seconds_toml(RulePolicy().*member),
       [=](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDaySeconds, policy.rules.*member); },
       [=](const Policy& policy) { return seconds_toml(policy.rules.*member); },
       span_readings};
