@@ -11,6 +11,7 @@
 
 #include "judge/fix.h"
 #include "judge/lines/codes.h"
+#include "judge/lines/severity.h"
 
 namespace fabric::lines {
 
@@ -20,21 +21,13 @@ std::string_view to_text(Cause value);
 // shown there.
 enum class Role : uint8_t { cause, consequence };
 
-// How the line of a component shows that something is wrong.
-enum class Severity : uint8_t {
-  marked,    // `printer` has the mark of an error or a warning: "NCCL WARN"
-  failure,   // words such as "failed" are in the line
-  complaint  // or "not supported", which drivers also print about features that a machine does not have
-};
-
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
 // word. It also matches by what codes_of() finds: by the status of a work completion, an AER bit, or the call that
 // failed together with its errno, in any library's words. What a line says did not happen ("no error") is not read.
 //
 // A message with a `printer` is any other error of a component, a part of a program or a driver. The line must match
-// one of the alternatives of `printer` as well as one of `patterns`, if there are any. Informational lines are not
-// matched.
+// one of the alternatives of `printer` as well as one of `patterns`, if there are any, and have this severity.
 struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
@@ -50,7 +43,7 @@ struct LineMessage {
   std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
   Aer aer = Aer::none;             // a bit of the AER registers
   std::string_view printer = {};   // of a component
-  Severity severity = Severity::marked;
+  Severity severity = Severity::plain;  // at least; plain: `printer` has the mark of an error, "NCCL WARN"
 
   constexpr bool is_component() const { return !printer.empty(); }
 };
@@ -59,9 +52,16 @@ const std::vector<LineMessage>& messages();
 // No message is longer, so the rest of a line is not read.
 inline constexpr size_t kMaxLine = 16 * 1024;
 
+// A line, read once for all tables.
+struct LogLine {
+  std::string text;   // without_denials(), at most kMaxLine
+  std::string small;  // the text in small letters
+  Severity severity = Severity::plain;
+  Codes codes;
+};
+LogLine read_line(std::string_view line);
+
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
-const LineMessage* recognize(std::string_view line);
-const LineMessage* recognize(std::string_view line, const Codes& codes);  // codes: codes_of(line)
-bool matches(const LineMessage& message, std::string_view line);          // line: at most kMaxLine
+const LineMessage* recognize(const LogLine& line);
 
 }  // namespace fabric::lines

@@ -24,7 +24,7 @@ fabric::Node node() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fabric::Node kNode = node();
   const std::string_view line = fabric::text_of(data, size);
-  (void)fabric::lines::recognize(line);
+  (void)fabric::lines::recognize(fabric::lines::read_line(line));
   (void)fabric::lines::not_text(line);
   const auto named = fabric::lines::names_in(line, kNode);
   require(named.ports.size() == named.by.size() && named.ports.size() <= 1);

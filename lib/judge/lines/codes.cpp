@@ -10,12 +10,11 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "judge/lines/pattern.h"
 
 namespace fabric::lines {
 namespace {
 
-bool is_letter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
-bool is_word_letter(char letter) { return is_digit(letter) || is_letter(letter) || letter == '_'; }
 bool is_hex(char letter) {
   return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
 }
@@ -858,12 +857,6 @@ bool is_failure_of_driver(std::string_view line) {
   return false;
 }
 
-bool reports_failure(std::string_view line) {
-  for (const std::string_view word : {"ail", "rror", "ouldn't", "annot", "an't", "nable", "nvalid", "not "})
-    if (line.find(word) != std::string_view::npos) return true;
-  return false;
-}
-
 }  // namespace
 
 const ErrorMeaning* meaning_of(std::string_view error) {
@@ -906,35 +899,6 @@ std::string status_text(unsigned status) {
   return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);
 }
 
-std::string without_denials(std::string_view line) {
-  std::string out(line);
-  const std::string small = lower(line);
-  constexpr std::string_view kOne[] = {"error", "failure", "fault", "timeout"};
-  constexpr std::string_view kMany[] = {"errors", "failures", "faults", "timeouts"};
-  std::string_view before;  // the word before this one
-  for (size_t at = 0; at < small.size();) {
-    size_t end = at;
-    while (end < small.size() && is_word_letter(small[end])) ++end;
-    const std::string_view word = std::string_view(small).substr(at, end - at);
-    if (word.empty()) {
-      if (small[at] != ' ') before = {};
-      ++at;
-      continue;
-    }
-    // "port 0 error" counts ports: without "no", only the plural counts errors.
-    const bool is_many = contains(kMany, word);
-    const bool is_denied = before == "no" || before == "zero" || before == "without";
-    const std::string_view after = std::string_view(small).substr(end);
-    const bool is_zero = (after.starts_with(": 0") || after.starts_with("=0")) &&
-                         leading_number(after.substr(after.find('0'))).value_or(1) == 0;
-    if (((is_many || contains(kOne, word)) && is_denied) || (is_many && (before == "0" || is_zero)))
-      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
-    before = word;
-    at = end;
-  }
-  return out;
-}
-
 bool is_pci_address(std::string_view word) {
   constexpr std::string_view kForm = ":hh:hh.d";
   const size_t domain = word.find(':');  // of four digits; more behind Intel's VMD and in NVIDIA's programs
@@ -951,9 +915,7 @@ bool is_pci_address(std::string_view word) {
   return true;
 }
 
-Codes codes_of(std::string_view raw) {
-  const std::string all = without_denials(raw);
-  const std::string_view line = all;
+Codes codes_of(std::string_view line, Severity severity) {
   Codes out;
   read_completion(out, line);
   if (!is_of_gpu_runtime(line)) read_errnos(out, line);
@@ -962,7 +924,7 @@ Codes codes_of(std::string_view raw) {
   read_names(out, line);
   const auto* call =
       find_where(kCalls, [&](const auto& each) { return line.find(each.first) != std::string_view::npos; });
-  if (call != nullptr && (!out.error.empty() || reports_failure(line))) out.call = call->second;
+  if (call != nullptr && (!out.error.empty() || severity >= Severity::complaint)) out.call = call->second;
   out.is_of_driver = is_failure_of_driver(line);
   return out;
 }

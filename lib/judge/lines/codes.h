@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/lines/severity.h"
+
 namespace fabric::lines {
 
 // none: harmless. unknown: the message does not show it.
@@ -53,7 +55,7 @@ struct Codes {
   bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
-Codes codes_of(std::string_view line);
+Codes codes_of(std::string_view line, Severity severity);  // line: without_denials() of it
 
 // What an errno says in any program. The cause is unknown where it depends on the call.
 struct ErrorMeaning {
@@ -62,9 +64,6 @@ struct ErrorMeaning {
   std::string_view text;
 };
 const ErrorMeaning* meaning_of(std::string_view error);  // nullptr: none that is worth a sentence
-
-// The line without what it says did not happen: "no error", "0 errors", "errors: 0".
-std::string without_denials(std::string_view line);
 
 // "0000:3b:00.0", and "0000:3b:00" of NVIDIA's driver.
 bool is_pci_address(std::string_view word);

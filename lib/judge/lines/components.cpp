@@ -19,7 +19,7 @@ constexpr LineMessage component(Severity severity, std::string_view id, Cause ca
 
 constexpr LineMessage marked(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
                              const FixRow& meaning, std::string_view next, std::string_view source) {
-  return component(Severity::marked, id, cause, printer, patterns, meaning, next, source);
+  return component(Severity::plain, id, cause, printer, patterns, meaning, next, source);
 }
 
 // Drivers: the kernel's log does not show the severity.

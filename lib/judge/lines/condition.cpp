@@ -154,6 +154,11 @@ constexpr Condition kConditions[] = {
      "cuda*out of memory|gpu*out of memory|hip*out of memory|out of memory on device|outofmemory|^oom*gpu",
      {"By its words the memory of a GPU is used up: the program needs more than is left. Use a smaller batch or memory "
       "fraction; look for another process on the GPU."}},
+    {"says-slots",
+     software,
+     "not enough slots|slots available|more processes than|more ranks than|oversubscrib",
+     {"By its words the launcher was asked for more processes than the hosts of the job have slots. Compare the number "
+      "of processes with the allocation and the host file."}},
     {"says-used-up",
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
@@ -214,13 +219,18 @@ constexpr Condition kConditions[] = {
       "GPU, "
       "a capability of the container (IPC_LOCK), or a security policy."}},
 
+    {"says-configuration-file",
+     host,
+     "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|"
+     "cannot parse|could not parse|failed to parse",
+     {"By its words a configuration file of this host has an error, or a value that the program does not accept. The "
+      "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
      "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check your|"
      "invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown option|"
      "unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|"
-     "is not a valid|is not valid|not a valid|missing required|configuration error|config error|config file|"
-     "configuration file|misconfigur|syntax error|parse error|cannot parse|could not parse|failed to parse|"
+     "is not a valid|is not valid|not a valid|missing required|"
      "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
      "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
      "does not match|mismatch|inconsistent|truncated|different number|number of*must|disabled or failed|"
@@ -298,16 +308,14 @@ bool has_program(std::string_view line) {
 
 std::span<const Condition> conditions() { return kConditions; }
 
-bool is_of_other_program(std::string_view line) {
-  const std::string small = lower(line.substr(0, kMaxLine));
-  return (has_any(small, kOtherPrograms) || has_program(small)) && !has_any(small, kSubjects);
+bool is_of_other_program(const LogLine& line) {
+  return (has_any(line.small, kOtherPrograms) || has_program(line.small)) && !has_any(line.small, kSubjects);
 }
 
-bool is_ordinary(std::string_view line) { return has_any(lower(line.substr(0, kMaxLine)), kOrdinary); }
+bool is_ordinary(const LogLine& line) { return has_any(line.small, kOrdinary); }
 
-const Condition* condition_of(std::string_view line) {
-  const std::string small = lower(line.substr(0, kMaxLine));
-  return find_where(kConditions, [&](const Condition& each) { return has_any(small, each.words); });
+const Condition* condition_of(const LogLine& line) {
+  return find_where(kConditions, [&](const Condition& each) { return has_any(line.small, each.words); });
 }
 
 }  // namespace fabric::lines

@@ -23,13 +23,13 @@ struct Condition {
 std::span<const Condition> conditions();
 
 // The first that applies; nullptr: none.
-const Condition* condition_of(std::string_view line);
+const Condition* condition_of(const LogLine& line);
 
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a
 // session, a file. Its words mean other things then.
-bool is_of_other_program(std::string_view line);
+bool is_of_other_program(const LogLine& line);
 
 // Whether the line is one of a healthy start, or shows a setting, although it has words of an error.
-bool is_ordinary(std::string_view line);
+bool is_ordinary(const LogLine& line);
 
 }  // namespace fabric::lines

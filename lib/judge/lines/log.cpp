@@ -7,6 +7,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "judge/lines/envelope.h"
+#include "judge/lines/pattern.h"
 #include "judge/lines/time.h"
 
 namespace fabric::lines {
@@ -61,22 +62,11 @@ bool continues(std::string_view before, std::string_view text) {
          is_dump(text);
 }
 
-bool is_glog_error(std::string_view text) {
-  return text.size() > 5 && (text[0] == 'E' || text[0] == 'F' || text[0] == 'W') &&
-         std::ranges::all_of(text.substr(1, 4), is_digit);
-}
-
-// Whether a line that no rule knows reports a problem, by the words that programs use for it.
-bool is_error(std::string_view raw, const Condition* condition) {
-  const std::string text = without_denials(raw);
-  for (const std::string_view word : {" INFO ", "<info>", " DEBUG ", "<debug>", "level=info", "level=debug"})
-    if (text.find(word) != std::string_view::npos) return false;
-  for (const std::string_view word :
-       {"WARN",     "ERROR",  "*ERROR*", "ERR:",      "Error",   "error",    "FATAL", "Fatal",
-        "fatal",    "ailed",  "ail to",  "FAIL",      "ouldn't", "annot",    "an't",  "nable to",
-        "xception", "reject", "Reject",  "timed out", "imeout",  "ncorrect", "errno", "ERRNO"})
-    if (text.find(word) != std::string_view::npos) return true;
-  return is_glog_error(text) || (condition != nullptr && condition->is_error);
+// Whether a line that no rule knows reports a problem.
+bool is_error(const LogLine& line, const Condition* condition) {
+  if (line.severity == Severity::informational) return false;
+  return line.severity == Severity::failure || has_any(line.small, "warn|error|exception|errno") ||
+         (condition != nullptr && condition->is_error);
 }
 
 // The line without digits and addresses, to count lines that differ by them only.
@@ -128,14 +118,14 @@ void Log::take(Line line) {
     version_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kVersion.size()) - at);
   else if (!version_.empty() && line.text.find("GPU Direct RDMA Disabled") != std::string::npos)
     line.text += " (" + version_ + ")";
-  const Codes codes = codes_of(line.text);
-  const LineMessage* message = recognize(line.text, codes);
+  const LogLine read = read_line(line.text);
+  const Codes& codes = read.codes;
+  const LineMessage* message = recognize(read);
+  if (message == nullptr && is_ordinary(read)) return;
   const bool is_known = message != nullptr && !message->is_component();
-  if (message == nullptr && is_ordinary(line.text)) return;
-  const Condition* condition = is_known ? nullptr : condition_of(without_denials(line.text));
-  const bool is_other = message == nullptr && is_of_other_program(line.text);
-  if (is_other) condition = nullptr;
-  if (message == nullptr && !is_error(line.text, condition)) return;
+  const bool is_other = message == nullptr && is_of_other_program(read);
+  const Condition* condition = is_known || is_other ? nullptr : condition_of(read);
+  if (message == nullptr && !is_error(read, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
               .line = line.text.substr(0, kShownOfLine),

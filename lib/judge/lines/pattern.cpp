@@ -8,10 +8,6 @@
 namespace fabric::lines {
 namespace {
 
-bool is_word_letter(char letter) {
-  return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
-}
-
 // Whether the parts of the pattern follow each other in the line.
 bool has_parts(std::string_view line, std::string_view pattern) {
   size_t from = 0;  // after the parts found so far
@@ -33,6 +29,10 @@ bool has_parts(std::string_view line, std::string_view pattern) {
 }
 
 }  // namespace
+
+bool is_word_letter(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
+}
 
 std::string_view cut(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));

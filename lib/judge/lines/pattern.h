@@ -6,6 +6,8 @@
 
 namespace fabric::lines {
 
+bool is_word_letter(char letter);  // a letter, a digit or '_'
+
 // Removes the text before the next separator from `rest` and returns it. Does not allocate: a log has millions of
 // lines.
 std::string_view cut(std::string_view& rest, char separator);

@@ -20,14 +20,14 @@ using test::has;
 using test::kLogExamples;
 
 std::string id_of(std::string_view line) {
-  const LineMessage* message = recognize(line);
+  const LineMessage* message = recognize(read_line(line));
   if (message == nullptr) return "";
   return std::string(message->id);
 }
 
 std::string codes_text(std::string_view line) {
   std::string out;
-  for (const std::string& code : codes_of(line).texts) out += code + "\n";
+  for (const std::string& code : read_line(line).codes.texts) out += code + "\n";
   return out;
 }
 
@@ -151,7 +151,7 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
 }
 
 TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
-  const std::string text = recognize("srun: error: node07: task 3: Killed")->meaning.text();
+  const std::string text = recognize(read_line("srun: error: node07: task 3: Killed"))->meaning.text();
   EXPECT_TRUE(has(text, "OOM killer") && has(text, "preempted")) << text;
 }
 
@@ -162,7 +162,7 @@ TEST(LogComponents, MessagesComeFirst) {
   EXPECT_TRUE(std::all_of(first, messages().end() - 1, is_component));
   EXPECT_EQ(messages().back().id, "driver-error");
   for (const auto& example : kLogExamples) {
-    const LineMessage* found = recognize(example.line);
+    const LineMessage* found = recognize(read_line(example.line));
     if (found == nullptr || found->is_component()) continue;
     EXPECT_FALSE(found->id.ends_with("-other")) << found->id;
   }
@@ -197,8 +197,8 @@ TEST(LogLines, WorkAtTheMachineIsMarked) {
 }
 
 TEST(LogLines, StatusNumbersMatchAsAWhole) {
-  EXPECT_EQ(recognize("Got completion with error 1, opcode 0")->id, "wc-local-length");
-  EXPECT_EQ(recognize("Got completion with error 12, opcode 0")->id, "wc-retry-exceeded");
+  EXPECT_EQ(recognize(read_line("Got completion with error 1, opcode 0"))->id, "wc-local-length");
+  EXPECT_EQ(recognize(read_line("Got completion with error 12, opcode 0"))->id, "wc-retry-exceeded");
   EXPECT_EQ(codes_text("vendor err 129"), "vendor error 0x81 (129): no acknowledgment came back\n");
   EXPECT_EQ(codes_text("vendor err 1290"), "");
 }
@@ -306,16 +306,16 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
 // The rest of a long line is not read, and parts of patterns without a match do not multiply the time.
 TEST(LogLines, LongAndHostileLines) {
   const std::string megabyte(1 << 20, 'a');
-  EXPECT_EQ(recognize(megabyte), nullptr);
-  EXPECT_EQ(recognize(megabyte + "Got completion with error 12, "), nullptr);
-  EXPECT_NE(recognize("Got completion with error 12, " + megabyte), nullptr);
+  EXPECT_EQ(recognize(read_line(megabyte)), nullptr);
+  EXPECT_EQ(recognize(read_line(megabyte + "Got completion with error 12, ")), nullptr);
+  EXPECT_NE(recognize(read_line("Got completion with error 12, " + megabyte)), nullptr);
   std::string parts;
   while (parts.size() < (1 << 20)) parts += "ibv_reg_mr ibv_reg_mr failed status number async event ";
   EXPECT_EQ(id_of(parts), "registration-failed");
   EXPECT_TRUE(names_in(parts, Node()).ports.empty());
   std::string dashes;
   while (dashes.size() < kMaxLine) dashes += "failed -1 - ";
-  EXPECT_LE(codes_of(dashes).texts.size(), 2u);
+  EXPECT_LE(read_line(dashes).codes.texts.size(), 2u);
 }
 
 TEST(LogNames, PortsAreFoundByDeviceGidNetdevAndPci) {
@@ -577,13 +577,15 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"connect(fd=51) failed: Network is unreachable", "says-unreachable"},
       {"open /dev/infiniband/uverbs0: Permission denied", "says-permission"},
       {"both GID_INDEX and ROCE_SUBNET_LIST are specified, please select only one of them", "says-configuration"},
+      {"There are not enough slots available in the system to satisfy the 16 slots", "says-slots"},
+      {"acmed: cannot parse line 7 of the config file", "says-configuration-file"},
       {"acme: tagged traffic is not supported", "says-unsupported"},
       {"acme: no suitable device", "says-absent"},
       {"acme: handshake timed out", "says-timeout"},
   };
   std::set<std::string_view> named;
   for (const auto& [line, id] : kLines) {
-    const Condition* condition = condition_of(line);
+    const Condition* condition = condition_of(read_line(line));
     ASSERT_NE(condition, nullptr) << line;
     EXPECT_EQ(condition->id, id) << line;
     named.insert(condition->id);
@@ -594,10 +596,32 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
   }
 }
 
+TEST(LineSeverity, FollowsTheMarkAndTheWords) {
+  const std::pair<const char*, Severity> kLines[] = {
+      {"node-a:1:1 [0] NCCL INFO the request failed", Severity::informational},
+      {"I1129 13:04:29.119704 1 x.cc:5] dropped 3", Severity::informational},
+      {"level=debug msg=\"cannot open\"", Severity::informational},
+      {"ERST: Error Record Serialization Table (ERST) support is initialized.", Severity::informational},
+      {"ens1: link becomes ready", Severity::plain},
+      {"W1129 13:04:29.119704 1 x.cc:5] slow", Severity::plain},
+      {"acme: feature is not supported", Severity::complaint},
+      {"E1129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
+      {"F20261129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
+      {"acme: request FAILED", Severity::failure},
+  };
+  for (const auto& [line, severity] : kLines) EXPECT_EQ(read_line(line).severity, severity) << line;
+}
+
+TEST(LineSeverity, DoesNotCountWhatDidNotHappen) {
+  for (const char* line : {"0 errors", "errors: 0 retries 3", "errors=0x0", "finished without error"})
+    EXPECT_EQ(read_line(line).severity, Severity::plain) << line;
+  EXPECT_EQ(read_line("errors: 07 of 9").severity, Severity::failure);
+}
+
 TEST(LogConditions, AreNotFoundInsideWords) {
   for (const char* line : {"error callback is installed", "he studied the log", "step 12: loss 3.1",
                            "handled 3 requests", "ens1: link becomes ready", "quotation", "changed state to up"})
-    EXPECT_EQ(condition_of(line), nullptr) << line << ": " << condition_of(line)->id;
+    EXPECT_EQ(condition_of(read_line(line)), nullptr) << line << ": " << condition_of(read_line(line))->id;
 }
 
 // Lines of healthy hosts: a start, a service of another kind, a setting, a word with another meaning.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/lines/severity.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "judge/lines/pattern.h"
+
+namespace fabric::lines {
+namespace {
+
+// The level of a line of glog, "E1129 13:04:29.119704" or "E20261129 13:04:29.119704": I, W, E or F; ' ': another line.
+char glog_level(std::string_view line) {
+  for (size_t at = 0; at + 6 < line.size(); ++at) {
+    const bool begins = at == 0 || line[at - 1] == ' ' || line[at - 1] == '[';
+    if (!begins || std::string_view("IWEF").find(line[at]) == std::string_view::npos) continue;
+    const size_t digits = line.substr(at + 1).find_first_not_of("0123456789");
+    if ((digits == 4 || digits == 8) && line[at + 1 + digits] == ' ') return line[at];
+  }
+  return ' ';
+}
+
+// Marks of a line that reports no problem.
+constexpr std::string_view kInformationalMarks =
+    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug"
+    "|[I |advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
+
+// Words by which drivers and daemons report a problem, in small letters.
+constexpr std::string_view kFailureWords =
+    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|"
+    "cannot|can't|can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|"
+    "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
+    "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
+    "stuck|^hung| hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|"
+    "page fault|_fault|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
+    "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
+    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
+    "is null|null pointer|unprivileged|not approved";
+constexpr std::string_view kComplaintWords =
+    "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
+    "no such|inconsisten|no longer|does not|invalid|^no ";
+// Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
+constexpr std::string_view kHealthyWords =
+    "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"
+    "workaround|timeout set to|firmware first mode|error cleared|overflow cleared|successfully";
+}  // namespace
+
+Severity severity_of(std::string_view line) {
+  const char level = glog_level(line);
+  if (level == 'I' || has_any(line, kInformationalMarks)) return Severity::informational;
+  const std::string small = lower(line);
+  if (has_any(small, kHealthyWords)) return Severity::informational;
+  if (level == 'E' || level == 'F' || has_any(small, kFailureWords)) return Severity::failure;
+  return has_any(small, kComplaintWords) ? Severity::complaint : Severity::plain;
+}
+
+std::string without_denials(std::string_view line) {
+  std::string out(line);
+  const std::string small = lower(line);
+  constexpr std::string_view kOne[] = {"error", "failure", "fault", "timeout"};
+  constexpr std::string_view kMany[] = {"errors", "failures", "faults", "timeouts"};
+  std::string_view before;  // the word before this one
+  for (size_t at = 0; at < small.size();) {
+    size_t end = at;
+    while (end < small.size() && is_word_letter(small[end])) ++end;
+    const std::string_view word = std::string_view(small).substr(at, end - at);
+    if (word.empty()) {
+      if (small[at] != ' ') before = {};
+      ++at;
+      continue;
+    }
+    // "port 0 error" counts ports: without "no", only the plural counts errors.
+    const bool is_many = contains(kMany, word);
+    const bool is_denied = before == "no" || before == "zero" || before == "without";
+    const std::string_view after = std::string_view(small).substr(end);
+    const size_t value = after.starts_with(": ") ? 2 : 1;
+    const size_t digits = after.find_first_not_of("0x", value);  // after "0" or "0x0"
+    const bool is_zero = (after.starts_with(": 0") || after.starts_with("=0")) &&
+                         (digits == std::string_view::npos || !is_word_letter(after[digits]));
+    if (((is_many || contains(kOne, word)) && is_denied) || (is_many && (before == "0" || is_zero)))
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
+    before = word;
+    at = end;
+  }
+  return out;
+}
+
+}  // namespace fabric::lines
