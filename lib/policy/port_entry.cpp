@@ -450,7 +450,8 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
     if (name == "match" || name == "name" || name == "profile" || name == "front_end" || name == "port")
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
-    reader.fail_unknown(at, "key", name, with_settings(kProfileKeys));
+    constexpr std::string_view kKeys[] = {"traffic", "cnp", "fabric"};
+    reader.fail_unknown(at, "key", name, with_settings(kKeys));
   });
   return profile;
 }

@@ -32,9 +32,8 @@ struct PortDraft {
   std::array<FilePlace, kSettingCount> places{};
 };
 
-// Keys of [[port]], of a profile, and of a match, besides the settings.
+// Keys of [[port]] and of a match, besides the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp", "fabric"};
-inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp", "fabric"};
 struct MatchKey {
   std::string_view name;
   std::vector<std::string> Match::*member;
