@@ -253,8 +253,9 @@ void load_cabling(const Root& root, Policy& policy) {
   cabling.problem.clear();
   cabling.cables.clear();
   // A cluster has tens of thousands of cables, which is more than read() takes by default.
+  constexpr size_t kMaxBytes = size_t{32} << 20;
   const size_t name = std::min(cabling.file.find_first_not_of('/'), cabling.file.size());
-  const auto text = root.read(cabling.file.substr(name), kMaxCablingBytes);
+  const auto text = root.read(cabling.file.substr(name), kMaxBytes);
   if (!text) {
     cabling.problem = text.error().text();
     return;

@@ -8,8 +8,6 @@
 
 namespace fabric {
 
-inline constexpr size_t kMaxCablingBytes = size_t{32} << 20;
-
 // The text is one of:
 // - CSV with a header (RFC 4180; separated by commas, semicolons or tabs). For each end it has a column of the device
 //   (Device A, Side A, Termination A Device, side_a_device) and one of the port (Termination A, Interface A,

@@ -128,8 +128,8 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     if (!reader.accept(key.read(node, policy), full, node, correctable(key))) return;
     policy.origin[full] = reader.line(node);
     if (section == "fabric") note_fabric(name, reader.place(node), draft);
-    if (key.patterns != nullptr)
-      for (const std::string& pattern : policy.*key.patterns)
+    if (std::vector<std::string> patterns; key.are_patterns && !read_texts(node, patterns))
+      for (const std::string& pattern : patterns)
         if (const std::string doubt = pattern_doubt(key.name, pattern); !doubt.empty())
           reader.warn(node.source().begin, full + ": " + doubt);
     return;

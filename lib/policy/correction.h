@@ -19,10 +19,10 @@ using Values = std::vector<Json>;
 
 // A key of the configuration, as far as a correction of its value needs it.
 struct Correctable {
-  std::string key;                                             // before " = "
-  std::string example;                                         // a value as TOML that the key accepts
-  std::function<Values(const Json& written)> read;             // the readings; empty: none
-  std::function<MaybeProblem(const toml::node& value)> check;  // nullopt: the key accepts the value
+  std::string key;                                               // before " = "
+  std::string example;                                           // a value as TOML that the key accepts
+  std::function<Values(const Json& written)> read;               // the readings; empty: none
+  std::function<MaybeProblem(const toml::node& value)> check{};  // nullopt: the key accepts the value
 };
 // "write mtu = 9000"; "for example mtu = 4200" if no correction is certain.
 std::string correction(const Correctable& key, const toml::node& written);

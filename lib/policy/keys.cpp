@@ -21,6 +21,7 @@ struct ValueLimits {
   bool (*is_valid)(const std::string& text) = nullptr;
   bool or_zero = false;                               // 0 is valid although it is below min
   Values (*readings)(const Json& written) = nullptr;  // null: those of the type
+  bool are_patterns = false;                          // Key::are_patterns
 };
 
 // read() for each type of value. After a problem, `out` is unspecified.
@@ -29,11 +30,7 @@ MaybeProblem read(const toml::node& node, const ValueLimits& limits, T& out) {
   return read_integer(node, limits.min, limits.max, out);
 }
 
-MaybeProblem read(const toml::node& node, const ValueLimits&, bool& out) {
-  if (!node.is_boolean()) return expected(node, "true or false");
-  out = *node.value<bool>();
-  return std::nullopt;
-}
+MaybeProblem read(const toml::node& node, const ValueLimits&, bool& out) { return read_switch(node, out); }
 
 template <HasWords Enum>
 MaybeProblem read(const toml::node& node, const ValueLimits&, Enum& out) {
@@ -127,11 +124,15 @@ Values readings(const milliseconds*, const ValueLimits& limits, const Json& writ
   return spans(written, limits.or_zero);
 }
 Values readings(const std::string*, const ValueLimits&, const Json& written) { return texts(written); }
-Values readings(const std::vector<std::string>*, const ValueLimits&, const Json& written) {
+// Only texts: a number may be a whole version or its beginning.
+Values text_lists(const Json& written) {
   return lists(written, [](const Json& each) -> Values {
     if (!each.is_string()) return {};
     return texts(each);
   });
+}
+Values readings(const std::vector<std::string>*, const ValueLimits&, const Json& written) {
+  return text_lists(written);
 }
 template <HasWords Enum>
 Values readings(const std::vector<Enum>*, const ValueLimits&, const Json& written) {
@@ -230,16 +231,6 @@ template <class PolicyOrConst, class... Path>
 auto& member_at(PolicyOrConst& policy, Path... path) { return (policy .* ... .* path); }
 // clang-format on
 
-// The member, if it is a list of patterns; null: it is another one.
-std::vector<std::string> Policy::*patterns_at(std::vector<std::string> Policy::*member) {
-  if (member == &Policy::exclude || member == &Policy::ethtool) return member;
-  return nullptr;
-}
-template <class... Path>
-std::vector<std::string> Policy::*patterns_at(Path...) {
-  return nullptr;
-}
-
 template <class... Path>
 Key key(std::string_view section, std::string_view name, const char* example, ValueLimits limits, Path... path) {
   return {section,
@@ -252,55 +243,55 @@ Key key(std::string_view section, std::string_view name, const char* example, Va
             const std::decay_t<decltype(member_at(std::declval<Policy&>(), path...))>* kind = nullptr;
             return readings(kind, limits, written);
           },
-          patterns_at(path...)};
+          limits.are_patterns};
 }
 
 constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
 
 const std::array kKeys{
-    key("", "mode", "mode = \"audit\"", {}, &Policy::mode),
-    key("", "disruptive", "disruptive = \"idle\"", {}, &Policy::disruptive),
-    key("", "reread", "reread = \"30s\"", {kSecondMs, kHourMs}, &Policy::reread),
-    key("", "maintenance", "maintenance = [\"Sat 02:00-04:00\"]",
+    key("", "mode", "\"audit\"", {}, &Policy::mode),
+    key("", "disruptive", "\"idle\"", {}, &Policy::disruptive),
+    key("", "reread", "\"30s\"", {kSecondMs, kHourMs}, &Policy::reread),
+    key("", "maintenance", "[\"Sat 02:00-04:00\"]",
         {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""},
         &Policy::maintenance),
-    key("", "release", "release = \"leave\"", {}, &Policy::release),
+    key("", "release", "\"leave\"", {}, &Policy::release),
     // Reading a module takes a few dozen milliseconds of I2C: hence the minimum of 10 s.
-    key("", "optics", "optics = \"60s\"", {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true},
+    key("", "optics", "\"60s\"", {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true},
         &Policy::optics),
-    key("conflict", "rounds", "rounds = 5", {1, 1'000}, &Policy::conflict, &ConflictRule::rounds),
-    key("conflict", "window", "window = \"60s\"", {kSecondMs, kHourMs}, &Policy::conflict, &ConflictRule::window),
-    key("cabling", "file", "file = \"/etc/fabric-agent/cabling.csv\"",
+    key("conflict", "rounds", "5", {1, 1'000}, &Policy::conflict, &ConflictRule::rounds),
+    key("conflict", "window", "\"60s\"", {kSecondMs, kHourMs}, &Policy::conflict, &ConflictRule::window),
+    key("cabling", "file", "\"/etc/fabric-agent/cabling.csv\"",
         {.what = "an absolute path", .is_valid = is_absolute, .readings = path_readings}, &Policy::cabling,
         &Cabling::file),
-    key("cabling", "host", "host = \"gpu01\"", {}, &Policy::cabling, &Cabling::host),
-    key("cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
-        {.what = "a table of names in the plan and names here"}, &Policy::cabling, &Cabling::ports),
-    key("cabling", "rails", "rails = { \"leaf*-r1\" = \"1\" }",
-        {.what = "a table of switches or ports and their rails"}, &Policy::cabling, &Cabling::rails),
-    key("cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
-        {.what = "a table of switches or ports and their planes"}, &Policy::cabling, &Cabling::planes),
-    key("cabling", "maintenance", "maintenance = [\"B\"]", {.what = "planes"}, &Policy::cabling, &Cabling::maintenance),
-    key("fabric", "kind", "kind = \"lossy\"", {}, &Policy::fabric, &Fabric::kind),
-    key("fabric", "adaptive_routing", "adaptive_routing = true", {}, &Policy::fabric, &Fabric::adaptive_routing),
-    key("fabric", "spraying", "spraying = true", {}, &Policy::fabric, &Fabric::spraying),
-    key("expect", "gpus", "gpus = 8", {0, 256}, &Policy::expect, &Expect::gpus),
-    key("expect", "compute_nics", "compute_nics = 8", {0, 256}, &Policy::expect, &Expect::compute_nics),
-    key("expect", "class", "class = \"PIX\"", {}, &Policy::expect, &Expect::path_class),
-    key("expect", "gid_index", "gid_index = 3", {0, 255}, &Policy::expect, &Expect::gid_index),
-    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }, speeds},
-    key("exporter", "listen", "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
+    key("cabling", "host", "\"gpu01\"", {}, &Policy::cabling, &Cabling::host),
+    key("cabling", "ports", "{ \"Slot 3 P1\" = \"mlx5_0\" }", {.what = "a table of names in the plan and names here"},
+        &Policy::cabling, &Cabling::ports),
+    key("cabling", "rails", "{ \"leaf*-r1\" = \"1\" }", {.what = "a table of switches or ports and their rails"},
+        &Policy::cabling, &Cabling::rails),
+    key("cabling", "planes", "{ \"ens*f0np0\" = \"A\" }", {.what = "a table of switches or ports and their planes"},
+        &Policy::cabling, &Cabling::planes),
+    key("cabling", "maintenance", "[\"B\"]", {.what = "planes"}, &Policy::cabling, &Cabling::maintenance),
+    key("fabric", "kind", "\"lossy\"", {}, &Policy::fabric, &Fabric::kind),
+    key("fabric", "adaptive_routing", "true", {}, &Policy::fabric, &Fabric::adaptive_routing),
+    key("fabric", "spraying", "true", {}, &Policy::fabric, &Fabric::spraying),
+    key("expect", "gpus", "8", {0, 256}, &Policy::expect, &Expect::gpus),
+    key("expect", "compute_nics", "8", {0, 256}, &Policy::expect, &Expect::compute_nics),
+    key("expect", "class", "\"PIX\"", {}, &Policy::expect, &Expect::path_class),
+    key("expect", "gid_index", "3", {0, 255}, &Policy::expect, &Expect::gid_index),
+    Key{"expect", "speed", "400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }, speeds},
+    key("exporter", "listen", "[\"0.0.0.0:10479\", \"[::]:10479\"]",
         {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address, .readings = listen_readings}, &Policy::listen),
-    key("exporter", "max_age", "max_age = \"5s\"", {0, kHourMs}, &Policy::max_age),
-    key("exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
-        {.what = "RDMA devices, or patterns of them", .is_valid = is_device}, &Policy::exclude),
-    key("exporter", "series_limit", "series_limit = 4000", {100, 1'000'000}, &Policy::series_limit),
-    key("exporter", "sample_interval", "sample_interval = \"1s\"",
+    key("exporter", "max_age", "\"5s\"", {0, kHourMs}, &Policy::max_age),
+    key("exporter", "exclude", "[\"mlx5_bond_*\"]",
+        {.what = "RDMA devices, or patterns of them", .is_valid = is_device, .are_patterns = true}, &Policy::exclude),
+    key("exporter", "series_limit", "4000", {100, 1'000'000}, &Policy::series_limit),
+    key("exporter", "sample_interval", "\"1s\"",
         {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}, &Policy::sample_interval),
-    Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml, shares},
-    key("exporter", "groups", "groups = [\"module_limits\", \"lanes\"]", {}, &Policy::published, &Published::groups),
-    key("exporter", "raw", "raw = \"unmapped\"", {}, &Policy::published, &Published::raw),
-    key("exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]", {}, &Policy::ethtool),
+    Key{"exporter", "sample_cpu_budget", "\"2%\"", read_cpu_budget, cpu_budget_toml, shares},
+    key("exporter", "groups", "[\"module_limits\", \"lanes\"]", {}, &Policy::published, &Published::groups),
+    key("exporter", "raw", "\"unmapped\"", {}, &Policy::published, &Published::raw),
+    key("exporter", "ethtool", "[\"*_xdp_drop\"]", {.are_patterns = true}, &Policy::ethtool),
 };
 
 }  // namespace
@@ -315,8 +306,7 @@ std::span<const Key> keys() {
 }
 
 Correctable correctable(const Key& key) {
-  return {std::string(key.name), key.example.substr(key.example.find(" = ") + 3), key.readings,
-          [&key](const toml::node& value) {
+  return {std::string(key.name), key.example, key.readings, [&key](const toml::node& value) {
             Policy ignored;
             return key.read(value, ignored);
           }};
@@ -357,61 +347,54 @@ std::optional<std::string> sysctl_text(const toml::node& node) {
   return std::nullopt;
 }
 
-// `name`: of a sysctl that is known.
-Correctable sysctl_correctable(const std::string& name) {
-  const qos::Sysctl& row = *qos::find_sysctl(name);
-  std::string example(row.example);
-  if (row.numbers > 1) example = toml_string(row.example);
-  const auto readings = [&row](const Json& written) -> Values {
-    if (row.numbers > 1) {
-      if (!written.is_array() && !written.is_string()) return {};
-      Json list = written;
-      if (written.is_string()) {
-        std::string text = written.get<std::string>();
-        std::ranges::replace(text, ',', ' ');
-        list = words(text);
-      }
-      std::string numbers;
-      for (const Json& each : list) {
-        const Values number = integers(each);
-        if (number.size() != 1) return {};
-        append_item(numbers, number.front().dump(), " ");
-      }
-      return {numbers};
+Values sysctl_readings(const qos::Sysctl& row, const Json& written) {
+  if (row.numbers > 1) {
+    if (!written.is_array() && !written.is_string()) return {};
+    Json list = written;
+    if (written.is_string()) {
+      std::string text = written.get<std::string>();
+      std::ranges::replace(text, ',', ' ');
+      list = words(text);
     }
-    if (row.max == 1)
-      if (const Values on = switches(written); !on.empty()) return {on.front().get<bool>() ? 1 : 0};
-    return integers(written);
-  };
-  const auto check = [name](const toml::node& value) -> MaybeProblem {
-    const auto text = sysctl_text(value);
-    if (text && qos::sysctl_problem(name, *text).empty()) return std::nullopt;
-    return fault_at(value, "invalid");
-  };
-  return {toml_key(name), example, readings, check};
+    std::string numbers;
+    for (const Json& each : list) {
+      const Values number = integers(each);
+      if (number.size() != 1) return {};
+      append_item(numbers, number.front().dump(), " ");
+    }
+    return {numbers};
+  }
+  if (row.max == 1)
+    if (const Values on = switches(written); !on.empty()) return {on.front().get<bool>() ? 1 : 0};
+  return integers(written);
 }
 
 void read_sysctl_value(ConfigReader& reader, const std::string& name, const toml::source_position& at,
                        const toml::node& node, Policy& policy) {
-  if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
+  const qos::Sysctl* row = qos::find_sysctl(name);
+  if (const size_t star = name.find(".*."); star != std::string::npos && row != nullptr)
     return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; for example \"" +
                                name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
-  if (qos::find_sysctl(name) == nullptr) {
+  if (row == nullptr) {
     if (const std::string correct = with_slashes(name); !correct.empty())
       return reader.fail(at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" +
                                  correct + "\"");
     std::vector<std::string_view> known;
-    for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
+    for (const qos::Sysctl& each : qos::known_sysctls()) known.push_back(each.name);
     return reader.fail_unknown(at, "host setting", name, known);
   }
-  const std::optional<std::string> value = sysctl_text(node);
-  std::string problem = "expected a number or a string of numbers, not " + describe(node);
-  if (value) problem = qos::sysctl_problem(name, *value);
-  if (!problem.empty()) {
-    reader.accept(fault_at(node, problem), "sysctl." + name, node, sysctl_correctable(name));
-    return;
-  }
-  policy.sysctl[name] = *value;
+  const auto read = [&](const toml::node& value, std::string& out) -> MaybeProblem {
+    const std::optional<std::string> text = sysctl_text(value);
+    if (!text) return expected(value, "a number or a string of numbers");
+    if (const std::string problem = qos::sysctl_problem(name, *text); !problem.empty()) return fault_at(value, problem);
+    out = *text;
+    return std::nullopt;
+  };
+  const auto readings = [row](const Json& written) { return sysctl_readings(*row, written); };
+  std::string example(row->example), value;
+  if (row->numbers > 1) example = toml_string(example);
+  if (!reader.read("sysctl." + name, node, {toml_key(name), example, readings}, read, value)) return;
+  policy.sysctl[name] = value;
   policy.sysctl_origin[name] = reader.line(node);
 }
 
@@ -438,21 +421,6 @@ MaybeProblem read_version_list(const toml::node& node, std::vector<std::string>&
   return problem;
 }
 
-Correctable version_correctable(std::string_view key, const std::string& example) {
-  // A number may be the whole version or its beginning, so only text is corrected.
-  const auto readings = [](const Json& written) -> Values {
-    if (written.is_number()) return {};
-    return lists(written, [](const Json& each) -> Values {
-      if (!each.is_string()) return {};
-      return texts(each);
-    });
-  };
-  return {toml_key(key), example, readings, [](const toml::node& value) {
-            std::vector<std::string> ignored;
-            return read_version_list(value, ignored);
-          }};
-}
-
 }  // namespace
 
 // The tables [firmware] and [driver_version]: "MT_0000000838" = ["28.39.1002", "28.42.*"].
@@ -469,7 +437,7 @@ void read_versions(ConfigReader& reader, std::string_view table, const toml::nod
     if (nic.find(':') != std::string::npos) nic = lower(nic);  // a PCI id, which the kernel writes in lower case
     const std::string full = name + "." + nic;
     std::vector<std::string> versions;
-    if (!reader.accept(read_version_list(value, versions), full, value, version_correctable(key, example))) return;
+    if (!reader.read(full, value, {toml_key(key), example, text_lists}, read_version_list, versions)) return;
     out[nic] = std::move(versions);
     policy.origin[full] = reader.line(value);
   });

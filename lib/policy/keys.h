@@ -9,11 +9,11 @@ namespace fabric::config {
 // A key outside of [[port]]. `section` is empty at the top of the file.
 struct Key {
   std::string_view section, name;
-  std::string example;  // a whole line, as in the man page
+  std::string example;  // a value as TOML
   std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
   std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set and no default
   std::function<Values(const Json& written)> readings{};  // of a value that is rejected (correction.h)
-  std::vector<std::string> Policy::*patterns = nullptr;   // the value is a list of patterns of names
+  bool are_patterns = false;                              // the texts of the value are patterns of names
 };
 std::span<const Key> keys();
 Correctable correctable(const Key& key);

@@ -106,43 +106,30 @@ Values role_readings(const Json& element) {
 }
 
 const MatchKey kMatchKeys[] = {
-    {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
-    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\"", false, device_names},
-    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\"", false,
-     netdev_names},
-    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it",
-     "pci = \"0000:17:*\"", false, pci_addresses},
-    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
-     "pci_id = \"15b3:1021\"", false, pci_ids},
-    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true, speeds},
-    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true, numa_readings},
-    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\"", false, role_readings},
+    {"driver", &Match::driver, any_text, "a pattern", "\"mlx5_core\""},
+    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "\"mlx5_*\"", false, device_names},
+    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "\"ens*\"", false, netdev_names},
+    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it", "\"0000:17:*\"",
+     false, pci_addresses},
+    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them", "\"15b3:1021\"", false,
+     pci_ids},
+    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "\"400G\"", true, speeds},
+    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "0", true, numa_readings},
+    {"role", &Match::role, role, "\"compute\" or \"host\"", "\"compute\"", false, role_readings},
 };
 
-MaybeProblem read_patterns(const MatchKey& key, const toml::node& node, std::vector<std::string>& out) {
-  auto problem = read_list(node, key.expected, out, key.normal);
-  if (!problem && out.empty()) problem = fault_at(node, "the list is empty");
-  return problem;
-}
-
-Correctable correctable_match(const MatchKey& key) {
-  const auto readings = [&key](const Json& written) -> Values {
-    // An element that is right already is its own correction.
-    const auto element = [&key](const Json& each) -> Values {
-      toml::table table;
-      if (!parse_toml("x = " + json_toml(each) + "\n", table) && key.normal(*table.get("x"))) return {each};
-      if (!each.is_string() && !key.number) return {};
-      return key.readings(each);
-    };
-    Values out = lists(written, element);
-    if (out.size() == 1 && out.front().size() == 1) return {out.front().front()};
-    return out;
+// The lists that a rejected value may have meant.
+Values pattern_lists(const MatchKey& key, const Json& written) {
+  // An element that is right already is its own correction.
+  const auto element = [&key](const Json& each) -> Values {
+    toml::table table;
+    if (!parse_toml("x = " + json_toml(each) + "\n", table) && key.normal(*table.get("x"))) return {each};
+    if (!each.is_string() && !key.number) return {};
+    return key.readings(each);
   };
-  const auto check = [&key](const toml::node& value) {
-    std::vector<std::string> ignored;
-    return read_patterns(key, value, ignored);
-  };
-  return {std::string(key.name), std::string(key.example.substr(key.example.find(" = ") + 3)), readings, check};
+  Values out = lists(written, element);
+  if (out.size() == 1 && out.front().size() == 1) return {out.front().front()};
+  return out;
 }
 
 // Whether the pattern begins like the names of RDMA devices, or like those of netdevs (udev's, and the kernel's).
@@ -209,8 +196,14 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
     const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; });
     if (key == nullptr) return reader.fail_unknown(at, "key", name, known);
     std::vector<std::string>& patterns = match.*key->member;
-    if (!reader.accept(read_patterns(*key, value, patterns), "match." + std::string(name), value,
-                       correctable_match(*key)))
+    const auto read = [&](const toml::node& list, std::vector<std::string>& out) {
+      auto problem = read_list(list, key->expected, out, key->normal);
+      if (!problem && out.empty()) problem = fault_at(list, "the list is empty");
+      return problem;
+    };
+    const auto readings = [key](const Json& written) { return pattern_lists(*key, written); };
+    if (!reader.read("match." + std::string(name), value, {std::string(name), std::string(key->example), readings},
+                     read, patterns))
       return;
     for (const std::string& pattern : patterns)
       if (const std::string doubt = name_doubt(name, pattern); !doubt.empty())
@@ -372,12 +365,8 @@ void read_mark(ConfigReader& reader, std::string_view key, const toml::node& nod
     if (value.value<std::string_view>() == "none") return std::nullopt;
     return read_mark_table(value, mark.emplace());
   };
-  const auto check = [&](const toml::node& value) {
-    std::optional<Mark> ignored;
-    return read(value, ignored);
-  };
   MarkKey mark{true, std::nullopt, reader.place(node)};
-  if (reader.accept(read(node, mark.mark), key, node, {std::string(key), example, marks, check})) out = mark;
+  if (reader.read(key, node, {std::string(key), example, marks}, read, mark.mark)) out = mark;
 }
 
 namespace {
@@ -393,22 +382,16 @@ MaybeProblem read_fabric_table(const toml::node& node, FabricKey& out) {
     else if (name != "adaptive_routing" && name != "spraying")
       problem =
           fault_at(value, "unknown key " + toml_string(name) + "; fabric has kind, adaptive_routing and spraying");
-    else if (!value.is_boolean()) problem = expected(value, "true or false");
-    else (name == "spraying" ? out.spraying : out.adaptive_routing) = *value.value<bool>();
+    else problem = read_switch(value, (name == "spraying" ? out.spraying : out.adaptive_routing).emplace());
     if (problem) return problem;
   }
   return std::nullopt;
 }
 
 void read_fabric(ConfigReader& reader, const toml::node& node, PortDraft& entry) {
-  const auto check = [](const toml::node& value) {
-    FabricKey ignored;
-    return read_fabric_table(value, ignored);
-  };
   FabricKey fabric;
   fabric.at = reader.place(node);
-  if (reader.accept(read_fabric_table(node, fabric), "fabric", node,
-                    {"fabric", "{ kind = \"lossy\" }", fabrics, check}))
+  if (reader.read("fabric", node, {"fabric", "{ kind = \"lossy\" }", fabrics}, read_fabric_table, fabric))
     entry.fabric = fabric;
 }
 
@@ -420,16 +403,6 @@ bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::n
   else if (setting) read_port_setting(reader, index(*setting), node, entry);
   else return false;
   return true;
-}
-
-// A name: that of an entry or of a profile.
-void read_label(ConfigReader& reader, std::string_view key, const toml::node& node, std::string_view example,
-                std::string& out) {
-  const auto check = [](const toml::node& value) {
-    std::string ignored;
-    return read_name(value, ignored);
-  };
-  reader.accept(read_name(node, out), key, node, {std::string(key), std::string(example), texts, check});
 }
 
 std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {
@@ -447,25 +420,20 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     if (name == "match") return read_match(reader, node, entry.port.match);
     if (name == "name") {
-      read_label(reader, name, node, "\"rail\", or leave it out", entry.port.name);
+      reader.read(name, node, {"name", "\"rail\", or leave it out", texts}, read_name, entry.port.name);
       return;
     }
     if (name == "front_end") {
-      const auto check = [](const toml::node& value) -> MaybeProblem {
-        if (value.is_boolean()) return std::nullopt;
-        return expected(value, "true or false");
-      };
       entry.front_end_at = reader.place(node);
       entry.port.front_end_origin = reader.line(node);
-      if (reader.accept(check(node), name, node, {std::string(name), "true", switches, check}))
-        entry.port.front_end = *node.value<bool>();
+      reader.read(name, node, {"front_end", "true", switches}, read_switch, entry.port.front_end);
       return;
     }
     entry.has_no_settings = false;
     if (name == "profile") {
       entry.profile_at = reader.place(node);
       entry.port.profile_origin = reader.line(node);
-      read_label(reader, name, node, "\"nvidia-dcqcn\"", entry.port.profile);
+      reader.read(name, node, {"profile", "\"nvidia-dcqcn\"", texts}, read_name, entry.port.profile);
     } else if (!read_setting_key(reader, name, node, entry)) {
       reader.fail_unknown(at, "key", name, with_settings(kPortKeys));
     }
@@ -482,7 +450,8 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
     if (name == "match" || name == "name" || name == "profile" || name == "front_end" || name == "port")
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
-    reader.fail_unknown(at, "key", name, with_settings(kProfileKeys));
+    constexpr std::string_view kKeys[] = {"traffic", "cnp", "fabric"};
+    reader.fail_unknown(at, "key", name, with_settings(kKeys));
   });
   return profile;
 }

@@ -32,15 +32,14 @@ struct PortDraft {
   std::array<FilePlace, kSettingCount> places{};
 };
 
-// Keys of [[port]], of a profile, and of a match, besides the settings.
+// Keys of [[port]] and of a match, besides the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp", "fabric"};
-inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp", "fabric"};
 struct MatchKey {
   std::string_view name;
   std::vector<std::string> Match::*member;
   // The text as Match has it; nullopt if it has the wrong form.
   std::optional<std::string> (*normal)(const toml::node& element);
-  std::string_view expected, example;
+  std::string_view expected, example;               // in a message; a value as TOML
   bool number = false;                              // shown without quotes
   Values (*readings)(const Json& element) = texts;  // of an element that is rejected (correction.h)
 };

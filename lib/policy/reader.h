@@ -63,6 +63,19 @@ class ConfigReader {
   // Reports the problem of a written value, if there is one, as that error with the value's correction, and returns
   // false.
   bool accept(const MaybeProblem& problem, std::string_view name, const toml::node& written, const Correctable& key);
+  // Reads a value by `read`(node, out), which also checks the corrections: `key` has no check of its own. Leaves `out`
+  // as it is if the value has a problem, which is reported as by accept().
+  template <class T, class Read>
+  bool read(std::string_view name, const toml::node& written, Correctable key, Read&& read, T& out) {
+    key.check = [&](const toml::node& value) {
+      T ignored = out;
+      return read(value, ignored);
+    };
+    T value = out;
+    if (!accept(read(written, value), name, written, key)) return false;
+    out = std::move(value);
+    return true;
+  }
   // Reports that error and returns null if the node is not a table.
   const toml::table* table(const toml::node& node, std::string_view key, std::string_view advice);
   // "unknown key "pfcs"; did you mean "pfc"?"; `what` is the kind of word: "key", "rule".

@@ -74,11 +74,12 @@ struct RuleTable {
   std::string name;  // "rules.link-flap"
   Policy& policy;
 
-  // Records the place of a valid value. Reports the problem, if any, and returns false.
-  bool accept(const MaybeProblem& problem, std::string_view key, const toml::node& node,
-              const Correctable& correctable) const {
+  // As ConfigReader::read(). Records the place of a valid value.
+  template <class T, class Read>
+  bool read(std::string_view key, const toml::node& node, const std::string& example,
+            Values (*readings)(const Json& written), Read&& read, T& out) const {
     const std::string full = name + "." + std::string(key);
-    if (!reader.accept(problem, full, node, correctable)) return false;
+    if (!reader.read(full, node, {std::string(key), example, readings}, read, out)) return false;
     policy.origin[full] = reader.line(node);
     return true;
   }
@@ -106,14 +107,9 @@ Values span_readings(const Json& written) { return spans(written, false); }
 
 void read_window_value(const RuleTable& table, const WindowRow& row, std::string_view key, const toml::node& node) {
   WindowLimits limits = limits_in(table.policy.rules, row);
-  const auto check = [&](const toml::node& value) {
-    WindowLimits ignored;
-    return read_window_key(row, key, value, ignored);
-  };
+  const auto read = [&](const toml::node& value, WindowLimits& out) { return read_window_key(row, key, value, out); };
   const bool is_limit = key == "warning" || key == "critical";
-  const Correctable correctable{std::string(key), window_key_toml(row.limits, key),
-                                is_limit ? config::limits : span_readings, check};
-  if (table.accept(read_window_key(row, key, node, limits), key, node, correctable))
+  if (table.read(key, node, window_key_toml(row.limits, key), is_limit ? config::limits : span_readings, read, limits))
     table.policy.rules.windows.insert_or_assign(std::string(row.key), limits);
 }
 
@@ -137,33 +133,6 @@ void read_window(const RuleTable& table, const WindowRow& row, const toml::node&
   check_order(own, row, node);
 }
 
-// `key`: one of kSuppressionKeys.
-void read_suppression(const RuleTable& table, const std::string& id, std::string_view key, const toml::node& node) {
-  RulePolicy& rules = table.policy.rules;
-  if (key == "enabled") {
-    const auto check = [](const toml::node& value) -> MaybeProblem {
-      if (value.is_boolean()) return std::nullopt;
-      return expected(value, "true or false");
-    };
-    if (table.accept(check(node), key, node, {"enabled", "false", switches, check}))
-      rules.enabled[id] = *node.value<bool>();
-  } else if (key == "reason") {
-    const auto check = [](const toml::node& value) {
-      std::string ignored;
-      return read_name(value, ignored);
-    };
-    if (table.accept(check(node), key, node, {"reason", "\"TICKET-1: new switches\"", texts, check}))
-      rules.reason[id] = *node.value<std::string>();
-  } else {
-    const auto check = [](const toml::node& value) {
-      int64_t ignored = 0;
-      return read_last_day(value, ignored);
-    };
-    int64_t end = 0;
-    if (table.accept(read_last_day(node, end), key, node, {"until", "2027-01-31", {}, check})) rules.until[id] = end;
-  }
-}
-
 // `reason` or `until` alone suppresses nothing, and is an error. A suppression without a reason cannot be reviewed
 // later, and is a warning.
 void check_suppression(const RuleTable& table, std::string_view id, const toml::table& keys) {
@@ -180,22 +149,36 @@ void check_suppression(const RuleTable& table, std::string_view id, const toml::
 void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
                    const toml::node& node) {
   RulePolicy& rules = table.policy.rules;
-  if (contains(kSuppressionKeys, key)) return read_suppression(table, std::string(row.id), key, node);
+  const std::string id(row.id);
+  if (key == "enabled") {
+    bool enabled = true;
+    if (table.read(key, node, "false", switches, read_switch, enabled)) rules.enabled[id] = enabled;
+    return;
+  }
+  if (key == "reason") {
+    std::string reason;
+    if (table.read(key, node, "\"TICKET-1: new switches\"", texts, read_name, reason)) rules.reason[id] = reason;
+    return;
+  }
+  if (key == "until") {
+    int64_t end = 0;
+    if (table.read(key, node, "2027-01-31", nullptr, read_last_day, end)) rules.until[id] = end;
+    return;
+  }
   if (key == "severity") {
-    const auto severity_of = [](const toml::node& value) {
-      return parse_word<Status>(value.value<std::string_view>().value_or(""));
-    };
-    const auto check = [&](const toml::node& value) -> MaybeProblem {
-      if (const auto severity = severity_of(value); severity && is_fault(*severity)) return std::nullopt;
-      return expected(value, "\"warning\" or \"critical\"");
+    const auto read = [](const toml::node& value, Status& out) -> MaybeProblem {
+      const auto severity = parse_word<Status>(value.value<std::string_view>().value_or(""));
+      if (!severity || !is_fault(*severity)) return expected(value, "\"warning\" or \"critical\"");
+      out = *severity;
+      return std::nullopt;
     };
     const auto readings = [](const Json& written) {
       constexpr std::string_view kWords[] = {"warning", "critical"};
       constexpr OtherName kOthers[] = {{"warn", "warning"}, {"crit", "critical"}};
       return known_words(written, kWords, kOthers);
     };
-    if (table.accept(check(node), key, node, {std::string(key), "\"warning\"", readings, check}))
-      rules.severity[std::string(row.id)] = *severity_of(node);
+    Status severity = Status::warning;
+    if (table.read(key, node, "\"warning\"", readings, read, severity)) rules.severity[id] = severity;
     return;
   }
   if (row.windows.size() == 1 && contains(kWindowKeys, key)) return read_window_value(table, row.windows[0], key, node);
@@ -203,13 +186,16 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
     if (row.windows.size() > 1 && each.key == key) return read_window(table, each, node);
   for (const Limit* each : row.limits) {
     if (each->key != key) continue;
-    const auto check = [each](const toml::node& value) -> MaybeProblem {
+    const auto read = [each](const toml::node& value, double& out) -> MaybeProblem {
       const auto number = value.value<double>();
-      if (number && *number >= each->least && *number <= each->most) return std::nullopt;
-      return expected(value, "a number from " + number_toml(each->least) + " to " + number_toml(each->most));
+      if (!number || !(*number >= each->least && *number <= each->most))
+        return expected(value, "a number from " + number_toml(each->least) + " to " + number_toml(each->most));
+      out = *number;
+      return std::nullopt;
     };
-    if (table.accept(check(node), key, node, {std::string(key), number_toml(each->value), config::limits, check}))
-      rules.limits[each->name()] = *node.value<double>();
+    double limit = each->value;
+    if (table.read(key, node, number_toml(each->value), config::limits, read, limit))
+      rules.limits[each->name()] = limit;
     return;
   }
   std::vector<std::string_view> known{"severity"};
@@ -225,7 +211,7 @@ Key grace_key(std::string_view name, double RulePolicy::*member) {
   return {
       "rules",
       name,
-      std::string(name) + " = " + seconds_toml(RulePolicy().*member),
+      seconds_toml(RulePolicy().*member),
       [=](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDaySeconds, policy.rules.*member); },
       [=](const Policy& policy) { return seconds_toml(policy.rules.*member); },
       span_readings};

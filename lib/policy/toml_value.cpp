@@ -24,12 +24,7 @@ MaybeProblem read_array(const toml::node& node, std::string_view what, size_t mi
 
 MaybeProblem read_priority(const toml::node& node, uint8_t& out) { return read_integer(node, 0, kPriorities - 1, out); }
 
-MaybeProblem read_kind(const toml::node& node, bool& out) {
-  const auto value = node.value_exact<bool>();
-  if (!value) return expected(node, "true or false");
-  out = *value;
-  return std::nullopt;
-}
+MaybeProblem read_kind(const toml::node& node, bool& out) { return read_switch(node, out); }
 
 MaybeProblem read_kind(const toml::node& node, uint32_t& out) { return read_integer(node, 0, UINT32_MAX, out); }
 
@@ -218,6 +213,13 @@ MaybeProblem read_text(const toml::node& node, std::string& out) {
   const auto* text = node.as_string();
   if (text == nullptr) return expected(node, "a string");
   out = text->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_switch(const toml::node& node, bool& out) {
+  const auto value = node.value_exact<bool>();
+  if (!value) return expected(node, "true or false");
+  out = *value;
   return std::nullopt;
 }
 

@@ -64,6 +64,7 @@ MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, T& o
   return problem;
 }
 MaybeProblem read_text(const toml::node& node, std::string& out);
+MaybeProblem read_switch(const toml::node& node, bool& out);  // true or false
 
 // Calls `each` for the node, or for every element of an array.
 template <class Each>

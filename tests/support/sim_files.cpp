@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "base/parse.h"
 
@@ -80,20 +79,11 @@ std::optional<uint32_t> kernel_number(std::string_view text) {
   return parse_number<uint32_t>(text, text.size() > 1 && text.front() == '0' ? 8 : 10);
 }
 
-std::string shown(const char* format, uint32_t value) {
-  char text[32];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  std::snprintf(text, sizeof text, format, value);
-#pragma GCC diagnostic pop
-  return text;
-}
-
-SimFiles::Handler store_number(uint32_t min, uint32_t max, const char* format) {
+SimFiles::Handler store_number(uint32_t min, uint32_t max) {
   return [=](SimFiles& files, const std::string& file, std::string_view text) {
     const auto value = kernel_number(text);
     if (!value || *value < min || *value > max) return EINVAL;
-    files.tree.file(file, shown(format, *value));
+    files.tree.file(file, std::to_string(*value) + "\n");
     return 0;
   };
 }

@@ -74,14 +74,11 @@ class SimFiles : public BehindFiles {
   std::vector<Unreadable> unreadable_;
 };
 
-// A number as a file shows it: `format` is a printf format for one unsigned.
-std::string shown(const char* format, uint32_t value);
-
 // Handlers.
 // Parses a number like kstrtou32(.., 0, ..): "12", "0x1f", "012", with at most one trailing newline.
 std::optional<uint32_t> kernel_number(std::string_view text);
-// Stores a number from `min` to `max` and shows it as `format`; EINVAL for any other text.
-SimFiles::Handler store_number(uint32_t min, uint32_t max, const char* format = "%u\n");
+// Stores a number from `min` to `max` and shows it in decimal; EINVAL for any other text.
+SimFiles::Handler store_number(uint32_t min, uint32_t max);
 SimFiles::Handler ignore_text();  // succeeds without effect
 SimFiles::Handler refuse_text(int code);
 

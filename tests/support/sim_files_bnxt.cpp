@@ -2,6 +2,7 @@
 #include "support/sim_files_bnxt.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
 namespace fabric::test {
@@ -45,20 +46,22 @@ bool SimBnxtRe::firmware_takes(const std::string& name, uint32_t value) const {
 void SimBnxtRe::add_debugfs(const std::string& pci) {
   const std::string folder = "sys/kernel/debug/bnxt_re/" + pci + "/cc_config/";
   for (const auto& [name, value] : firmware)
-    if (name != "roce_prio") files_.tree.file(folder + name, shown("%u\n", value));
+    if (name != "roce_prio") files_.tree.file(folder + name, std::to_string(value) + "\n");
   files_.on_write(folder + "*", [this](SimFiles& files, const std::string& file, std::string_view text) {
     const auto value = kernel_number(text);
     if (!value || text.size() >= 16) return EINVAL;
     const std::string name = last_part(file);
     if (!firmware_takes(name, *value)) return 0;
     firmware[name] = *value;
-    files.tree.file(file, shown("%u\n", *value));
+    files.tree.file(file, std::to_string(*value) + "\n");
     return 0;
   });
 }
 
 void SimBnxtRe::show(const std::string& name) {
-  files_.tree.file(folder_ + configfs_name(name), shown("%#x\n", pending_[name]));
+  char text[16];
+  std::snprintf(text, sizeof text, "%#x\n", pending_[name]);
+  files_.tree.file(folder_ + configfs_name(name), text);
 }
 
 void SimBnxtRe::add_configfs(const std::string& rdma) {

@@ -52,16 +52,4 @@ std::string names_text(const std::vector<std::string>& names);
 
 std::string or_dash(const std::string& text);
 
-// The text with `value`(NAME) in place of each {NAME}.
-template <class Value>
-std::string with_names(std::string_view text, Value&& value) {
-  std::string out;
-  for (size_t open = 0; (open = text.find('{')) != std::string_view::npos;) {
-    const size_t close = std::min(text.find('}', open), text.size() - 1);
-    out.append(text.substr(0, open)).append(value(text.substr(open + 1, close - open - 1)));
-    text.remove_prefix(close + 1);
-  }
-  return out.append(text);
-}
-
 }  // namespace fabric::ctl

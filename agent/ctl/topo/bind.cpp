@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/bind.h"
-
+// The cores that a process of each GPU should run on, for programs that start processes. All formats need
+// topology.cores.
 #include <algorithm>
 #include <cctype>
 
 #include "base/parse.h"
+#include "ctl/topo/view.h"
 #include "node/machine.h"
 #include "node/topology.h"
 
@@ -77,6 +78,7 @@ std::string unknown_node_comments(const Topology& topology) {
 
 }  // namespace
 
+// CPUs of each GPU, and srun's --cpu-bind.
 std::string topo_cpuset(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =
@@ -98,6 +100,9 @@ std::string topo_cpuset(const TopoView& view) {
          " --cpu-bind=mask_cpu:" + masks + "\n";
 }
 
+// Lines of gres.conf(5) of Slurm 22.05. Cores: logical cores, where 0 is the first of the first socket, as `lstopo -l`
+// numbers them. Links: the position in the list is the device's number by PCI address; -1 is the device itself, 0 no
+// connection; a line with Links has one File.
 std::string topo_slurm(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =
@@ -138,6 +143,8 @@ std::string topo_slurm(const TopoView& view) {
   return out;
 }
 
+// "Rankfiles" in mpirun(1) of Open MPI 4.1 and 5.0: "rank N=+nHOST slot=CORES", logical cores in both. A comment warns
+// of ranks that share cores, which is an error without "--bind-to :overload-allowed" of 5.0.
 std::string topo_rankfile(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =

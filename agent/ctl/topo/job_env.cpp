@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/job_env.h"
-
+// Environment variables of the libraries by which jobs use RDMA, from the topology, the GID tables and the policy. Each
+// is a line NAME=VALUE below a comment with its reason and the source of the advice; a variable without evidence on
+// this machine or in the policy is not set.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "ctl/topo/view.h"
 #include "judge/cabling.h"
 #include "judge/network.h"
 #include "node/endpoints.h"
@@ -370,6 +372,8 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
 
 }  // namespace
 
+// NCCL and RCCL, for nccl.conf (NVIDIA "NCCL User Guide", Environment Variables; docs/userguide/source/env.rst of
+// 2.30). Some values begin with "=".
 std::string topo_nccl(const TopoView& view) {
   const JobPorts job = job_ports(view);
   EnvFile out(view, "nccl.conf");
@@ -410,6 +414,7 @@ std::string topo_nccl(const TopoView& view) {
   return out.text();
 }
 
+// UCX (its options are in src/uct/ib/base/ib_iface.c and ib_md.c of 1.23, as `ucx_info -cf` prints them).
 std::string topo_ucx(const TopoView& view) {
   const JobPorts job = job_ports(view);
   EnvFile out(view, "UCX environment");
@@ -424,6 +429,7 @@ std::string topo_ucx(const TopoView& view) {
   return out.text();
 }
 
+// NVSHMEM (NVIDIA "NVSHMEM API", Environment Variables; src/modules/transport/common/env_defs.h of 3.6).
 std::string topo_nvshmem(const TopoView& view) {
   const JobPorts job = job_ports(view);
   EnvFile out(view, "NVSHMEM environment");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/json.h"
+#include "base/json.h"
 
 #include "base/find.h"
-#include "base/json.h"
+#include "ctl/topo/view.h"
 #include "node/topology.h"
 
 namespace fabric::ctl {
@@ -21,7 +21,11 @@ Json addresses(const Topology& topology, const std::vector<size_t>& nics) {
 
 }  // namespace
 
-Json topo_json(const TopoView& view) {
+// {"gpus":[{"pci","name","numa"}],"nics":[{"pci","netdevs":[],"rdma":[],"numa"}],"paths":[{"gpu","nic","class"}],
+// "pairs":[{"gpu","nics":[]}]}: GPUs and NICs are referred to by PCI address, every pair of a GPU and a NIC has its
+// path, pairs are nearest_nics(). numa and class are null if unknown. Not part of this contract: names of the devices,
+// "pairing", "problems", "notes".
+std::string topo_json(const TopoView& view) {
   const Topology& topology = view.topology;
   Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
        pairing = Json::array(), problems = Json::array();
@@ -62,9 +66,13 @@ Json topo_json(const TopoView& view) {
   }
   for (const Finding& problem : view.problems)
     problems.push_back({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}});
-  return {{"gpus", std::move(gpus)},   {"nics", std::move(nics)},       {"paths", std::move(paths)},
-          {"pairs", std::move(pairs)}, {"pairing", std::move(pairing)}, {"problems", std::move(problems)},
-          {"notes", topo_notes(view)}};
+  return json_text({{"gpus", std::move(gpus)},
+                    {"nics", std::move(nics)},
+                    {"paths", std::move(paths)},
+                    {"pairs", std::move(pairs)},
+                    {"pairing", std::move(pairing)},
+                    {"problems", std::move(problems)},
+                    {"notes", topo_notes(view)}});
 }
 
 }  // namespace fabric::ctl

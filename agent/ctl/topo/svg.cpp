@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/svg.h"
-
 #include <algorithm>
 #include <map>
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "ctl/topo/view.h"
 #include "node/port.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
@@ -248,6 +247,9 @@ class Picture {
 
 }  // namespace
 
+// Sockets side by side, with NUMA nodes, root buses and switches as boxes in them, GPUs above their NICs, a line from
+// each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1 without external resources: shapes and
+// text.
 std::string topo_svg(const TopoView& view) { return Picture(view).draw(); }
 
 }  // namespace fabric::ctl

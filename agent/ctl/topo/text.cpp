@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/text.h"
-
 #include <algorithm>
 
 #include "base/find.h"
 #include "base/parse.h"
 #include "ctl/output/table.h"
+#include "ctl/topo/view.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
 
@@ -111,6 +110,8 @@ std::string matrix(const Topology& topology, const std::vector<size_t>& nics, un
 
 }  // namespace
 
+// The table of nvidia-smi topo -mp in blocks of columns that fit the width, its legends, the nearest NICs of each GPU,
+// the best pairing, and notes. The columns are the NICs with RDMA; if there is none, all NICs. "N/A": class unknown.
 std::string topo_text(const TopoView& view) {
   const Topology& topology = view.topology;
   const auto nics = shown_nics(topology);

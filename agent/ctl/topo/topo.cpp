@@ -5,38 +5,37 @@
 #include <cstdint>
 
 #include "base/find.h"
-#include "base/json.h"
 #include "base/parse.h"
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
-#include "ctl/topo/bind.h"
-#include "ctl/topo/job_env.h"
-#include "ctl/topo/json.h"
-#include "ctl/topo/svg.h"
-#include "ctl/topo/text.h"
-#include "ctl/topo/tree.h"
 #include "ctl/verbs.h"
 #include "node/nvml.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
 
 namespace fabric::ctl {
+
+// Each is defined in the file of its format.
+using Print = std::string(const TopoView& view);
+Print topo_text, topo_tree, topo_json, topo_dot, topo_svg, topo_nccl, topo_ucx, topo_nvshmem, topo_cpuset, topo_slurm,
+    topo_rankfile;
+
 namespace {
 
 using Fold = TopoFormat::Fold;
 
 constexpr TopoFormat kFormats[] = {
-    {"text", "problems, the best pairing, the matrix of nvidia-smi topo -m", topo_text, Fold::lines},
-    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree, Fold::lines},
-    {"json", "everything, for programs", [](const TopoView& view) { return json_text(topo_json(view)); }},
-    {"dot", "a graph for Graphviz", topo_dot},
-    {"svg", "a picture", topo_svg},
-    {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
-    {"ucx", "environment variables of UCX, with comments", topo_ucx, Fold::comments},
-    {"nvshmem", "environment variables of NVSHMEM, with comments", topo_nvshmem, Fold::comments},
-    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // not folded: it contains a command
-    {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
-    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
+    {"text", topo_text, Fold::lines},
+    {"tree", topo_tree, Fold::lines},
+    {"json", topo_json},
+    {"dot", topo_dot},
+    {"svg", topo_svg},
+    {"nccl", topo_nccl, Fold::comments},
+    {"ucx", topo_ucx, Fold::comments},
+    {"nvshmem", topo_nvshmem, Fold::comments},
+    {"cpuset", topo_cpuset},  // not folded: it contains a command
+    {"slurm", topo_slurm, Fold::comments},
+    {"rankfile", topo_rankfile, Fold::comments},
 };
 
 // The kernel's route tables, with the columns of the interface, the destination, its mask or length, and the metric

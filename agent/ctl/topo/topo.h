@@ -12,7 +12,7 @@
 namespace fabric::ctl {
 
 struct TopoFormat {
-  std::string_view name, help;
+  std::string_view name;
   std::string (*print)(const TopoView& view);
   enum class Fold : uint8_t { none, lines, comments } fold = Fold::none;  // the lines that are folded if too long
 };

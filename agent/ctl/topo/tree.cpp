@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/tree.h"
-
+// The boxes of the machine: sockets, NUMA nodes, root buses, switches and the devices in them.
 #include "base/find.h"
 #include "base/parse.h"
+#include "ctl/topo/view.h"
 #include "node/port.h"
 #include "topology/boxes.h"
 
@@ -93,6 +93,7 @@ void add_dot_box(const TopoView& view, const TopologyBox& box, const std::string
 
 }  // namespace
 
+// As a tree of lines.
 std::string topo_tree(const TopoView& view) {
   std::vector<size_t> all;
   for (size_t i = 0; i < view.topology.nics.size(); ++i) all.push_back(i);
@@ -106,6 +107,7 @@ std::string topo_tree(const TopoView& view) {
   return out;
 }
 
+// As a graph for Graphviz.
 std::string topo_dot(const TopoView& view) {
   std::string out =
       "graph topology {\n  node [shape=box, fontname=\"sans-serif\"];\n  graph [fontname=\"sans-serif\"];\n";

@@ -24,8 +24,7 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   if (seconds < 999.5) std::snprintf(length, sizeof length, "%.3g s", seconds);
   else std::snprintf(length, sizeof length, "%.0f s", seconds);
   const std::string window = std::string(" in a window of ") + length + ".\n";
-  std::string observed = std::to_string(ports) + " ports";
-  if (ports == 1) observed = "1 port";
+  const std::string observed = counted(ports, "port");
   if (is_faultless) return observed + " without symptoms" + window;
   if (causes.findings.empty()) return observed + " observed" + window;
   Table table({"PORT", "CULPRIT", "CERTAINTY", "RULE"});

@@ -68,6 +68,18 @@ std::string read_log(std::istream& stream, Log& log) {
   return {};
 }
 
+// The text with `value`(NAME) in place of each {NAME}.
+template <class Value>
+std::string with_names(std::string_view text, Value&& value) {
+  std::string out;
+  for (size_t open = 0; (open = text.find('{')) != std::string_view::npos;) {
+    const size_t close = std::min(text.find('}', open), text.size() - 1);
+    out.append(text.substr(0, open)).append(value(text.substr(open + 1, close - open - 1)));
+    text.remove_prefix(close + 1);
+  }
+  return out.append(text);
+}
+
 // The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.
 // {port} is empty without a port: the command is then about every port.
 std::string next_step(const Found& found) {
@@ -281,21 +293,19 @@ Json found_json(const Found& found, const NodeState& state) {
                             {"count", each.count}});
   for (const lines::OtherLine& each : found.others)
     others.push_back({{"line", clean_text(each.line)}, {"first_line", each.first}, {"count", each.count}});
+  const LineMessage* message = found.message;
   Json out = {{"id", id_of(found)},
               {"cause", to_text(cause_of(found))},
-              {"meaning", meaning_of(found, nullptr, state)},
+              {"meaning", meaning_of(found, message, state)},
               {"next", ""},
               {"source", ""},
               {"is_component", false},
               {"is_consequence", false}};
-  if (const LineMessage* message = found.message; message != nullptr)
-    out = {{"id", message->id},
-           {"cause", to_text(cause_of(found))},
-           {"meaning", meaning_of(found, message, state)},
-           {"next", next_step(found)},
-           {"source", message->source},
-           {"is_component", message->is_component()},
-           {"is_consequence", message->role == Role::consequence}};
+  if (message != nullptr)
+    out.update({{"next", next_step(found)},
+                {"source", message->source},
+                {"is_component", message->is_component()},
+                {"is_consequence", message->role == Role::consequence}});
   std::string vendor, elsewhere;
   for (const Counted& code : found.codes)
     if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;

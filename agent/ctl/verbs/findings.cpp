@@ -30,7 +30,11 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   if (!memory) samples.now.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
   const auto acks = load_acks(machine.kernel.root);
   if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
-  View view = view_of(machine, samples, plan);
+  View view{.now = samples.now, .policy = machine.policy_or_null(), .plan = &plan, .no_policy = machine.no_policy};
+  if (samples.before) {
+    view.before = &*samples.before;
+    view.signals = &samples.signals;
+  }
   view.is_captured = options.root != options.host;
   view.wall = wall;
   if (!options.ports.empty())

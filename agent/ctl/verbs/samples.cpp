@@ -157,13 +157,4 @@ Samples take_samples(Machine& machine, std::chrono::milliseconds interval) {
   return samples_since(machine, std::move(before));
 }
 
-View view_of(const Machine& machine, const Samples& samples, const Plan& plan) {
-  View view{.now = samples.now, .policy = machine.policy_or_null(), .plan = &plan, .no_policy = machine.no_policy};
-  if (samples.before) {
-    view.before = &*samples.before;
-    view.signals = &samples.signals;
-  }
-  return view;
-}
-
 }  // namespace fabric::ctl

@@ -22,9 +22,6 @@ Samples take_samples(Machine& machine, std::chrono::milliseconds interval);
 // The next sample, compared with `before` if there is one.
 Samples samples_since(Machine& machine, std::optional<Node> before);
 
-// The view of a check or a diagnosis. It points into the arguments.
-View view_of(const Machine& machine, const Samples& samples, const Plan& plan);
-
 struct Rate {
   std::string port;                    // Port::id()
   std::string counter;                 // the name of the metric, else the driver's own name

@@ -87,10 +87,12 @@ int run_selftest(const Options& options, Output& output) {
       find_where(writer->node.ports, [&](const Port& each) { return names_port(options.arguments.front(), each); });
   if (found == nullptr) return fail(output, kFailure, "selftest: unknown port " + options.arguments.front());
   Port& port = *found;
-  if (auto ended = end_self_test(*writer, options); !ended) return failure(ended.error(), output);
+  Kernel& kernel = writer->machine.kernel;
+  if (auto ended = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel)); !ended)
+    return failure(ended.error(), output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
-  if (std::string why = qos::why_no_self_test(writer->machine.kernel, port, options.force); !why.empty())
+  if (std::string why = qos::why_no_self_test(kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
   if (!options.yes) {
     std::string keys;
@@ -102,7 +104,6 @@ int run_selftest(const Options& options, Output& output) {
                     ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev +
                     " --yes");
   }
-  Kernel& kernel = writer->machine.kernel;
   auto test = qos::self_test(kernel, port, entry->want, {.directory = options.root, .in_use = qos::ask_kernel(kernel)});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);

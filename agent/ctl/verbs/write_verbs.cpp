@@ -194,11 +194,6 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
   return writer;
 }
 
-Result<Changes> end_self_test(Writer& writer, const Options& options) {
-  Kernel& kernel = writer.machine.kernel;
-  return qos::end_self_test(kernel, writer.node.ports, options.root, qos::ask_kernel(kernel));
-}
-
 bool is_enforced(const Machine& machine) {
   const auto agent = state::load_agent_state(machine.kernel.root);
   return agent && *agent && (*agent)->running && (*agent)->mode == to_text(Mode::enforce);
@@ -224,8 +219,7 @@ int run_plan(const Options& options, Output& output) {
     if (const std::string unmanaged = unmanaged_text(node, *machine->policy, output); !unmanaged.empty())
       output.text += unmanaged + "\n";
     if (writes.empty()) output.text += "Nothing to write";
-    else if (writes.size() == 1) output.text += "1 setting to write";
-    else output.text += std::to_string(writes.size()) + " settings to write";
+    else output.text += counted(writes.size(), "setting") + " to write";
     const auto disruptive = std::ranges::count_if(writes, &Change::disruptive);
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
     output.text += ".\n";
@@ -317,7 +311,8 @@ int run_restore(const Options& options, Output& output) {
     auto ended = Trial::end_overdue(*writer, options, output);
     if (!ended) return failure(ended.error(), output);
     if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
-    auto tested = end_self_test(*writer, options);
+    Kernel& kernel = writer->machine.kernel;
+    auto tested = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel));
     if (!tested) return failure(tested.error(), output);
     all = std::move(*ended);
     append(all, *tested);

@@ -29,9 +29,6 @@ Node scan_for_writing(Machine& machine);
 // seconds at most.
 void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output);
 
-// Restores the settings that an interrupted selftest has changed.
-Result<Changes> end_self_test(Writer& writer, const Options& options);
-
 // True if fabric-agentd runs in enforce mode.
 bool is_enforced(const Machine& machine);
 

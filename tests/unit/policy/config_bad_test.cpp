@@ -532,7 +532,7 @@ std::vector<Place> all_places() {
   for (const config::Key& key : config::keys()) {
     std::string before = std::string(key.name) + " = ";
     if (!key.section.empty()) before.insert(0, "[" + std::string(key.section) + "]\n");
-    out.push_back({std::string(key.name), before, "\n", key.example.substr(key.example.find(" = ") + 3)});
+    out.push_back({std::string(key.name), before, "\n", key.example});
   }
   for (const Setting& setting : kSettings) {
     Place place = port_key(setting.key);
@@ -544,7 +544,7 @@ std::vector<Place> all_places() {
   }
   for (const config::MatchKey& key : config::match_keys())
     out.push_back({std::string(key.name), "[[port]]\nmtu = 9000\nmatch = { " + std::string(key.name) + " = ", " }\n",
-                   std::string(key.example.substr(key.example.find(" = ") + 3))});
+                   std::string(key.example)});
   for (const char* key : {"traffic", "cnp"}) {
     out.push_back({key, std::string(key) + " = ", "\n[[port]]\nmtu = 9000\n", "{ dscp = 26, priority = 3 }"});
     out.push_back({key, "[[port]]\n" + std::string(key) + " = ", "\n", "{ dscp = 48, priority = 6 }"});

@@ -7,9 +7,6 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "ctl/output/table.h"
-#include "ctl/topo/json.h"
-#include "ctl/topo/svg.h"
-#include "ctl/topo/text.h"
 #include "ctl/topo/topo.h"
 #include "node/machine.h"
 #include "node/topology.h"
@@ -50,14 +47,11 @@ Node around(Topology topology) {
   node.topology = std::move(topology);
   return node;
 }
-std::string text_of(Topology topology) {
-  const Node node = around(std::move(topology));
-  return ctl::topo_text(ctl::topo_view(node));
+std::string printed(const char* format, const Node& node, const Policy* policy = nullptr,
+                    const char* bootstrap = "eno1") {
+  return ctl::find_topo_format(format)->print(ctl::topo_view(node, policy, bootstrap));
 }
-std::string json_of(Topology topology) {
-  const Node node = around(std::move(topology));
-  return ctl::topo_json(ctl::topo_view(node)).dump();
-}
+std::string text_of(Topology topology) { return printed("text", around(std::move(topology))); }
 
 TEST(TopoText, NvidiaSmisMatrix) {
   const std::string text = text_of(server());
@@ -84,7 +78,7 @@ TEST(TopoText, WithoutRdmaEveryNicIsShown) {
 TEST(TopoText, NothingFound) { EXPECT_EQ(text_of({}), "No GPU and no NIC found.\n"); }
 
 TEST(TopoJson, KeepsTheContract) {
-  Json json = Json::parse(json_of(server()));
+  Json json = Json::parse(printed("json", around(server())));
   ASSERT_EQ(json["gpus"].size(), 2u);
   EXPECT_EQ(json["gpus"][0]["pci"], "0000:23:00.0");
   EXPECT_EQ(json["gpus"][0]["name"], "GPU0");
@@ -106,7 +100,7 @@ TEST(TopoJson, KeepsTheContract) {
 }
 
 TEST(TopoJson, EmptyListsAreLists) {
-  Json json = Json::parse(json_of({}));
+  Json json = Json::parse(printed("json", {}));
   for (const char* key : {"gpus", "nics", "paths", "pairs"}) EXPECT_EQ(json[key], Json::array()) << key;
 }
 
@@ -146,11 +140,6 @@ Node eight_on_eight() {
   return node;
 }
 
-std::string printed(const char* format, const Node& node, const Policy* policy = nullptr,
-                    const char* bootstrap = "eno1") {
-  return ctl::find_topo_format(format)->print(ctl::topo_view(node, policy, bootstrap));
-}
-
 std::vector<std::string> lines_of(const std::string& text, bool comments = false) {
   std::vector<std::string> out;
   std::istringstream in(text);
@@ -188,7 +177,7 @@ std::string xml_fault(const std::string& text) {
 TEST(TopoText, ProblemsAndPairingComeFirst) {
   Node node = eight_on_eight();
   node.ports[2].state = 1;
-  const std::string text = ctl::topo_text(ctl::topo_view(node));
+  const std::string text = printed("text", node);
   EXPECT_TRUE(text.starts_with("Problems (see fabric-agentctl check):\n\n  mlx5_2/1: DOWN")) << text;
   EXPECT_LT(text.find("\nBest pairing:\n"), text.find("     GPU0")) << text;
 }
@@ -198,7 +187,7 @@ TEST(TopoFormats, EightByEightIsGolden) {
   ctl::TopoView view = ctl::topo_view(node, nullptr, "eno1");
   for (const unsigned width : {80U, 120U}) {
     view.width = width;
-    const std::string text = ctl::folded(ctl::topo_text(view), width);
+    const std::string text = ctl::folded(ctl::find_topo_format("text")->print(view), width);
     for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
     expect_golden("topo_text_" + std::to_string(width) + ".txt", text);
     if (width == 80)
@@ -420,9 +409,7 @@ TEST_F(TopoCorpus, EveryFormatOfEveryMachine) {
 Ip ip(const char* text) { return *parse_ip(text); }
 TEST(NcclGidIndex, IsOfOneFamilyAndAsPinned) {
   Healthy node;
-  const auto printed = [&] {
-    return ctl::find_topo_format("nccl")->print(ctl::topo_view(node.now, &node.policy, "eno1"));
-  };
+  const auto printed = [&] { return fabric::printed("nccl", node.now, &node.policy); };
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
   for (Port& port : node.now.ports) port.gids.push_back({1, gid_text(ip("10.9.0.1")), "RoCE v2", "v" + port.netdev});
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=1\n")) << printed();
@@ -449,9 +436,7 @@ TEST(NcclSocket, IsTheInterfaceOfTheDefaultRouteOfEitherFamily) {
   EXPECT_TRUE(has(printed(), "\nNCCL_SOCKET_IFNAME==eno3\n")) << printed();
 }
 
-std::string printed_for(const Healthy& node, const char* format) {
-  return ctl::find_topo_format(format)->print(ctl::topo_view(node.now, &node.policy, "eno1"));
-}
+std::string printed_for(const Healthy& node, const char* format) { return printed(format, node.now, &node.policy); }
 
 // NAME of each line NAME=VALUE; each must have a comment above it.
 std::set<std::string> names_in(const std::string& text) {
@@ -665,8 +650,8 @@ TEST(Rankfile, SharedCoresAreTold) {
 void expect_both(const std::string& name, const Node& node) {
   ctl::TopoView view = ctl::topo_view(node);
   view.width = 120;
-  test::expect_golden("topo/" + name + ".txt", ctl::folded(ctl::topo_text(view), 120));
-  test::expect_golden("topo/" + name + ".svg", ctl::topo_svg(view));
+  test::expect_golden("topo/" + name + ".txt", ctl::folded(ctl::find_topo_format("text")->print(view), 120));
+  test::expect_golden("topo/" + name + ".svg", ctl::find_topo_format("svg")->print(view));
 }
 
 TEST(TopoGolden, OwnMachines) {
