@@ -16,26 +16,8 @@
 
 namespace fabric {
 
-static void to_json(Json& json, const SettingState& setting) {
-  json = {{"outcome", setting.outcome},       {"detail", setting.detail},
-          {"repairs", setting.repairs},       {"last_repair", setting.last_repair},
-          {"drifts", setting.drifts},         {"last_drift", setting.last_drift},
-          {"drift_from", setting.drift_from}, {"drift_to", setting.drift_to},
-          {"drift_by", setting.drift_by},     {"reason", setting.reason}};
-}
-
-static void from_json(const Json& json, SettingState& setting) {
-  read_member(json, "outcome", setting.outcome);
-  read_member(json, "detail", setting.detail);
-  read_member(json, "repairs", setting.repairs);
-  read_member(json, "last_repair", setting.last_repair);
-  read_member(json, "drifts", setting.drifts);
-  read_member(json, "last_drift", setting.last_drift);
-  read_member(json, "drift_from", setting.drift_from);
-  read_member(json, "drift_to", setting.drift_to);
-  read_member(json, "drift_by", setting.drift_by);
-  read_member(json, "reason", setting.reason);
-}
+FABRIC_JSON(SettingState, outcome, detail, repairs, last_repair, drifts, last_drift, drift_from, drift_to, drift_by,
+            reason)
 
 static void to_json(Json& json, const AgentState& state) {
   json = {{"version", state.version},
