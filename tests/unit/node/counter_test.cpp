@@ -152,15 +152,6 @@ TEST(Catalogue, BngesPfcQueuesAreTheSame) {
   EXPECT_EQ(find_counter_table("bng_en")->ethtool_period, std::chrono::seconds(1));
 }
 
-TEST(CounterFile, OnlyANumberIsANumber) {
-  EXPECT_EQ(parse_counter_file("18446744073709551615\n"), UINT64_MAX);
-  EXPECT_EQ(parse_counter_file("0"), 0u);
-  EXPECT_FALSE(parse_counter_file("N/A (no PMA)\n"));
-  EXPECT_FALSE(parse_counter_file(""));
-  EXPECT_FALSE(parse_counter_file("18446744073709551616\n"));
-  EXPECT_FALSE(parse_counter_file("-1\n"));
-}
-
 TEST(BackoffRule, WaitsTwiceAsLongEachTimeAndForgetsOnSuccess) {
   Backoff backoff;
   auto now = Backoff::Clock::now();
