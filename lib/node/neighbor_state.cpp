@@ -92,18 +92,15 @@ Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name
 }
 
 Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
-  const std::string name = std::string("/") + kNeighborFile;
-  auto text = root.read_foreign(kNeighborFile);
-  if (!text && text.error().code == ENOENT) return std::optional<Neighbors>{};
-  if (!text) return text.error();
-  if (!last_ || *text != text_) {
-    last_ = read_state<NeighborFile>(*text, name);
-    text_ = std::move(*text);
-  }
-  if (!*last_) return last_->error();
-  auto neighbors = seen_at(**last_, name, uptime(root));
-  if (!neighbors) return neighbors.error();
-  return std::optional(std::move(*neighbors));
+  const auto parse = [&](const std::string& text, const std::string& name) -> Result<Neighbors> {
+    if (!last_ || text != text_) {
+      last_ = read_state<NeighborFile>(text, name);
+      text_ = text;
+    }
+    if (!*last_) return last_->error();
+    return seen_at(**last_, name, uptime(root));
+  };
+  return parse_file(root.read_foreign(kNeighborFile), kNeighborFile, parse);
 }
 
 Result<std::optional<Neighbors>> load_neighbors(const Root& root) { return NeighborReader().load(root); }
