@@ -32,7 +32,6 @@ class Publisher {
 
  private:
   AgentState state_;
-  std::string config_;
   state::Devices devices_;
 };
 

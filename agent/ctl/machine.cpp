@@ -63,8 +63,7 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
     const auto agent = state::load_agent_state(machine.kernel.root);
     if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
       return {};
-    const auto agent_digest = state::agent_config(machine.kernel.root);
-    if (!agent_digest || agent_digest->empty() || *agent_digest == own_digest) return {};
+    if ((*agent)->config.empty() || (*agent)->config == own_digest) return {};
     if (waited > patience) break;
     std::this_thread::sleep_for(kPause);
   }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/log_limit.h"
+#include "base/parse.h"
 #include "exporter/collect/health_keeper.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
@@ -34,9 +35,9 @@ void clear_wake_up(const Fd& wake) {
   [[maybe_unused]] const auto size = ::read(wake.get(), &count, sizeof count);
 }
 
-Policy policy_or_default(const Configuration& configuration) {
-  if (configuration.policy) return *configuration.policy;
-  return {};
+const Policy& policy_or_default(const Configuration& configuration) {
+  static const Policy kDefaults;
+  return configuration.policy ? *configuration.policy : kDefaults;
 }
 
 class Exporter final : public Site {
@@ -80,9 +81,7 @@ class Exporter final : public Site {
   }
 
   bool fresh() override {
-    auto max_age = Policy().max_age;
-    if (configuration_.policy) max_age = configuration_.policy->max_age;
-    if (collector_->fresh(max_age)) return true;
+    if (collector_->fresh(policy_or_default(configuration_).max_age)) return true;
     collector_->refresh();
     return false;
   }
@@ -115,7 +114,7 @@ class Exporter final : public Site {
 
   void use(Configuration configuration) {
     configuration_ = std::move(configuration);
-    const Policy policy = policy_or_default(configuration_);
+    const Policy& policy = policy_or_default(configuration_);
     CollectorOptions collecting;
     collecting.root = options_.root;
     collecting.policy = configuration_.policy;
@@ -200,9 +199,7 @@ class Exporter final : public Site {
     if (!collector_->complete()) return;
     if (!std::exchange(status_published_, true)) {
       const size_t ports = collector_->snapshot().node.ports.size();
-      const char* plural = "s";
-      if (ports == 1) plural = "";
-      ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, plural);
+      ::sd_notifyf(0, "STATUS=Serving the metrics of %s.", counted(ports, "RDMA port").c_str());
     }
     if (health_due_ && !busy) update_health();
   }

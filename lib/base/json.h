@@ -126,6 +126,23 @@ void read_number(const Json& object, const char* name, T& out, T least, T most) 
   out = *value;
 }
 
+// Defines to_json() and from_json() of a struct with these members, by their names. An absent or null member leaves
+// that of the struct unchanged.
+#define FABRIC_JSON(Struct, ...)                                                     \
+  FABRIC_JSON_MEMBERS(Struct, __VA_ARGS__)                                           \
+  static void to_json(Json& json, const Struct& from) { write_members(json, from); } \
+  static void from_json(const Json& json, Struct& into) { read_members(json, into); }
+// The same as write_members() and read_members(), for a struct with functions of its own.
+#define FABRIC_JSON_MEMBERS(Struct, ...)                                      \
+  static void write_members(Json& json, const Struct& from) {                 \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FABRIC_JSON_WRITE, __VA_ARGS__)) \
+  }                                                                           \
+  static void read_members(const Json& json, Struct& into) {                  \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FABRIC_JSON_READ, __VA_ARGS__))  \
+  }
+#define FABRIC_JSON_WRITE(name) json[#name] = from.name;
+#define FABRIC_JSON_READ(name) read_member(json, #name, into.name);
+
 // Reads a whole file, by parse_state() and from_json().
 template <class T>
 Result<T> read_state(std::string_view text, const std::string& name) {

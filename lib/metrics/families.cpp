@@ -101,12 +101,6 @@ Labels id_labels(std::string_view id) {
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
-// As fabric-agentd writes it.
-std::optional<double> unix_seconds(const std::string& text) {
-  if (const auto time = parse_time(text)) return static_cast<double>(*time);
-  return std::nullopt;
-}
-
 // By priority, whether its traffic is zero; nullopt: the port does not count it.
 using Idle = std::array<std::optional<bool>, kPriorities>;
 
@@ -188,7 +182,7 @@ void add_agent(FamilySet& families, const AgentState& agent) {
       // add_report() adds the settings that have a check; a sysctl has none.
       if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);
       if (state.repairs > 0) families.add(kRepairs, labels, static_cast<double>(state.repairs));
-      if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
+      if (const auto when = parse_time(state.last_drift)) families.add(kLastDrift, labels, static_cast<double>(*when));
       for (const auto& [cause, count] : state.drifts)
         families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
     }

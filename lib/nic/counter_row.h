@@ -51,9 +51,8 @@ template <>
 inline constexpr std::string_view kEnumWords<CounterScope>[] { "port", "function", "device", "InfiniBand link" };
 
 // Labels of a row's series; literals.
-using FixedLabel = Label;
-inline constexpr FixedLabel kRx{"direction", "rx"}, kTx{"direction", "tx"};
-inline constexpr FixedLabel kRequester{"side", "requester"}, kResponder{"side", "responder"};
+inline constexpr Label kRx{"direction", "rx"}, kTx{"direction", "tx"};
+inline constexpr Label kRequester{"side", "requester"}, kResponder{"side", "responder"};
 
 // Raw unit -> base unit. A divisor, since multiplying by 1e-6 is not exact: 1234567 us are 1.234567 s.
 struct Scale {
@@ -75,7 +74,7 @@ struct CounterRow {
   CounterMeaning rise;          // the class, severe() or not
   unsigned bits;              // width in hardware; below 64, hw and ethtool counters wrap, pma counters stop when full
   const Metric* metric{};     // null: published by its raw name only
-  FixedLabel label{};         // of the metric's series
+  Label label{};              // of the metric's series
   Scale scale{};              // to the metric's unit
   std::string_view help{};    // empty: the metric's help describes it
   bool gauge = false;         // may fall

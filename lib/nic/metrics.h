@@ -26,8 +26,6 @@ struct Label {
 
 namespace metrics {
 
-inline constexpr MetricKind kGauge = MetricKind::gauge;
-
 // RDMA transport. Losses, reordering and their repair.
 inline constexpr Metric kOutOfSequence{
     "fabric_rdma_out_of_sequence_packets_total",

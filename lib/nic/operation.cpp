@@ -21,7 +21,7 @@ Error other_rdma_device(const PortIo& io) {
 Result<void> check_rdma_name(const PortIo& io) {
   if (io.rdma.empty() || io.is_member) return {};
   const Root& root = io.kernel.root;
-  const std::string folder = std::string(infiniband::kClass) + "/" + io.rdma;
+  const std::string folder = infiniband::device_folder(io.rdma);
   if (const auto resolved = root.resolve(folder + "/device")) {
     const auto place = pci::parse_location(*resolved);
     if (place && place->pci != io.pci) return other_rdma_device(io);
@@ -61,7 +61,7 @@ Result<void> write_rdma_file(const PortIo& io, const std::string& file, std::str
     if (base_name(link) == io.pci || base_name(link).find(':') == std::string::npos) return {};
     return other_rdma_device(io);
   };
-  return io.kernel.root.write_in(std::string(infiniband::kClass) + "/" + io.rdma, file, text, is_same);
+  return io.kernel.root.write_in(infiniband::device_folder(io.rdma), file, text, is_same);
 }
 
 Result<void> write_setting(const Op& op, const PortIo& io, const Setting& setting, const Qos& want,

@@ -15,9 +15,7 @@ using Clock = Backoff::Clock;
 
 constexpr unsigned kLinkUp = 5;
 
-std::string port_folder(const Port& port) {
-  return "sys/class/infiniband/" + port.rdma + "/ports/" + std::to_string(port.number);
-}
+std::string port_folder(const Port& port) { return infiniband::port_folder(port.rdma, port.number); }
 
 // The files of a folder, to be read by their paths.
 Result<std::vector<CounterFile>> list_counters(const Root& root, const std::string& folder, CounterSource source,
@@ -87,7 +85,7 @@ void read_files(const Root& root, std::vector<CounterFile>& files, Clock::time_p
   for (CounterFile& file : files) {
     const auto text = read_file(root, file, now, attempt);
     if (!text) continue;
-    const auto value = parse_counter_file(*text);
+    const auto value = parse_number<uint64_t>(*text);  // none for "N/A (no PMA)"
     file.idle = file.rarely_changes && value == 0u;
     if (!value) continue;
     counters.push_back(file.counter);
@@ -113,11 +111,6 @@ struct Timed {
   }
 };
 
-// "4: ACTIVE" -> 4
-std::optional<unsigned> leading_number(std::string_view text) {
-  return parse_number<unsigned>(text.substr(0, text.find(':')));
-}
-
 // Counters that another one supersedes do not show bursts.
 bool counts_rdma_bytes(const std::vector<Counter>& counters) {
   return std::ranges::any_of(counters, [](const Counter& counter) {
@@ -134,8 +127,6 @@ std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name) {
       if (device.name == name) return device.index;
   return std::nullopt;
 }
-
-std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
 
 void read_counters(const CounterAccess& access, Port& port) {
   const auto note = [&port](const char* subject, const std::string& why) {
@@ -316,15 +307,15 @@ void PortReader::read_link(Clock::time_point now, Attempt& attempt, PortReading&
     const auto text = read_file(access_.root, file, now, attempt);
     if (!text) continue;
     if (file.counter.name == "state") {
-      reading.state = leading_number(*text);
+      reading.state = infiniband::parse_state(*text);
       if (reading.state != kPortActive)
         for (CounterFile& other : link_) other.idle = false;  // phys_state is read next
     } else if (file.counter.name == "phys_state") {
-      reading.phys_state = leading_number(*text);
+      reading.phys_state = infiniband::parse_state(*text);
       file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
     } else if (file.counter.name == "carrier_down_count") {
-      reading.counters.carrier_down = parse_counter_file(*text);
-    } else if (const auto carrier = parse_counter_file(*text)) {
+      reading.counters.carrier_down = parse_number<uint64_t>(*text);
+    } else if (const auto carrier = parse_number<uint64_t>(*text)) {
       reading.carrier = *carrier != 0;
     }
   }

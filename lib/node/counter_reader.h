@@ -27,9 +27,6 @@ struct CounterAccess {
 // nldev index of an RDMA device.
 std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
 
-// nullopt for text such as "N/A (no PMA)".
-std::optional<uint64_t> parse_counter_file(std::string_view text);
-
 // Fills port.counters except carrier_down, and names in port.unread what it could not read.
 void read_counters(const CounterAccess& access, Port& port);
 

@@ -247,25 +247,12 @@ std::string part_text(const InventoryChange& change) {
   return change.name + " (" + change.pci + ")";
 }
 
+FABRIC_JSON_MEMBERS(InventoryPart, pci, name, vendor, device, numa, root, bridges, guid, width, speed, driver, nics,
+                    rdma, up, rates, direct, compute)
+
 static void to_json(Json& json, const InventoryPart& part) {
-  json = {{"kind", part.gpu ? "gpu" : "nic"},
-          {"pci", part.pci},
-          {"name", part.name},
-          {"vendor", part.vendor},
-          {"device", part.device},
-          {"numa", part.numa},
-          {"root", part.root},
-          {"bridges", part.bridges},
-          {"guid", part.guid},
-          {"width", part.width},
-          {"speed", part.speed},
-          {"driver", part.driver},
-          {"nics", part.nics},
-          {"rdma", part.rdma},
-          {"up", part.up},
-          {"rates", part.rates},
-          {"direct", part.direct},
-          {"compute", part.compute}};
+  json["kind"] = part.gpu ? "gpu" : "nic";
+  write_members(json, part);
 }
 
 static void from_json(const Json& json, InventoryPart& part) {
@@ -274,22 +261,7 @@ static void from_json(const Json& json, InventoryPart& part) {
   part.gpu = kind == "gpu";
   read_required(json, "pci", part.pci);
   if (part.pci.empty()) throw std::range_error("pci is empty");
-  read_member(json, "name", part.name);
-  read_member(json, "vendor", part.vendor);
-  read_member(json, "device", part.device);
-  read_member(json, "numa", part.numa);
-  read_member(json, "root", part.root);
-  read_member(json, "bridges", part.bridges);
-  read_member(json, "guid", part.guid);
-  read_member(json, "width", part.width);
-  read_member(json, "speed", part.speed);
-  read_member(json, "nics", part.nics);
-  read_member(json, "rdma", part.rdma);
-  read_member(json, "up", part.up);
-  read_member(json, "driver", part.driver);
-  read_member(json, "rates", part.rates);
-  read_member(json, "direct", part.direct);
-  read_member(json, "compute", part.compute);
+  read_members(json, part);
 }
 
 static void from_json(const Json& json, Inventory& inventory) {

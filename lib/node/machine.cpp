@@ -7,11 +7,6 @@
 #include "node/host.h"
 
 namespace fabric::machine {
-namespace {
-
-constexpr size_t kMaxCpus = 65'536;
-
-}  // namespace
 
 std::string hostname(const Root& root) {
   for (const char* file : {"proc/sys/kernel/hostname", "etc/hostname"})
@@ -20,6 +15,7 @@ std::string hostname(const Root& root) {
 }
 
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
+  constexpr size_t kMaxCpus = 65'536;
   std::vector<unsigned> cpus;
   for (const std::string_view part : split(trim(list), ',')) {
     const size_t dash = part.find('-');

@@ -7,20 +7,13 @@
 
 namespace fabric {
 
-static void to_json(Json& json, const DcbxEts& ets) {
-  json = {{"willing", ets.willing},
-          {"max_classes", ets.max_classes},
-          {"prio_tc", ets.prio_tc},
-          {"bw", ets.bw},
-          {"tsa", ets.tsa}};
-}
+FABRIC_JSON_MEMBERS(DcbxEts, willing, max_classes, prio_tc, bw, tsa)
+
+static void to_json(Json& json, const DcbxEts& ets) { write_members(json, ets); }
 
 static void from_json(const Json& json, DcbxEts& ets) {
-  read_member(json, "willing", ets.willing);
+  read_members(json, ets);
   read_number(json, "max_classes", ets.max_classes, 0U, 255U);
-  read_member(json, "prio_tc", ets.prio_tc);
-  read_member(json, "bw", ets.bw);
-  read_member(json, "tsa", ets.tsa);
 }
 
 static void to_json(Json& json, const DcbxPfc& pfc) {
@@ -46,44 +39,16 @@ static void from_json(const Json& json, DcbxApp& app) {
   if (app.selector > 7 || app.priority > 7) throw std::range_error("selector or priority: out of range");
 }
 
-static void to_json(Json& json, const Neighbor& neighbor) {
-  json = {{"netdev", neighbor.netdev},
-          {"chassis_id", neighbor.chassis_id},
-          {"port_id", neighbor.port_id},
-          {"port_description", neighbor.port_description},
-          {"system_name", neighbor.system_name},
-          {"system_description", neighbor.system_description},
-          {"ttl", neighbor.ttl},
-          {"heard", neighbor.heard},
-          {"management", neighbor.management},
-          {"max_frame", neighbor.max_frame},
-          {"vlan", neighbor.vlan},
-          {"malformed", neighbor.malformed},
-          {"dcbx", neighbor.dcbx},
-          {"ets", neighbor.ets},
-          {"ets_recommended", neighbor.ets_recommended},
-          {"pfc", neighbor.pfc},
-          {"app", neighbor.app}};
-}
+FABRIC_JSON_MEMBERS(Neighbor, netdev, chassis_id, port_id, port_description, system_name, system_description, ttl,
+                    heard, management, max_frame, vlan, malformed, dcbx, ets, ets_recommended, pfc, app)
+
+static void to_json(Json& json, const Neighbor& neighbor) { write_members(json, neighbor); }
 
 static void from_json(const Json& json, Neighbor& neighbor) {
   read_required(json, "netdev", neighbor.netdev);
-  read_member(json, "chassis_id", neighbor.chassis_id);
-  read_member(json, "port_id", neighbor.port_id);
-  read_member(json, "port_description", neighbor.port_description);
-  read_member(json, "system_name", neighbor.system_name);
-  read_member(json, "system_description", neighbor.system_description);
+  read_members(json, neighbor);
   read_number(json, "ttl", neighbor.ttl, 0U, 65'535U);
   read_number(json, "heard", neighbor.heard, 0.0, state::kLatestTime);
-  read_member(json, "management", neighbor.management);
-  read_member(json, "max_frame", neighbor.max_frame);
-  read_member(json, "vlan", neighbor.vlan);
-  read_member(json, "malformed", neighbor.malformed);
-  read_member(json, "dcbx", neighbor.dcbx);
-  read_member(json, "ets", neighbor.ets);
-  read_member(json, "ets_recommended", neighbor.ets_recommended);
-  read_member(json, "pfc", neighbor.pfc);
-  read_member(json, "app", neighbor.app);
 }
 
 namespace state {
@@ -127,18 +92,15 @@ Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name
 }
 
 Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
-  const std::string name = std::string("/") + kNeighborFile;
-  auto text = root.read_foreign(kNeighborFile);
-  if (!text && text.error().code == ENOENT) return std::optional<Neighbors>{};
-  if (!text) return text.error();
-  if (!last_ || *text != text_) {
-    last_ = read_state<NeighborFile>(*text, name);
-    text_ = std::move(*text);
-  }
-  if (!*last_) return last_->error();
-  auto neighbors = seen_at(**last_, name, uptime(root));
-  if (!neighbors) return neighbors.error();
-  return std::optional(std::move(*neighbors));
+  const auto parse = [&](const std::string& text, const std::string& name) -> Result<Neighbors> {
+    if (!last_ || text != text_) {
+      last_ = read_state<NeighborFile>(text, name);
+      text_ = text;
+    }
+    if (!*last_) return last_->error();
+    return seen_at(**last_, name, uptime(root));
+  };
+  return parse_file(root.read_foreign(kNeighborFile), kNeighborFile, parse);
 }
 
 Result<std::optional<Neighbors>> load_neighbors(const Root& root) { return NeighborReader().load(root); }

@@ -40,7 +40,7 @@ struct AgentState {
   std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   std::string version{};                                             // of fabric-agentd; empty: unknown
-  std::string config{};  // hash of the policy, as read from the file (save_agent_state()); empty: unknown
+  std::string config{};  // confirm::digest() of wanted_config() as the agent read it last; empty: unknown
   bool operator==(const AgentState&) const = default;
 };
 

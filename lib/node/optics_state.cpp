@@ -29,120 +29,40 @@ static void from_json(const Json& json, ModuleFlags& flags) {
   for (const auto& [name, member] : kFlags) flags.*member = std::ranges::count(set, name) > 0;
 }
 
-static void to_json(Json& json, const ModuleReading& reading) {
-  json = {{"value", reading.value}, {"flags", reading.flags}};
-}
+FABRIC_JSON(ModuleReading, value, flags)
+FABRIC_JSON(ModuleLimits, high_alarm, low_alarm, high_warning, low_warning)
 
-static void from_json(const Json& json, ModuleReading& reading) {
-  read_member(json, "value", reading.value);
-  read_member(json, "flags", reading.flags);
-}
+FABRIC_JSON_MEMBERS(ModuleLane, number, rx_power, tx_power, tx_bias, rx_los, rx_lol, tx_los, tx_lol, tx_fault, path)
 
-static void to_json(Json& json, const ModuleLimits& limits) {
-  json = {{"high_alarm", limits.high_alarm},
-          {"low_alarm", limits.low_alarm},
-          {"high_warning", limits.high_warning},
-          {"low_warning", limits.low_warning}};
-}
-
-static void from_json(const Json& json, ModuleLimits& limits) {
-  read_member(json, "high_alarm", limits.high_alarm);
-  read_member(json, "low_alarm", limits.low_alarm);
-  read_member(json, "high_warning", limits.high_warning);
-  read_member(json, "low_warning", limits.low_warning);
-}
-
-static void to_json(Json& json, const ModuleLane& lane) {
-  json = {{"number", lane.number},   {"rx_power", lane.rx_power}, {"tx_power", lane.tx_power},
-          {"tx_bias", lane.tx_bias}, {"rx_los", lane.rx_los},     {"rx_lol", lane.rx_lol},
-          {"tx_los", lane.tx_los},   {"tx_lol", lane.tx_lol},     {"tx_fault", lane.tx_fault},
-          {"path", lane.path}};
-}
+static void to_json(Json& json, const ModuleLane& lane) { write_members(json, lane); }
 
 static void from_json(const Json& json, ModuleLane& lane) {
+  read_members(json, lane);
   read_number(json, "number", lane.number, 0U, 255U);
-  read_member(json, "rx_power", lane.rx_power);
-  read_member(json, "tx_power", lane.tx_power);
-  read_member(json, "tx_bias", lane.tx_bias);
-  read_member(json, "rx_los", lane.rx_los);
-  read_member(json, "rx_lol", lane.rx_lol);
-  read_member(json, "tx_los", lane.tx_los);
-  read_member(json, "tx_lol", lane.tx_lol);
-  read_member(json, "tx_fault", lane.tx_fault);
-  read_member(json, "path", lane.path);
 }
 
-static void to_json(Json& json, const ModuleInput& input) {
-  json = {{"side", input.side}, {"lane", input.lane}, {"error_ratio", input.error_ratio}, {"snr", input.snr}};
-}
+FABRIC_JSON_MEMBERS(ModuleInput, side, lane, error_ratio, snr)
+
+static void to_json(Json& json, const ModuleInput& input) { write_members(json, input); }
 
 static void from_json(const Json& json, ModuleInput& input) {
-  read_member(json, "side", input.side);
+  read_members(json, input);
   read_number(json, "lane", input.lane, 0U, 255U);
-  read_member(json, "error_ratio", input.error_ratio);
   if (input.error_ratio && !(*input.error_ratio >= 0 && *input.error_ratio <= 1))
     throw std::range_error("error_ratio: out of range");
-  read_member(json, "snr", input.snr);
 }
 
-static void to_json(Json& json, const Transceiver& module) {
-  json = {{"identifier", module.identifier},
-          {"form_factor", module.form_factor},
-          {"standard", module.standard},
-          {"vendor", module.vendor},
-          {"oui", module.oui},
-          {"part_number", module.part_number},
-          {"revision", module.revision},
-          {"serial_number", module.serial_number},
-          {"date", module.date},
-          {"connector", module.connector},
-          {"technology", module.technology},
-          {"fault_cause", module.fault_cause},
-          {"medium", module.medium},
-          {"cable_length", module.cable_length},
-          {"state", module.state},
-          {"temperature", module.temperature},
-          {"voltage", module.voltage},
-          {"temperature_limits", module.temperature_limits},
-          {"voltage_limits", module.voltage_limits},
-          {"rx_power_limits", module.rx_power_limits},
-          {"tx_power_limits", module.tx_power_limits},
-          {"tx_bias_limits", module.tx_bias_limits},
-          {"bad_checksums", module.bad_checksums},
-          {"checksum_matched", module.checksum_matched},
-          {"lanes", module.lanes},
-          {"inputs", module.inputs}};
-}
+FABRIC_JSON_MEMBERS(Transceiver, identifier, form_factor, standard, vendor, oui, part_number, revision, serial_number,
+                    date, connector, technology, fault_cause, medium, cable_length, state, temperature, voltage,
+                    temperature_limits, voltage_limits, rx_power_limits, tx_power_limits, tx_bias_limits, bad_checksums,
+                    checksum_matched, lanes, inputs)
+
+static void to_json(Json& json, const Transceiver& module) { write_members(json, module); }
 
 static void from_json(const Json& json, Transceiver& module) {
-  read_member(json, "identifier", module.identifier);
-  read_member(json, "form_factor", module.form_factor);
-  read_member(json, "standard", module.standard);
-  read_member(json, "vendor", module.vendor);
-  read_member(json, "oui", module.oui);
-  read_member(json, "part_number", module.part_number);
-  read_member(json, "revision", module.revision);
-  read_member(json, "serial_number", module.serial_number);
-  read_member(json, "date", module.date);
-  read_member(json, "connector", module.connector);
-  read_member(json, "technology", module.technology);
-  read_member(json, "fault_cause", module.fault_cause);
-  read_member(json, "medium", module.medium);
-  read_member(json, "cable_length", module.cable_length);
-  read_member(json, "state", module.state);
+  read_members(json, module);
   if (module.state && (*module.state < ModuleState::low_power || *module.state > ModuleState::fault))
     throw std::range_error("state: out of range");
-  read_member(json, "temperature", module.temperature);
-  read_member(json, "voltage", module.voltage);
-  read_member(json, "temperature_limits", module.temperature_limits);
-  read_member(json, "voltage_limits", module.voltage_limits);
-  read_member(json, "rx_power_limits", module.rx_power_limits);
-  read_member(json, "tx_power_limits", module.tx_power_limits);
-  read_member(json, "tx_bias_limits", module.tx_bias_limits);
-  read_member(json, "bad_checksums", module.bad_checksums);
-  read_member(json, "checksum_matched", module.checksum_matched);
-  read_member(json, "lanes", module.lanes);
-  read_member(json, "inputs", module.inputs);
 }
 
 namespace state {

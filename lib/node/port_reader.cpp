@@ -35,9 +35,8 @@ std::string real_serial(std::string_view serial) {
   return text;
 }
 
-}  // namespace
-
-// From the folder's `driver` link, else from DRIVER of its uevent file (trees that were copied without links).
+// The driver of the function in `folder`, "mlx5_core": from its `driver` link, else from DRIVER of its uevent file
+// (trees that were copied without links). Empty: unknown.
 std::string driver_of(const Root& root, const std::string& folder) {
   if (std::string name = root.link_name(folder + "/driver"); !name.empty()) return name;
   const std::string uevent = root.text_of(folder + "/uevent");
@@ -46,6 +45,7 @@ std::string driver_of(const Root& root, const std::string& folder) {
   return {};
 }
 
+// The ids of the function in `folder`, "15b3:1021". Empty: unknown.
 std::string pci_id_of(const Root& root, const std::string& folder) {
   std::string id;
   for (const char* file : {"/vendor", "/device"}) {
@@ -55,6 +55,20 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
   }
   return id;
 }
+
+void note(Port& port, std::string_view subject, const Error& failure) {
+  port.unread.push_back(std::string(subject) + ": " + failure.text());
+}
+
+// The file's line. A missing file is silently absent; any other failure is noted under `subject`.
+std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port) {
+  auto line = root.read_line(file);
+  if (line) return std::move(line).value();
+  if (line.error().code != ENOENT) note(port, subject, line.error());
+  return std::nullopt;
+}
+
+}  // namespace
 
 const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 
@@ -68,20 +82,9 @@ void Context::note_unseen(const std::string& what) {
   if (!contains(unseen, what)) unseen.push_back(what);
 }
 
-void note(Port& port, std::string_view subject, const Error& failure) {
-  port.unread.push_back(std::string(subject) + ": " + failure.text());
-}
-
-std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port) {
-  auto line = root.read_line(file);
-  if (line) return std::move(line).value();
-  if (line.error().code != ENOENT) note(port, subject, line.error());
-  return std::nullopt;
-}
-
 void read_identity(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
-  const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
+  const std::string folder = infiniband::device_folder(port.rdma);
   const nldev::Device* device = context.device(port.rdma);
   std::string function, above;  // the folder of the function, and the device that the class device is on
   if (const auto resolved = root.resolve(folder + "/device")) {
@@ -164,7 +167,7 @@ std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev
 // The function's netdev. Of several, the one with the port's number (dev_port counts from 0); none if that is
 // ambiguous. Representors are the E-Switch's.
 std::string netdev_of_function(const Root& root, const Port& port) {
-  auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
+  auto names = root.list(infiniband::device_folder(port.rdma) + "/device/net");
   if (!names || names->empty()) return {};
   if (names->size() > 1) std::erase_if(*names, [&](const std::string& name) { return is_representor(root, name); });
   if (names->size() == 1) return names->front();
@@ -225,7 +228,7 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   port.card_address.clear();
   if (!port.pci.empty() && !link->permanent.empty()) port.card_address = "mac:" + link->permanent;
   else if (!port.pci.empty()) {
-    const std::string guid = root.line_of("sys/class/infiniband/" + port.rdma + "/node_guid");
+    const std::string guid = root.line_of(infiniband::device_folder(port.rdma) + "/node_guid");
     if (guid.find_first_not_of("0:") != std::string::npos)
       port.card_address = "guid:" + guid + "/" + std::to_string(port.number);
   }
@@ -291,8 +294,7 @@ void read_link(Context& context, Port& port) {
   if (port.link_layer != LinkLayer::infiniband) {
     if (netlink) port.netdev = netlink->netdev;
     else port.netdev = root.line_of(folder + "/gid_attrs/ndevs/0");
-    if (!netlink && port.netdev.empty())
-      port.netdev = root.line_of(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
+    if (!netlink && port.netdev.empty()) port.netdev = root.line_of(infiniband::device_folder(port.rdma) + "/parent");
     if (port.netdev.empty()) port.netdev = netdev_of_function(root, port);
   }
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;

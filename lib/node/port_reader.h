@@ -28,14 +28,6 @@ struct Context {
   void note_unseen(const std::string& what);                                      // unless it is noted already
 };
 
-// The file's line. A missing file is silently absent; any other failure is noted under `subject`.
-std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port);
-void note(Port& port, std::string_view subject, const Error& failure);
-
-// The driver of the function in `folder`, "mlx5_core"; its ids, "15b3:1021". Empty: unknown.
-std::string driver_of(const Root& root, const std::string& folder);
-std::string pci_id_of(const Root& root, const std::string& folder);
-
 // Fills the hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, link_layer,
 // and role as far as the device shows it.
 void read_identity(const Context& context, Port& port);

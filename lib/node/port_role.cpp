@@ -9,13 +9,11 @@
 namespace fabric::scanning {
 namespace {
 
-std::string class_folder(const std::string& rdma) { return std::string(infiniband::kClass) + "/" + rdma; }
-
 std::string net_folder(const std::string& netdev) { return "sys/class/net/" + netdev; }
 
 bool has_gids(const Root& root, const std::string& rdma) {
-  for (const std::string& number : root.names_in(class_folder(rdma) + "/ports"))
-    if (!root.names_in(class_folder(rdma) + "/ports/" + number + "/gids").empty()) return true;
+  for (const std::string& number : root.names_in(infiniband::device_folder(rdma) + "/ports"))
+    if (!root.names_in(infiniband::device_folder(rdma) + "/ports/" + number + "/gids").empty()) return true;
   return false;
 }
 
@@ -25,7 +23,7 @@ bool has_gids(const Root& root, const std::string& rdma) {
 bool is_smi(const Context& context, const Port& port) {
   const Root& root = context.kernel.root;
   if (const nldev::Device* device = context.device(port.rdma); device != nullptr && device->smi) return true;
-  const std::string function = class_folder(port.rdma) + "/device";
+  const std::string function = infiniband::device_folder(port.rdma) + "/device";
   if (root.names_in(function + "/infiniband").size() < 2) return false;
   const auto uverbs = root.names_in(function + "/infiniband_verbs");
   if (!uverbs.empty())
@@ -48,7 +46,7 @@ bool is_elsewhere(const Root& root, const std::string& function) {
 // A virtual function to which the host has given no GUID has none, and no LID.
 bool has_no_guid(const Root& root, const Port& port) {
   if (port.link_layer != LinkLayer::infiniband) return false;
-  const std::string guid = root.line_of(class_folder(port.rdma) + "/node_guid");
+  const std::string guid = root.line_of(infiniband::device_folder(port.rdma) + "/node_guid");
   return !guid.empty() && guid.find_first_not_of("0:") == std::string::npos &&
          root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
 }
@@ -57,7 +55,7 @@ bool has_no_guid(const Root& root, const Port& port) {
 // nothing: mlx5 has it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
 bool is_in_switchdev_mode(Context& context, const Port& port) {
   const Root& root = context.kernel.root;
-  const auto netdevs = root.names_in(class_folder(port.rdma) + "/device/net");
+  const auto netdevs = root.names_in(infiniband::device_folder(port.rdma) + "/device/net");
   for (const std::string& netdev : netdevs)
     if (is_representor(root, netdev)) return true;
   const bool has_switch = std::ranges::any_of(netdevs, [&](const std::string& netdev) {
@@ -137,7 +135,8 @@ void read_link_role(Context& context, Port& port) {
   if (!port.bond.empty()) port.role = PortRole::bond;
   else if (port.switchdev) port.role = PortRole::switchdev_uplink;
   else if (is_of_a_dpu(root, port)) port.role = PortRole::dpu_owned;
-  else if (root.names_in(class_folder(port.rdma) + "/ports").size() >= kPlanes) port.role = PortRole::plane;
+  else if (root.names_in(infiniband::device_folder(port.rdma) + "/ports").size() >= kPlanes)
+    port.role = PortRole::plane;
 }
 
 }  // namespace fabric::scanning

@@ -26,13 +26,13 @@ template <class Holder>
 struct SignalRow {
   Rise Holder::*member;
   const Metric* metric;
-  FixedLabel label{};  // an empty name: all series
+  Label label{};  // an empty name: all series
   Join join = Join::otherwise;
   const Metric* subtract = nullptr;  // the device counts these events as well, though they do not belong here
 };
 
-constexpr FixedLabel kError{"severity", "error"}, kWarning{"severity", "warning"};
-constexpr FixedLabel kRead{"operation", "read"}, kWrite{"operation", "write"};
+constexpr Label kError{"severity", "error"}, kWarning{"severity", "warning"};
+constexpr Label kRead{"operation", "read"}, kWrite{"operation", "write"};
 
 using P = PrioritySignals;
 constexpr SignalRow<P> kPriorityRows[] = {
@@ -128,7 +128,7 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::pcie_overflows, &kPcieOverflows},
 };
 
-bool has_label(const FixedLabel& wanted, const CounterRow& row) {
+bool has_label(const Label& wanted, const CounterRow& row) {
   return wanted.name.empty() || wanted.value == row.label.value;
 }
 

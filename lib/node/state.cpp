@@ -16,26 +16,8 @@
 
 namespace fabric {
 
-static void to_json(Json& json, const SettingState& setting) {
-  json = {{"outcome", setting.outcome},       {"detail", setting.detail},
-          {"repairs", setting.repairs},       {"last_repair", setting.last_repair},
-          {"drifts", setting.drifts},         {"last_drift", setting.last_drift},
-          {"drift_from", setting.drift_from}, {"drift_to", setting.drift_to},
-          {"drift_by", setting.drift_by},     {"reason", setting.reason}};
-}
-
-static void from_json(const Json& json, SettingState& setting) {
-  read_member(json, "outcome", setting.outcome);
-  read_member(json, "detail", setting.detail);
-  read_member(json, "repairs", setting.repairs);
-  read_member(json, "last_repair", setting.last_repair);
-  read_member(json, "drifts", setting.drifts);
-  read_member(json, "last_drift", setting.last_drift);
-  read_member(json, "drift_from", setting.drift_from);
-  read_member(json, "drift_to", setting.drift_to);
-  read_member(json, "drift_by", setting.drift_by);
-  read_member(json, "reason", setting.reason);
-}
+FABRIC_JSON(SettingState, outcome, detail, repairs, last_repair, drifts, last_drift, drift_from, drift_to, drift_by,
+            reason)
 
 static void to_json(Json& json, const AgentState& state) {
   json = {{"version", state.version},
@@ -45,7 +27,8 @@ static void to_json(Json& json, const AgentState& state) {
           {"held", state.held},
           {"originals_error", lines_json(state.originals_error)},
           {"lost_entry", state.lost_entry},
-          {"ports", state.ports}};
+          {"ports", state.ports},
+          {"config", state.config}};
 }
 
 static void from_json(const Json& json, AgentState& state) {
@@ -128,22 +111,12 @@ struct OriginalsFile {
 
 void from_json(const Json& json, OriginalsFile& file) { read_required(json, "ports", file.ports); }
 
-// Members of the state file that AgentState lacks.
-struct AgentContext {
-  std::string config;
+// The member of the state file that AgentState lacks.
+struct DevicesMember {
   Devices devices;
 };
 
-void from_json(const Json& json, AgentContext& context) {
-  read_member(json, "config", context.config);
-  read_member(json, "devices", context.devices);
-}
-
-Result<AgentContext> load_context(const Root& root) {
-  auto text = root.read_foreign(kStateFile);
-  if (!text) return text.error();
-  return read_state<AgentContext>(*text, std::string("/") + kStateFile);
-}
+void from_json(const Json& json, DevicesMember& member) { read_member(json, "devices", member.devices); }
 
 void note_names(Original& entry, const Port& port) {
   if (entry.driver.empty()) entry.driver = port.kernel_driver;
@@ -244,9 +217,8 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
   return std::move(file->ports);
 }
 
-std::string agent_state_text(const AgentState& state, const std::string& config, const Devices& devices) {
+std::string agent_state_text(const AgentState& state, const Devices& devices) {
   Json out = state;
-  out["config"] = config;
   out["devices"] = devices;
   return state_text(std::move(out));
 }
@@ -349,21 +321,16 @@ Result<std::optional<AgentState>> load_agent_state(const Root& root) {
   return std::optional<AgentState>(**state);
 }
 
-Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config,
-                              const Devices& devices) {
-  return replace_file(directory, kStateFile, agent_state_text(state, config, devices));
-}
-
-Result<std::string> agent_config(const Root& root) {
-  auto context = load_context(root);
-  if (!context) return context.error();
-  return context->config;
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const Devices& devices) {
+  return replace_file(directory, kStateFile, agent_state_text(state, devices));
 }
 
 Result<Devices> agent_devices(const Root& root) {
-  auto context = load_context(root);
-  if (!context) return context.error();
-  return context->devices;
+  const auto text = root.read_foreign(kStateFile);
+  if (!text) return text.error();
+  auto member = read_state<DevicesMember>(*text, std::string("/") + kStateFile);
+  if (!member) return member.error();
+  return std::move(member->devices);
 }
 
 namespace {

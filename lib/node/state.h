@@ -61,7 +61,7 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
 // The devices that the agent manages: port id -> ifindex of its netdev.
 using Devices = std::map<std::string, int>;
 // The state file's text, which lacks `running`.
-std::string agent_state_text(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
+std::string agent_state_text(const AgentState& state, const Devices& devices = {});
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
@@ -98,11 +98,8 @@ class AgentStateReader {
   std::string text_;
   std::optional<Result<std::shared_ptr<const AgentState>>> last_;
 };
-// `config`: confirm::digest() of wanted_config() as the agent read it last.
-Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {},
-                              const Devices& devices = {});
-// The configuration and the devices that the agent published; empty: it did not.
-Result<std::string> agent_config(const Root& root);
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const Devices& devices = {});
+// The devices that the agent published; empty: it did not.
 Result<Devices> agent_devices(const Root& root);
 
 // Takes the lock until the Fd is closed, also by the holder's death (fcntl open file description lock). EWOULDBLOCK:

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{300};  // for the owners; a whole reading may take 0.5 s
 constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
+constexpr std::chrono::seconds kReportersAge{60};
 
 constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
 
@@ -86,12 +87,6 @@ Result<void> diagnose_vnic(Netlink& generic, uint16_t family, const devlink::Han
   vnic->diagnosis = std::move(*diagnosis);
   return {};
 }
-
-namespace {
-
-constexpr std::chrono::seconds kReportersAge{60};
-
-}  // namespace
 
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
     : access_(access), netdev_(port.netdev) {

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "kernel/kernel.h"
 #include "kernel/pci/pci.h"
+#include "kernel/rdma/infiniband.h"
 #include "node/gpu.h"
 #include "node/machine.h"
 #include "node/port_reader.h"
@@ -128,10 +129,7 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
     const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     if (!place || place->below > 1) continue;
     SysfsFunction& found = functions[place->pci];
-    if (found.place.pci.empty()) {
-      found.place = *place;
-      found.place.folder = resolved->substr(0, place->folder.size());
-    }
+    if (found.place.pci.empty()) found.place = *place;
     if (place->below == 0) (found.*names).push_back(name);
     else below[place->pci].push_back(name);
   }
@@ -260,16 +258,12 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
     }
   // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards as well. The
   // kernel holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without a GUID show zeros.
-  if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
+  if (!nic.rdma.empty()) nic.card = root.line_of(infiniband::device_folder(nic.rdma.front()) + "/sys_image_guid");
   nic.elsewhere = found.elsewhere;
   nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
   nic.netdev_elsewhere = nic.netdevs.empty() && is_class_elsewhere(root, folder, "net");
   return nic;
 }
-
-}  // namespace
-
-namespace {
 
 // The PCI domain, by which a system on chip numbers its root complexes.
 long domain_of(const PciDevice& device) {

@@ -249,7 +249,7 @@ size_t drop_excess_devices(const std::string& directory, std::vector<std::string
   std::ranges::sort(names, natural_less);
   if (const auto root = Root::open(directory))
     std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-      const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
+      const std::string device = infiniband::device_folder(name) + "/device";
       const auto resolved = root->resolve(device);
       const bool is_virtual_function = root->exists(device + "/physfn");
       const bool is_subfunction = resolved && resolved->find(".sf.") != std::string::npos;

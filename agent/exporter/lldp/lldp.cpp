@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "base/clock.h"
+#include "base/parse.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "judge/cabling.h"
@@ -95,12 +96,6 @@ std::chrono::microseconds microseconds(double seconds) {
 
 // The clock of /proc/uptime, which the readers of the file use.
 double seconds_since_boot() { return seconds_on(CLOCK_BOOTTIME); }
-
-// "s", or "" for 1.
-const char* plural(size_t count) {
-  if (count == 1) return "";
-  return "s";
-}
 
 // The netdevs of the RDMA ports of this machine, with the members of bonds, without virtual functions and InfiniBand.
 // Does not read settings, because that sends commands to the firmware.
@@ -236,8 +231,8 @@ void LldpListener::publish() {
   auto saved = state::save_neighbors(host_.directory, neighbors, seconds_since_boot());
   if (!saved) report("publish", SD_ERR, saved.error().text());
   lines_.flush(std::chrono::steady_clock::now());
-  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), plural(sockets_.size()),
-               neighbors.heard.size(), plural(neighbors.heard.size()));
+  ::sd_notifyf(0, "STATUS=Listening on %s, %s.", counted(sockets_.size(), "netdev").c_str(),
+               counted(neighbors.heard.size(), "neighbor").c_str());
   publish_at_ = 0;
   publish_within(state::kNeighborHeartbeat);
 }

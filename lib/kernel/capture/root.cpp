@@ -332,20 +332,21 @@ std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::st
 }
 
 Result<void> Root::write(const std::string& file, std::string_view text) const {
-  return write_by(file, text, O_WRONLY | O_TRUNC, [&](int fd) { return ::write(fd, text.data(), text.size()); });
+  return write_by(file, text, [&] { return open_regular(file, O_WRONLY | O_TRUNC); });
 }
 
 Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
-  return write_by(file, bytes, O_WRONLY,
-                  [&](int fd) { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+  return write_by(
+      file, bytes, [&] { return open_regular(file, O_WRONLY); }, offset);
 }
 
-Result<void> Root::write_by(const std::string& file, std::string_view text, int flags,
-                            const std::function<ssize_t(int fd)>& call) const {
+Result<void> Root::write_by(const std::string& file, std::string_view text, const std::function<Result<Fd>()>& open,
+                            std::optional<uint64_t> offset) const {
   if (auto answer = ask_behind(BehindFiles::Act::write, file, text)) return *answer;
-  const auto fd = named(file, open_regular(file, flags));
+  const auto fd = named(file, open());
   if (!fd) return fd.error();
-  const ssize_t size = call(fd->get());
+  const ssize_t size = offset ? ::pwrite(fd->get(), text.data(), text.size(), static_cast<off_t>(*offset))
+                              : ::write(fd->get(), text.data(), text.size());
   if (size < 0) return error(errno, name_of(file));
   if (static_cast<size_t>(size) != text.size()) return error(EIO, name_of(file));
   return {};
@@ -357,13 +358,8 @@ Result<void> Root::write_in(const std::string& folder, const std::string& file, 
   const auto at = named(folder, open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!at) return at.error();
   if (auto accepted = check(*at); !accepted) return accepted;
-  if (auto answer = ask_behind(BehindFiles::Act::write, whole, text)) return *answer;
-  const auto fd = named(whole, regular(open_at(at->get(), file, O_WRONLY | O_TRUNC | O_NOFOLLOW | kNoSurprise)));
-  if (!fd) return fd.error();
-  const ssize_t size = ::write(fd->get(), text.data(), text.size());
-  if (size < 0) return error(errno, name_of(whole));
-  if (static_cast<size_t>(size) != text.size()) return error(EIO, name_of(whole));
-  return {};
+  return write_by(whole, text,
+                  [&] { return regular(open_at(at->get(), file, O_WRONLY | O_TRUNC | O_NOFOLLOW | kNoSurprise)); });
 }
 
 Result<void> Root::write_owned(const std::string& file, std::string_view text) const {

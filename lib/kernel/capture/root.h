@@ -108,8 +108,8 @@ class Root {
   Answer read_or_list(Ask asked, const std::string& file, const std::function<Answer()>& live) const;
   [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file,
                                                        std::string_view text) const;
-  Result<void> write_by(const std::string& file, std::string_view text, int flags,
-                        const std::function<ssize_t(int fd)>& call) const;
+  Result<void> write_by(const std::string& file, std::string_view text, const std::function<Result<Fd>()>& open,
+                        std::optional<uint64_t> offset = {}) const;
   [[nodiscard]] Result<void> change_folder(Ask asked, const std::string& directory) const;
 
   std::shared_ptr<BehindFiles> behind_{};

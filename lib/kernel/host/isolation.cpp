@@ -2,8 +2,6 @@
 #include "kernel/host/isolation.h"
 
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -13,11 +11,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/fd.h"
+#include "kernel/host/seccomp.h"
 
 #ifndef SYS_process_mrelease
 #define SYS_process_mrelease 448
@@ -31,17 +29,6 @@
 
 namespace fabric {
 namespace {
-
-#if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-constexpr std::optional<uint32_t> kOtherAbi = 0x40000000;  // numbers from here on are x32's (__X32_SYSCALL_BIT)
-#elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-constexpr std::optional<uint32_t> kOtherAbi;
-#else
-constexpr uint32_t kArchitecture = 0;  // every system call then fails
-constexpr std::optional<uint32_t> kOtherAbi;
-#endif
 
 // Calls that act on a process whose number, descriptor or user is an argument.
 constexpr long kOnOthers[] = {SYS_tkill,
@@ -78,48 +65,38 @@ constexpr std::pair<long, uint32_t> kOwnerRequests[] = {{SYS_fcntl, F_SETOWN},
                                                         {SYS_ioctl, 0x8901 /* FIOSETOWN */},
                                                         {SYS_ioctl, 0x8902 /* SIOCSPGRP */}};
 
-constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
-constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
-constexpr auto kAtLeast = static_cast<uint16_t>(BPF_JMP | BPF_JGE | BPF_K);
-constexpr auto kAnswer = static_cast<uint16_t>(BPF_RET | BPF_K);
-
-// The lower half of an argument: process numbers, requests and commands are 32 bits wide in the kernel.
-constexpr uint32_t argument(unsigned number) {
-  return offsetof(seccomp_data, args) + 8 * number;  // little-endian
-}
-
 }  // namespace
 
 Result<void> isolate_process() {
-  const sock_filter refuse = BPF_STMT(kAnswer, SECCOMP_RET_ERRNO | EPERM), allow = BPF_STMT(kAnswer, SECCOMP_RET_ALLOW);
-  std::vector<sock_filter> filter = {BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
-                                     BPF_JUMP(kEqual, kArchitecture, 1, 0), refuse,
-                                     BPF_STMT(kLoad, offsetof(seccomp_data, nr))};
-  const auto refuse_if = [&](uint16_t comparison, uint32_t value) {
-    filter.push_back(BPF_JUMP(comparison, value, 0, 1));
+  const sock_filter refuse = answer_with(SECCOMP_RET_ERRNO | EPERM), allow = answer_with(SECCOMP_RET_ALLOW),
+                    number = load_word(offsetof(seccomp_data, nr));
+  std::vector<sock_filter> filter = {load_word(offsetof(seccomp_data, arch)), skip_if_equal(kSeccompArchitecture, 1),
+                                     refuse, number};
+#if defined(__x86_64__)
+  constexpr uint32_t kX32 = 0x40000000;  // __X32_SYSCALL_BIT: numbers from here on are x32's
+  filter.push_back(BPF_JUMP(static_cast<uint16_t>(BPF_JMP | BPF_JGE | BPF_K), kX32, 0, 1));
+  filter.push_back(refuse);
+#endif
+  for (const long call : kOnOthers) {
+    filter.push_back(skip_unless_equal(static_cast<uint32_t>(call), 1));
     filter.push_back(refuse);
-  };
+  }
   // Steps for one system call. They decide, or go on after the last one.
   const auto decide_for = [&](long call, const std::vector<sock_filter>& steps) {
-    filter.push_back(BPF_JUMP(kEqual, static_cast<uint32_t>(call), 0, static_cast<uint8_t>(steps.size())));
+    filter.push_back(skip_unless_equal(static_cast<uint32_t>(call), static_cast<uint8_t>(steps.size())));
     filter.insert(filter.end(), steps.begin(), steps.end());
-    filter.push_back(BPF_STMT(kLoad, offsetof(seccomp_data, nr)));
+    filter.push_back(number);
   };
-  if (kOtherAbi) refuse_if(kAtLeast, *kOtherAbi);
-  for (const long call : kOnOthers) refuse_if(kEqual, static_cast<uint32_t>(call));
   const auto own = static_cast<uint32_t>(::getpid());
   for (const long call : kOnItself) {
     // kill(2) of 0 is the whole process group.
-    std::vector<sock_filter> steps{BPF_STMT(kLoad, argument(0)), BPF_JUMP(kEqual, own, 1, 0), refuse, allow};
-    if (call != SYS_kill) steps = {steps[0], BPF_JUMP(kEqual, own, 2, 0), BPF_JUMP(kEqual, 0, 1, 0), refuse, allow};
-    decide_for(call, steps);
+    if (call == SYS_kill) decide_for(call, {load_word(argument(0)), skip_if_equal(own, 1), refuse, allow});
+    else decide_for(call, {load_word(argument(0)), skip_if_equal(own, 2), skip_if_equal(0, 1), refuse, allow});
   }
-  for (const auto& [call, number] : kOwnerRequests)
-    decide_for(call, {BPF_STMT(kLoad, argument(1)), BPF_JUMP(kEqual, number, 0, 1), refuse});
+  for (const auto& [call, request] : kOwnerRequests)
+    decide_for(call, {load_word(argument(1)), skip_unless_equal(request, 1), refuse});
   filter.push_back(allow);
-  const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-    return error(errno, "seccomp");
+  if (!install_filter(filter)) return error(errno, "seccomp");
   (void)isolate_by_landlock();
   return {};
 }

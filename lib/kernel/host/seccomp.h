@@ -3,6 +3,7 @@
 
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,10 @@ inline constexpr uint32_t kSeccompArchitecture = AUDIT_ARCH_AARCH64;
 #else
 inline constexpr uint32_t kSeccompArchitecture = 0;
 #endif
+
+// The lower half of an argument in seccomp_data: process numbers, requests, flags and sizes fit it. Both architectures
+// are little-endian.
+constexpr size_t argument(size_t number) { return offsetof(seccomp_data, args) + number * sizeof(uint64_t); }
 
 // Instructions of a filter (linux/filter.h), with the offset of a member of seccomp_data to load.
 constexpr sock_filter load_word(size_t offset) {

@@ -37,9 +37,6 @@ constexpr uint32_t kOwnFlags = O_NOFOLLOW | O_NOCTTY;
 // Of the handler's own calls to readlinkat(2).
 constexpr uint32_t kOwnSize = PATH_MAX + 1;
 
-// The place of an argument for the filter. Flags and sizes fit the lower half; both architectures are little-endian.
-constexpr size_t argument(size_t number) { return offsetof(seccomp_data, args) + number * sizeof(uint64_t); }
-
 std::vector<sock_filter> filter() {
   const sock_filter number = load_word(offsetof(seccomp_data, nr)), allow = answer_with(SECCOMP_RET_ALLOW);
   std::vector<sock_filter> out = {load_word(offsetof(seccomp_data, arch)), skip_if_equal(kSeccompArchitecture, 1),

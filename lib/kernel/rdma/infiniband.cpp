@@ -4,12 +4,6 @@
 #include "base/parse.h"
 
 namespace fabric::infiniband {
-namespace {
-
-constexpr unsigned kMaxGids = 256;
-constexpr unsigned kMaxEmpty = 64;
-
-}  // namespace
 
 Result<std::vector<std::string>> devices(const Root& root) {
   auto names = root.list(kClass);
@@ -18,12 +12,12 @@ Result<std::vector<std::string>> devices(const Root& root) {
 }
 
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device) {
-  const auto names = root.list(std::string(kClass) + "/" + device + "/ports");
+  const std::string folder = device_folder(device);
+  const auto names = root.list(folder + "/ports");
   if (!names) return names.error();
   // Most ports of a Gaudi lead to the others on its board, and have no netdev and no address. Its masks have a bit for
   // each port of the chip; RDMA counts the ports of ports_mask (hbl_ib_dev_init() of Intel's habanalabs_ib).
   std::set<unsigned> on_board;
-  const std::string folder = std::string(kClass) + "/" + device;
   const auto all = root.number_in<uint64_t>(folder + "/ports_mask", 16);
   const auto external = root.number_in<uint64_t>(folder + "/ext_ports_mask", 16);
   if (all && external)
@@ -39,13 +33,13 @@ Result<std::vector<unsigned>> ports(const Root& root, const std::string& device)
   return numbers;
 }
 
+std::string device_folder(const std::string& device) { return std::string(kClass) + "/" + device; }
+
 std::string port_folder(const std::string& device, unsigned port) {
-  return std::string(kClass) + "/" + device + "/ports/" + std::to_string(port);
+  return device_folder(device) + "/ports/" + std::to_string(port);
 }
 
-std::string device_counters_folder(const std::string& device) {
-  return std::string(kClass) + "/" + device + "/hw_counters";
-}
+std::string device_counters_folder(const std::string& device) { return device_folder(device) + "/hw_counters"; }
 
 std::optional<unsigned> parse_state(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
@@ -60,6 +54,7 @@ std::optional<double> parse_rate(std::string_view text) {
 }
 
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port) {
+  constexpr unsigned kMaxGids = 256, kMaxEmpty = 64;
   const std::string folder = port_folder(device, port);
   std::vector<Gid> found;
   if (!root.exists(folder + "/gids")) return error(ENOENT, folder + "/gids");

@@ -14,7 +14,8 @@ inline constexpr const char* kClass = "sys/class/infiniband";
 Result<std::vector<std::string>> devices(const Root& root);
 // The device's ports, without those that lead only to other devices on the same board.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
-// "sys/class/infiniband/mlx5_0/ports/1"
+// "sys/class/infiniband/mlx5_0"; "sys/class/infiniband/mlx5_0/ports/1"
+std::string device_folder(const std::string& device);
 std::string port_folder(const std::string& device, unsigned port);
 // The driver's counters of the whole function: EFA's commands (efa_verbs.c, since Linux 5.14), and all counters of mlx5
 // in switchdev mode, whose ports are the switch's (mlx5/counters.c: before 6.5 they count nothing).

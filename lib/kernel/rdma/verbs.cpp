@@ -22,7 +22,6 @@ struct FreeList {
 struct Close {
   void operator()(ibv_context* context) const { ibv_close_device(context); }
 };
-using Context = std::unique_ptr<ibv_context, Close>;
 
 // libibverbs does not set errno on some of its failures.
 Error failure(const std::string& device, const char* act) {

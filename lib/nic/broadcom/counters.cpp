@@ -18,8 +18,8 @@ using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma, ethtool = CounterSource::ethtool;
 
 // RDMA traffic; superseded by the counter `better`.
-constexpr CounterRow late(std::string_view name, const CounterOrigin& origin, const Metric& metric,
-                          FixedLabel direction, std::string_view better, std::string_view help) {
+constexpr CounterRow late(std::string_view name, const CounterOrigin& origin, const Metric& metric, Label direction,
+                          std::string_view better, std::string_view help) {
   return {hw, name, origin, none, 64, &metric, direction, {}, help, false, better};
 }
 

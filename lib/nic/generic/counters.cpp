@@ -12,7 +12,7 @@ constexpr CounterSource pma = CounterSource::pma;
 
 // InfiniBand's link layer; widths: drivers/infiniband/core/sysfs.c of Linux 6.12.
 constexpr CounterRow link_row(std::string_view name, const CounterOrigin& origin, CounterMeaning rise, unsigned bits,
-                              const Metric& metric, FixedLabel label = {}) {
+                              const Metric& metric, Label label = {}) {
   return {pma, name, origin, rise, bits, &metric, label, {}, {}, false, {}, CounterScope::infiniband_link};
 }
 

@@ -2,6 +2,7 @@
 // Defaults of rdma_cm connections: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values are in the kernel's
 // cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is registered again
 // (driver reload); a directory that outlives its device answers ENODEV until it is created again.
+#include "kernel/rdma/infiniband.h"
 #include "nic/driver.h"
 #include "nic/generic/configfs_item.h"
 #include "nic/generic/file_settings.h"
@@ -52,7 +53,7 @@ Result<void> read_port(const PortIo& io, const Keys& keys, const std::string& fo
 // RDMA_NODE_RNIC (rdma/ib_verbs.h): rdma_cm has these files for iWARP devices as well, and refuses v2
 // (roce_gid_type_mask_support()).
 bool is_iwarp(const PortIo& io) {
-  return io.kernel.root.line_of("sys/class/infiniband/" + io.rdma + "/node_type").starts_with("4:");
+  return io.kernel.root.line_of(infiniband::device_folder(io.rdma) + "/node_type").starts_with("4:");
 }
 
 std::string why_not(const PortIo& io, const Error& failure) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/parse.h"
+#include "kernel/rdma/infiniband.h"
 #include "nic/driver.h"
 #include "nic/generic/file_settings.h"
 #include "nic/generic/upstream.h"
@@ -101,7 +102,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
     out->not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
     return out;
   }
-  const std::string file = "sys/class/infiniband/" + io.rdma + "/" + traffic_class_file(io);
+  const std::string file = infiniband::device_folder(io.rdma) + "/" + traffic_class_file(io);
   const auto text = io.kernel.root.read(file);
   if (!text) {
     out->not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));

@@ -1369,12 +1369,12 @@ TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
 
 TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
   manager_->publish();
-  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(manager_->policy())));
+  EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(manager_->policy())));
   Policy other = manager_->policy();
   other.ports[0].want.mtu = 1234;
   manager_->set_policy(other);
   manager_->publish();
-  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(other)));
+  EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(other)));
 }
 
 // As fabric-agentctl read it: by another path, with the host filled in under which the plan of cables is searched.

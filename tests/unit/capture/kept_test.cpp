@@ -179,7 +179,8 @@ struct Site {
     AgentState agent;
     agent.mode = "audit";
     agent.ports["mlx5_0/1"]["mtu"] = {.outcome = "differs", .detail = "4200, not 1500"};
-    own(state::kStateFile, state::agent_state_text(agent, "0123456789abcdef", {}));
+    agent.config = "0123456789abcdef";
+    own(state::kStateFile, state::agent_state_text(agent));
     own(state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}));
     own(state::kOpticsFile, state::optics_text({}, 990));
     own(kReportFile, report_text({{}, 990}));
@@ -318,7 +319,7 @@ TEST(CaptureKept, OfOurOwnFilesIsEveryText) {
   health.history.past.push_back({.rule = "loss", .subject = "mlx5_0/1"});
   health.acks.push_back({.id = "loss"});
   const std::pair<const char*, std::string> files[] = {
-      {state::kStateFile, state::agent_state_text(agent, "a1b2", {{"mlx5_0/1", 4}})},
+      {state::kStateFile, state::agent_state_text(agent, {{"mlx5_0/1", 4}})},
       {state::kOriginalsFile, state::originals_text({{"0000:18:00.0/1", {}}})},
       {state::kOpticsFile, state::optics_text({.modules = {{"ens1", module}}}, 10)},
       {state::kNeighborFile, state::neighbors_text({.source = "fabric-lldp", .heard = {neighbor}}, 10)},

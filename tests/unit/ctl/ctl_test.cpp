@@ -384,8 +384,12 @@ TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   const std::string same = confirm::digest(wanted_config(*world.policy));
   AgentState state;
   state.mode = "enforce";
+  const auto publish = [&](const std::string& config) {
+    state.config = config;
+    EXPECT_TRUE(state::save_agent_state(tree.path(), state).ok());
+  };
   const auto refused = [&](const std::string& config) {
-    EXPECT_TRUE(state::save_agent_state(tree.path(), state, config).ok());
+    publish(config);
     return !refuse_against_other_config(world, milliseconds(150)).ok();
   };
   EXPECT_FALSE(refused("other")) << "it does not run";
@@ -405,10 +409,10 @@ TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   state.mode = "audit";
   EXPECT_FALSE(refused("other"));
   state.mode = "enforce";
-  ASSERT_TRUE(state::save_agent_state(tree.path(), state, "other").ok());
+  publish("other");
   std::thread reads_again([&] {
     std::this_thread::sleep_for(milliseconds(200));
-    EXPECT_TRUE(state::save_agent_state(tree.path(), state, same).ok());
+    publish(same);
   });
   EXPECT_TRUE(refuse_against_other_config(world, milliseconds(20'000)).ok())
       << "systemctl reload returns before it is done";

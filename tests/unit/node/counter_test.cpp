@@ -152,15 +152,6 @@ TEST(Catalogue, BngesPfcQueuesAreTheSame) {
   EXPECT_EQ(find_counter_table("bng_en")->ethtool_period, std::chrono::seconds(1));
 }
 
-TEST(CounterFile, OnlyANumberIsANumber) {
-  EXPECT_EQ(parse_counter_file("18446744073709551615\n"), UINT64_MAX);
-  EXPECT_EQ(parse_counter_file("0"), 0u);
-  EXPECT_FALSE(parse_counter_file("N/A (no PMA)\n"));
-  EXPECT_FALSE(parse_counter_file(""));
-  EXPECT_FALSE(parse_counter_file("18446744073709551616\n"));
-  EXPECT_FALSE(parse_counter_file("-1\n"));
-}
-
 TEST(BackoffRule, WaitsTwiceAsLongEachTimeAndForgetsOnSuccess) {
   Backoff backoff;
   auto now = Backoff::Clock::now();
@@ -218,7 +209,8 @@ TEST(PortReader, AScanReadsNumbersAndNamesTheFileThatFails) {
   test::Tree tree;
   const std::string pma = kPort + "counters/";
   tree.file(pma + "max", "18446744073709551615\n").file(pma + "over", "18446744073709551616\n");
-  tree.file(pma + "lifespan", "10\n").file(pma + "port_rcv_packets", "N/A (no PMA)\n").folder(pma + "worse");
+  tree.file(pma + "lifespan", "10\n").file(pma + "port_rcv_packets", "N/A (no PMA)\n").file(pma + "below", "-1\n");
+  tree.file(pma + "empty", "").folder(pma + "worse");
   const Root root = tree.root();
   Port port = port_of_tree();
   read_counters({.root = root}, port);
