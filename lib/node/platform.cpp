@@ -218,7 +218,6 @@ Platform read(const Root& root, const Topology& topology) {
   }
   if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
   out.command_line = parse_command_line(root.text_of("proc/cmdline"));
-  out.lockdown = pci::lockdown(root);
   if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
   return out;
 }

@@ -65,7 +65,6 @@ struct Platform {
   std::map<std::string, std::string> iommu_groups{};    // of the functions: number -> "DMA", "DMA-FQ", "identity"
   std::optional<bool> iommu{};                          // whether the kernel drives one; absent: unknown
   std::vector<std::string> command_line{};              // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
-  std::string lockdown{};                               // "integrity", "confidentiality"; empty: none, or unknown
   GpuDirect gpudirect{};
   bool operator==(const Platform&) const = default;
 };
