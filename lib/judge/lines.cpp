@@ -15,18 +15,25 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-bool fits(const LineMessage& message, const LogLine& line) {
+// The patterns of a message, prepared.
+struct Prepared {
+  const LineMessage* message;
+  PatternList patterns, printer;
+};
+
+bool fits(const Prepared& prepared, const LogLine& line, const Groups& groups) {
+  const LineMessage& message = *prepared.message;
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
-    return line.severity >= message.severity && has_any(line.text, message.printer) &&
-           (message.patterns.empty() || has_any(line.text, message.patterns));
+    return line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
+           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups));
   const Codes& codes = line.codes;
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return line.severity == Severity::failure;
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
-  return has_any(line.text, message.patterns);
+  return prepared.patterns.is_in(line.text, groups);
 }
 
 }  // namespace
@@ -58,7 +65,15 @@ LogLine read_line(std::string_view line) {
 }
 
 const LineMessage* recognize(const LogLine& line) {
-  return find_where(messages(), [&](const LineMessage& message) { return fits(message, line); });
+  static const std::vector<Prepared> all = [] {
+    std::vector<Prepared> out;
+    for (const LineMessage& message : messages())
+      out.push_back({&message, PatternList(message.patterns), PatternList(message.printer)});
+    return out;
+  }();
+  const Groups groups(line.text);
+  const Prepared* found = find_where(all, [&](const Prepared& each) { return fits(each, line, groups); });
+  return found == nullptr ? nullptr : found->message;
 }
 
 }  // namespace fabric::lines
