@@ -47,8 +47,9 @@ const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
-         {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages, kGpuMessages,
-          kProgramMessages, kPlatformMessages, kCallMessages, kComponentMessages})
+         {kHarmlessMessages, kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages,
+          kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kServiceMessages,
+          kCallMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();
