@@ -48,8 +48,8 @@ const std::vector<LineMessage>& messages() {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
          {kHarmlessMessages, kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages,
-          kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kServiceMessages,
-          kCallMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
+          kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kCallMessages,
+          kServiceMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();

@@ -20,8 +20,8 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-rdma-resource", host,
      "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Max CQs exceeded|bnxt_re*Create CQ failed|bnxt_re*Create QP "
-     "failed|bnxt_re*Failed to register|exceeds the max*bnxt|Max QPs exceeded|Max CQs exceeded|bnxt_re*Failed to "
-     "allocate|bnxt_re*Failed to create|bnxt_re*requested*max|bnxt_re*Failed to modify QP",
+     "failed|bnxt_re*Failed to register|exceeds the max*bnxt|Max QPs exceeded|Max CQs "
+     "exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify QP",
      "The RDMA driver of the Broadcom NIC (bnxt_re) could not make an object: the queue pairs, completion queues or "
      "memory regions of the NIC or virtual function are used up, the program asks for more than it has, or the "
      "firmware refused it (the line before). Compare rdma resource show with ibv_devinfo -v.",
@@ -175,10 +175,9 @@ constexpr LineMessage kRows[] = {
      host,
      "fabricmanager*failed to request memory|fabricmanager*fatal|detected NVSwitch fatal error|detected GPU "
      "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
-     "failed|link training failed|NVLink initialization*failed|failed to configure*NVSwitch|failed to find a matching "
-     "fabric|request to query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access "
-     "link*fail|Trunk link*fail|multicast*team*failed|LWSwitch|NVLink Inband|fm_status|failed to allocate resource for "
-     "multicast",
+     "failed|NVLink initialization*failed|failed to configure*NVSwitch|failed to find a matching fabric|request to "
+     "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
+     "link*fail|multicast*team*failed|LWSwitch|NVLink Inband|fm_status|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
       "have no NVLink or no multicast. Read its log; ",
       {Work::in_machine, "reset GPUs and NVSwitches together or power-cycle the node;"},
@@ -186,9 +185,8 @@ constexpr LineMessage kRows[] = {
      "journalctl -u nvidia-fabricmanager; tail -50 /var/log/fabricmanager.log; nvidia-smi nvlink -s",
      "NVIDIA Fabric Manager user guide"},
     {"imex-node", host,
-     "nvidia-imex*fail|imex*not ready|IMEX*UNAVAILABLE|IMEX*mismatch|imex*Connection*failed|imex "
-     "daemon*|IMEX*DEGRADED|NVLink domain*not|imex*bind*address|could not find*IMEX channel|No IMEX channel|IMEX "
-     "channel*not",
+     "imex*not ready|IMEX*UNAVAILABLE|IMEX*mismatch|imex*Connection*failed|imex daemon*|IMEX*DEGRADED|NVLink "
+     "domain*not|imex*bind*address|could not find*IMEX channel|No IMEX channel|IMEX channel*not",
      "nvidia-imex, which shares GPU memory between the nodes of an NVLink domain, does not run on all nodes, cannot "
      "reach one of nodes_config.cfg, or has another version there; or the container has no channel "
      "(/dev/nvidia-caps-imex-channels). Compare nvidia-imex-ctl -N on every node.",
@@ -213,8 +211,7 @@ constexpr LineMessage kRows[] = {
     {"amdgpu-ras",
      host,
      "uncorrectable hardware errors detected|correctable hardware errors detected|RAS ERROR*|ras controller interrupt "
-     "triggered|RAS WARN: Threshold|poison*consumption|XGMI*error|WAFL*error|xgmi*failed|XGMI: Failed|Failed "
-     "to*xgmi|uncorrectable errors detected in total",
+     "triggered|RAS WARN: Threshold|poison*consumption|XGMI*error|WAFL*error|uncorrectable errors detected in total",
      {"The RAS unit of an AMD GPU counts hardware errors of its memory (UMC), of a unit (GFX, SDMA) or of XGMI, the "
       "links between GPUs. Corrected ones are harmless in small numbers; after uncorrected ones ",
       {Work::ends_jobs, "reset the GPU,"},
@@ -293,7 +290,7 @@ constexpr LineMessage kRows[] = {
      "connection: the node hangs or restarts, or the network between them. Look at the state of that node (mmgetstate, "
      "mmhealth), at mmnetverify, and at expel messages after it.",
      "mmgetstate -a; mmhealth node show; mmnetverify; fabric-agentctl diagnose", "IBM Storage Scale mmfs.log"},
-    {"gpfs-expelled", peer,
+    {"gpfs-expelled", network,
      "Lost membership in cluster|Unmounting file systems|is being expelled|was expelled from the cluster|The node was "
      "expelled|Expel * request from|Node * lease renewal is overdue|lease is overdue|Lease is overdue|Probing cluster",
      "The node was removed (expelled) from the GPFS cluster, or the quorum was lost, and unmounts its file systems: it "
@@ -321,6 +318,103 @@ constexpr LineMessage kRows[] = {
      "other, the port is in a bond with RoCE LAG, or it lacks a privilege (CAP_NET_RAW) or memory (hugepages, "
      "memlock). Its number (ret) is no errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
      "ofed_info -s; ethtool -i {netdev}; grep Huge /proc/meminfo", "libvma src/vma/dev"},
+    {"mlx5-eswitch", host,
+     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|Failed to enable SR-IOV|esw_*failed|eswitch_offloads*|Failed "
+     "to set eswitch|failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|Failed to create "
+     "LAG|Failed to activate VF LAG|Failed to deactivate LAG|E-Switch: Disable",
+     "mlx5_core could not set up its embedded switch (SR-IOV, switchdev, bond of virtual functions): the firmware "
+     "refused a command (the line before has the status), steering needs another mode (devlink dev param "
+     "flow_steering_mode), or virtual functions are still bound. Set the mode before the virtual functions are bound, "
+     "and compare the firmware.",
+     "devlink dev eswitch show pci/{pci}; devlink dev info pci/{pci}; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/eswitch.c"},
+    {"mlx5-tracer", none,
+     "FWTracer: Events were lost|FWTracer: Ownership|FWTracer: Overrun|mlx5_fw_tracer|Failed to create FW "
+     "tracer|FWTracer: ",
+     "The firmware tracer of the NIC (a debug log) lost events or could not be used by this function. Harmless for "
+     "traffic; it matters only if the health lines of mlx5_core report a fault as well.",
+     "devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/diag/fw_tracer.c"},
+    {"qed-mfw",
+     host,
+     "MFW is not responsive|The MFW failed to respond|The MFW might be non-responsive|qed*MCP*not respond|qed*Ramrod "
+     "is stuck|ramrod*stuck|qed_hw_err_notify|qed*Fan failure|qed*fw assertion|qed*Parity|qed*FW assertion|qed*HW "
+     "attention",
+     {"The management firmware (MFW, MCP) of the Marvell NIC does not answer, or its hardware reports an attention: "
+      "the driver resets the NIC. Update firmware and driver; ",
+      {Work::in_machine, "power-cycle the node"},
+      " if it does not come back."},
+     "journalctl -k -g qed; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/qlogic/qed"},
+    {"cxgb4-firmware",
+     host,
+     "cxgb4*firmware crashed|cxgb4*Firmware reports adapter error|Firmware reports adapter error|cxgb4*encountered "
+     "fatal error|cxgb4*adapter stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not "
+     "responding",
+     {"The firmware of the Chelsio NIC failed or does not answer: the adapter is stopped, and its ports and "
+      "connections are gone. ",
+      {Work::ends_jobs, "Load the driver again or reboot;"},
+      " update the firmware."},
+     "journalctl -k -g cxgb4; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/chelsio/cxgb4"},
+    {"ipoib-timeout", host,
+     "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
+     "modify QP|ib0: post_send failed|ib*: failed to * multicast|ipoib*CQ overrun",
+     "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
+     "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
+     "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
+    {"rds-iser", peer,
+     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser: "
+     "iser_connect*|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn error|detected conn "
+     "error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+     "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
+     "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
+     "at the ports.",
+     "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"},
+    {"hsa-status", host,
+     "HSA_STATUS_ERROR_OUT_OF_RESOURCES|HSA_STATUS_ERROR: |hsa_init*fail|HSA_STATUS_ERROR_MEMORY_APERTURE|HW Exception "
+     "by GPU node|amdgpu*Failed to evict queue|Unable to open /dev/kfd|/dev/kfd*Permission "
+     "denied|hipErrorNoDevice|ROCk module is NOT loaded|No HIP GPUs are available|HSA Error: Incompatible kernel",
+     "The ROCm runtime (HSA) could not use an AMD GPU: /dev/kfd or /dev/dri is not accessible (groups video and "
+     "render, the devices of the container), amdgpu is not loaded or does not fit ROCm, the GPU was reset (HW "
+     "Exception), or its memory is used up.",
+     "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g amdgpu", "ROCm ROCR-Runtime"},
+    {"cuda-program-build", software,
+     "no kernel image is available for execution|invalid device function|hipErrorNoBinaryForGpu|device kernel image is "
+     "invalid|the provided PTX was compiled with an unsupported|named symbol not found*CUDA|is not compatible with the "
+     "current PyTorch installation",
+     "The program or library has no code for this GPU: it was built for other architectures (sm_NN, gfxNNN), or needs "
+     "a newer driver for its PTX. Use a build for this GPU and CUDA or ROCm. Neither the GPU nor the network is at "
+     "fault.",
+     "nvidia-smi --query-gpu=name,compute_cap --format=csv; python3 -c \"import torch; "
+     "print(torch.cuda.get_arch_list())\"",
+     "CUDA driver_types.h, HIP"},
+    {"cuda-ordinal", software,
+     "invalid device ordinal|cudaErrorInvalidDevice|hipErrorInvalidDevice|CUDA_VISIBLE_DEVICES is set to empty|Invalid "
+     "device id",
+     "The program asked for a GPU that this process does not see, or for access between two GPUs that cannot reach "
+     "each other: more ranks than GPUs, a wrong local rank, or CUDA_VISIBLE_DEVICES that hides them.",
+     "nvidia-smi -L; env | grep -E 'VISIBLE_DEVICES|LOCAL_RANK'", "CUDA driver_types.h"},
+    {"dcgm-health",
+     host,
+     "DCGM_FR_|dcgm*Fail -|Overall Health: Failure|Overall Health: Warning|pending page retirements|Row remap*fail|row "
+     "remapping failure|dcgm*violation|DBE*DCGM",
+     {"DCGM found a fault of a GPU or of its surroundings in a health check or test (dcgmi diag): the code or words "
+      "name it (memory, NVLink, PCIe replays, power, heat, an Xid). ",
+      {Work::ends_jobs, "Reset or reboot as the Xid asks;"},
+      " ",
+      {Work::in_machine, "replace the GPU if the test fails again."}},
+     "dcgmi health -c; dcgmi diag -r 2; journalctl -k -g Xid",
+     "DCGM dcgmlib/dcgm_errors.c"},
+    {"gpu-remap",
+     host,
+     "Row Remapping Failure|Remapping Failure Occurred|uncorrectable error*row|remapped rows*pending|Pending*: "
+     "Yes*remap|Reset required*remap",
+     {"A row of the memory of a GPU is replaced, or could not be. ",
+      {Work::ends_jobs, "Reset the GPU when it is idle to finish a pending one;"},
+      " ",
+      {Work::in_machine, "replace it after a failure."}},
+     "nvidia-smi -q -d ROW_REMAPPER",
+     "NVIDIA driver"},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 using enum Cause;
 
 constexpr LineMessage kRows[] = {
-    {"nccl-no-symbol", none,
+    {"nccl-no-plugin", none,
      "Plugin: Failed to find nccl*symbol|Plugin: Could not find: libnccl|Plugin: Failed to find nccl*Plugin_v|Plugin: "
      "No plugin found|Plugin load returned*using internal|Plugin load returned*using default|Plugin: "
      "External*unavailable|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
@@ -24,8 +24,7 @@ constexpr LineMessage kRows[] = {
      "Information of libfabric: it asks all its providers, and this one has no device on this host (-61, ENODATA). "
      "Harmless: another provider is used. FI_PROVIDER chooses the provider.",
      "fi_info -l; echo $FI_PROVIDER", "libfabric src/fabric.c"},
-    {"ucx-configuration-shown", none,
-     "UCX  INFO*cfg#|UCX  INFO*UCX_*=|UCX INFO*cfg#|UCX  INFO*Version |UCX  INFO  Used*",
+    {"ucx-configuration-shown", none, "UCX  INFO*cfg#|UCX INFO*cfg#",
      "Information of UCX: the transports and devices that it uses within and between hosts. Harmless.", "ucx_info -v",
      "UCX src/ucp/core/ucp_worker.c"},
     {"ucx-unused-variable", none, "unused environment variable|unused env variable|unused environment variables",
@@ -97,7 +96,7 @@ constexpr LineMessage kRows[] = {
      "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
      "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
      "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "
-     "previous similar message|ATOMIC capability isn't|FW logging is not supported|Detected virtual function",
+     "previous similar message|ATOMIC capability isn't|Detected virtual function",
      "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
      "function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
@@ -106,9 +105,8 @@ constexpr LineMessage kRows[] = {
      "moment; if it stays INIT no subnet manager answers.",
      "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
     {"daemon-stopped", none,
-     "nvidia-persistenced*Received signal 15|Received signal 15|received SIGTERM, shutting "
-     "down|nvidia-fabricmanager*using NVSwitch management port|wrapper: using NVSwitch management "
-     "port|nvidia-persistenced*Shutdown (",
+     "nvidia-persistenced*Received signal 15|nvidia-fabricmanager*using NVSwitch management port|wrapper: using "
+     "NVSwitch management port|nvidia-persistenced*Shutdown (",
      "A daemon notes a setting, or that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
      "service. Harmless.",
      "systemctl status UNIT", "nvidia-persistenced, nvidia-fabricmanager"},
@@ -155,6 +153,12 @@ constexpr LineMessage kRows[] = {
      "A corrected ECC error of a memory module: the line names the bank, channel, csrow or DIMM. Once it is harmless; "
      "if the count rises, find and replace the DIMM (ras-mc-ctl --error-count, log of the BMC).",
      "ras-mc-ctl --error-count; ipmitool sel elist", "rasdaemon ras-mce-handler.c"},
+    {"efa-no-rdma-read", none,
+     "FI_HMEM capability requires RDMA, which|device does not support RDMA read|use_device_rdma*not supported|falling "
+     "back to*send/recv|Device rdma*is not supported, disabling",
+     "The EFA device of this instance type has no RDMA read or write: libfabric copies through the host, or uses "
+     "messages. Normal on this type; GPUDirect RDMA needs an instance type with RDMA read.",
+     "fi_info -p efa; ibv_devinfo -v | grep -i rdma", "libfabric prov/efa"},
 };
 
 }  // namespace

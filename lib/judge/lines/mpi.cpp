@@ -63,8 +63,7 @@ constexpr LineMessage kRows[] = {
     {"ompi-no-pmi", software,
      "PMIx_Init failed for the following reason|No PMIx server was reachable|OPAL ERROR: Unreachable in "
      "file*pmix|PMI1/2 was detected|The application appears to have been direct launched using|application appears to "
-     "have been direct launched|was not built with SLURM's PMI support|PMIX ERROR: UNREACHABLE|PMIX ERROR: ERROR in "
-     "file gds|PMIX ERROR: NOT-FOUND in file",
+     "have been direct launched|was not built with SLURM's PMI support",
      "The process found no PMIx server of its launcher: it was started with srun, and Open MPI and Slurm have no PMI "
      "in common, or without mpirun. Use srun --mpi=pmix with a Slurm that has PMIx (srun --mpi=list), or mpirun inside "
      "of the allocation.",
@@ -150,16 +149,6 @@ constexpr LineMessage kRows[] = {
      "openmpi-mca-params.conf and the environment for it.",
      "ompi_info | grep MCA; env | grep OMPI_MCA; cat ~/.openmpi/mca-params.conf",
      "Open MPI help-mca-base.txt, help-mca-var.txt"},
-    {"ompi-openib-thread", software,
-     "The OpenFabrics (openib) BTL failed to initialize|openib BTL failed to initialize|the openib BTL to be "
-     "used|OpenFabrics device*vendor not found|WARNING: There was an error initializing an "
-     "OpenFabrics|ibv_exp_query_device: invalid comp_mask|Open MPI has detected that there are UD-capable|error "
-     "creating qp errno says|could not be created*openib|openib_btl_component|btl_openib_connect|udcm_component_query "
-     "part*failed|rdmacm CPC only supported",
-     "The old openib transport of Open MPI could not use the RDMA device (a device that it does not know, a queue pair "
-     "it could not create). Use UCX: --mca pml ucx --mca btl ^openib. If a queue pair or completion queue could not be "
-     "created the memlock limit (ulimit -l) comes first.",
-     "ompi_info | grep ucx; ulimit -l", "Open MPI help-mpi-btl-openib.txt"},
     {"ompi-psm2", host,
      "PSM2 was unable to open an endpoint|Initialization of PSM2 library failed|PSM was unable to open an "
      "endpoint|can't open hfi unit|Error obtaining unique transport key|PSM2 can't open|PSM can't open|PSM2 no hfi "
@@ -281,6 +270,12 @@ constexpr LineMessage kRows[] = {
      Call::none,
      {},
      true},
+    {"ompi-no-nics", host,
+     "high-performance Open MPI point-to-point messaging module|was unable to find any relevant network interfaces",
+     "Open MPI finds no usable RDMA device on this host or in this container for the module that the next lines name, "
+     "and uses another transport. See ibv_devices, the user-space driver (libibverbs provider) in the image and "
+     "/dev/infiniband in the container; if UCX is used, --mca btl ^openib silences it.",
+     "ibv_devices; ls -l /dev/infiniband; ompi_info | grep ucx", "Open MPI help-mpi-btl-base.txt"},
 };
 
 }  // namespace

@@ -67,28 +67,17 @@ constexpr LineMessage kRows[] = {
      "the network provider has not started yet. Correct it, then restart multus.",
      "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
     {"sriov-vf-setup", host,
-     "failed to allocate VF|failed to find VF|VF * not found|failed to set vf * |failed to get netlink device with "
-     "name|failed to load netconf|failed to configure VF|unable to get VF|failed to rename netdevice|failed to get "
-     "RDMA device|RDMA device not found|failed to move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA "
-     "device|failed to restore VF",
+     "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
+     "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|RDMA device not found|failed to "
+     "move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
      "The SR-IOV or RDMA CNI could not prepare the virtual function for the pod: it is in another namespace or has "
      "another driver, its RDMA device is missing (RDMA driver not loaded) or RDMA is not in exclusive namespace mode "
      "(rdma system set netns exclusive), or the PF refuses the setting (VLAN, MAC, trust).",
      "rdma system show; rdma link show; ip -details link show PF", "SR-IOV CNI pkg/sriov, RDMA CNI"},
-    {"sriov-operator", host,
-     "SyncNodeState*fail|failed to apply sriov|configSriovDevice*|fail to set NumVfs|Failed to set NumVfs|cannot set "
-     "NumVfs|numVfs*greater than|invalid numVfs|write /sys/*sriov_numvfs|sriov_numvfs: |sriov_numvfs*failed|cannot set "
-     "sriov_numvfs",
-     "The number of virtual functions (sriov_numvfs) could not be set: more than the firmware allows (NUM_OF_VFS of "
-     "mlxconfig, SR-IOV in the BIOS), virtual functions that are in use, or the kernel has no address space (Above 4G "
-     "Decoding). Set it to 0 first, then to the number.",
-     "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g SR-IOV; mstconfig -d {pci} query | grep "
-     "NUM_OF_VFS",
-     "sriov-network-operator"},
     {"container-no-gpu", host,
      "could not select device driver \"|with capabilities: [[gpu]]|nvidia-container-cli: initialization "
-     "error|nvidia-container-cli: *error|nvidia-container-runtime*not found|unknown or invalid runtime name: "
-     "nvidia|exec: \"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
+     "error|nvidia-container-runtime*not found|unknown or invalid runtime name: nvidia|exec: "
+     "\"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
      "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured",
      "The container runtime of this host cannot give the container a GPU: the NVIDIA container toolkit is not "
      "installed or not configured (nvidia-ctk runtime configure, then restart docker or containerd), the CDI file is "
@@ -122,17 +111,16 @@ constexpr LineMessage kRows[] = {
      "NetworkManager --print-config; nmcli general reload", "NetworkManager src/core/nm-config.c"},
     {"bond-speed", host,
      "failed to get link speed/duplex|link speed*mismatch*bond|Cannot set bond|bond*: Error: |enslave*failed|cannot "
-     "enslave|bond*unable to update mode|link is not "
-     "up*bond|MTU*bond*differs|teamd*Failed|teamd*failed|libteam*|bonding*slave*does not support|Error: Device can not "
-     "be enslaved",
+     "enslave|bond*unable to update mode|link is not up*bond|MTU*bond*differs|bonding*slave*does not support|Error: "
+     "Device can not be enslaved",
      "The bond or team could not take or judge a port: its netdev is down, in use, or of another speed or MTU, or its "
      "driver does not report its speed yet (then it is settled when the link is up). Take the port down, add it, and "
      "compare the ports.",
      "cat /proc/net/bonding/*; ip -br link; ethtool {netdev}", "Linux drivers/net/bonding/bond_main.c"},
     {"opensm-bind", host,
      "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: ERR|osm_opensm_bind*failed|umad_open_port() "
-     "failed|umad_open_port*failed|SM port is down|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR 2E10|Error "
-     "binding port|umad_register*failed|can't get port to bind|Can't find suitable port",
+     "failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR 2E10|Error binding "
+     "port|umad_register*failed|can't get port to bind|Can't find suitable port",
      "OpenSM or another user of management packets could not attach to the port of this host, and exits: ib_umad is "
      "not loaded, /dev/infiniband/umad is missing or held by another process, the port GUID does not exist here, or "
      "the port is Ethernet. The line before it (osm_vendor_bind, umad) has the errno; after an update of the kernel "
@@ -193,8 +181,8 @@ constexpr LineMessage kRows[] = {
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "
-     "changed*down|IF_DOWN_LINK_FAILURE|IF_DOWN_*|LINEPROTO-5-UPDOWN|ETHPORT-5-IF_DOWN|phy link down|link changed to "
-     "down|Port * oper*state*down|oper_status*down",
+     "changed*down|IF_DOWN_LINK_FAILURE|IF_DOWN_*|ETHPORT-5-IF_DOWN|phy link down|link changed to down|Port * "
+     "oper*state*down|oper_status*down",
      {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
       "may restart or be switched off. ",
       {Work::at_link, "Check or reseat both ends of the cable;"},
@@ -217,7 +205,7 @@ constexpr LineMessage kRows[] = {
      "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
      "(tx_prioN_pause) grow.",
      "on the host at the port: fabric-agentctl diagnose; ethtool -S {netdev} | grep pause", "SONiC pfcwd, NX-OS, EOS"},
-    {"switch-sai", host,
+    {"switch-sai", network,
      "SAI_STATUS_INSUFFICIENT_RESOURCES|SAI_STATUS_TABLE_FULL|SAI_STATUS_NO_MEMORY|SAI_STATUS_BUFFER_OVERFLOW|TABLE_"
      "FULL|Encountered failure in create operation|Encountered failure in set operation|exiting "
      "orchagent|syncd*sendGetResponse|SAI_STATUS_NOT_SUPPORTED|SAI_STATUS_NOT_IMPLEMENTED|SAI_STATUS_INVALID_PARAMETER|"
@@ -239,6 +227,61 @@ constexpr LineMessage kRows[] = {
       " compare with the list of modules that the switch supports."},
      "on the switch: show interfaces transceiver eeprom --dom",
      "SONiC sonic-xcvrd, NX-OS, EOS"},
+    {"opensm-port-down",
+     cable,
+     "SM port is down|SM port is DOWN|Local port*is down*SM",
+     {"The port of this host that OpenSM uses has no link: cable, module, or the switch port at its other end. OpenSM "
+      "waits, and the subnet has no subnet manager unless another one runs. ",
+      {Work::at_link, "Reseat the cable or try another one."}},
+     "ibstat; sminfo; fabric-agentctl status",
+     "OpenSM opensm/osm_state_mgr.c"},
+    {"k8s-unschedulable", software,
+     "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
+     "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
+     "match Pod's node affinity",
+     "Kubernetes finds no node for the pod: all devices of this resource (GPU, RDMA, SR-IOV, EFA, huge pages) are in "
+     "use or the device plugin of the nodes offers none, or labels and taints exclude the nodes. Compare the requests "
+     "with the Allocatable of a node; if it is 0 there, look at the device plugin.",
+     "kubectl describe node NODE | grep -A 12 Allocatable; kubectl get pods -A -o wide", "Kubernetes scheduler"},
+    {"k8s-admission", host,
+     "UnexpectedAdmissionError|Allocate failed due to|requested number of devices unavailable|no pre-allocated "
+     "device|Device plugin * not registered|failed to get preferred allocation|device plugin*has no endpoint|endpoint "
+     "* stopped|can't allocate unregistered device|Unhealthy device",
+     "The kubelet of the node could not give the pod its devices: the device plugin has ended or reports fewer healthy "
+     "devices than the pod asks for. Look at the log of the plugin and at the devices, restart the plugin, and start "
+     "the pod again.",
+     "kubectl describe node NODE; journalctl -u kubelet -g device; kubectl get pods -A | grep -i plugin",
+     "Kubernetes kubelet device manager"},
+    {"k8s-memory", software,
+     "OOMKilled|Memory cgroup out of memory|Container * was OOM|The node was low on resource|memory "
+     "limit*exceeded|exceeded its memory limit",
+     "A container was killed, or a pod evicted, because it used up its memory limit or the memory of the node; files "
+     "in /dev/shm (emptyDir of medium Memory) count as well. Raise the limit (resources.limits.memory). The peers of "
+     "its ranks see closed connections.",
+     "kubectl describe pod POD; journalctl -k -g oom-kill", "Kubernetes kubelet"},
+    {"k8s-sandbox", unknown,
+     "Failed to create pod sandbox|FailedCreatePodSandBox|failed to setup network for sandbox|error adding pod * to "
+     "CNI network|failed (add):|NetworkPlugin cni failed|networkPlugin cni failed",
+     "The network of a pod could not be set up: the rest of the line names the CNI plugin (multus, sriov, rdma, "
+     "calico) and its reason: no free address, no virtual function, a file or program that is missing, or the daemon "
+     "of the plugin that does not run on this node.",
+     "kubectl describe pod POD; journalctl -u kubelet -g cni; ls /etc/cni/net.d", "Kubernetes kubelet, multus"},
+    {"firmware-tool-devices", host,
+     "-E- No supported devices found|No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The "
+     "firmware image was already updated|-E- Failed to send access register|-E- failed to "
+     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|-E- Device is in livefish|livefish",
+     "A firmware tool of NVIDIA (mlxfwmanager, mlxconfig, mlxlink, mstflint) cannot reach or use the NIC: no device "
+     "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
+     "recovery mode (livefish: write the firmware again). The words after -E- decide.",
+     "lspci -d 15b3:; mst status; cat /sys/kernel/security/lockdown", "mstflint, MFT"},
+    {"lldp-dcbx", network,
+     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|lldpad*failed|dcbx*peer*error|PFC "
+     "configuration mismatch|%DCBX*|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
+     "The two ends of a link disagree about PFC or ETS, or no DCBX message came from the other end: RoCE has no "
+     "lossless priority then. Set the same PFC priority on host and switch (a fixed setting on both, or DCBX willing "
+     "on the host).",
+     "fabric-agentctl check --only pfc; dcb pfc show dev {netdev}; lldptool ti -n -i {netdev}",
+     "lldpad, switch operating systems"},
 };
 
 }  // namespace

@@ -143,15 +143,6 @@ constexpr LineMessage kRows[] = {
      "DMA-BUF), no device is active, or it was freed.",
      "ulimit -l; fabric-agentctl check --only memlock,gpudirect; ibv_devinfo -v | grep max_mr",
      "Mooncake rdma_transport.cpp, NVSHMEM"},
-    {"mooncake-register", host,
-     "Failed to register memory: addr|Failed to register memory 0x|RdmaTransport: Failed to register "
-     "memory|registerLocalMemory failed|Failed to register memory region|Buffer registration "
-     "failed|nixl*registerMem|Failed to register buffer",
-     "Mooncake, NIXL or another transfer library could not register memory at the NIC: the memlock limit (ulimit -l, "
-     "IPC_LOCK in the container), a region larger than max_mr_size or the translation table of the NIC, or GPU memory "
-     "without nvidia_peermem or DMA-BUF. The errno beside it decides.",
-     "ulimit -l; fabric-agentctl check --only memlock,gpudirect; ibv_devinfo -v | grep max_mr",
-     "Mooncake rdma_context.cpp, NIXL src/plugins"},
     {"mooncake-endpoint", peer,
      "failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched qp|Failed to "
      "modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port num|Failed to "
@@ -190,15 +181,14 @@ constexpr LineMessage kRows[] = {
      "Give the interface of each RDMA port an address, and limit the devices to those with one (show_gids; the filter "
      "of devices of the program).",
      "fabric-agentctl check --only gid; ip -br addr; rdma link show", "ROCm MORI src/application/transport/rdma"},
-    {"nvshmem-status", unknown, "non-zero status: |NULL value returned|NVSHMEM*non-zero status",
+    {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
      "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
      "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "
      "of the heap (GPUDirect, NVSHMEM_SYMMETRIC_SIZE), a transport (IBGDA, IBRC), or the bootstrap.",
      "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/host"},
     {"nvshmem-heap", software,
-     "symmetric heap*exceeded|nvshmem_malloc*fail|nvshmem*cannot "
-     "allocate*heap|NVSHMEM_SYMMETRIC_SIZE|mem_heap*failed|nvshmem*out of memory|failed to allocate*symmetric|Heap is "
-     "not symmetric|could not allocate symmetric",
+     "symmetric heap*exceeded|nvshmem_malloc*fail|nvshmem*cannot allocate*heap|NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of "
+     "memory|failed to allocate*symmetric|Heap is not symmetric|could not allocate symmetric",
      "The symmetric heap of NVSHMEM is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE, leave GPU memory "
      "free for it, and give all processes the same size. Registration at the NIC needs GPUDirect RDMA and room in "
      "BAR1.",

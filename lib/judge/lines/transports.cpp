@@ -25,7 +25,7 @@ constexpr LineMessage kRows[] = {
     {"nccl-ipc-handle", host,
      "IpcGetMemHandle failed|IpcOpenMemHandle "
      "failed|cudaIpcOpenMemHandle*failed|hipIpcOpenMemHandle*failed|hipIpcGetMemHandle|failed to peer with "
-     "device|cuMemImportFromShareableHandle|cuMemExportToShareableHandle",
+     "device|failed to open CUDA IPC handle|cuMemImportFromShareableHandle|cuMemExportToShareableHandle",
      "A buffer of a GPU cannot be shared with another process or GPU of this host (CUDA or HIP IPC, peer access): the "
      "driver or GPU does not support it, the containers of the ranks share no IPC or PID namespace (--ipc=host), or "
      "memory of another kind (cuMem) is used. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
@@ -58,11 +58,6 @@ constexpr LineMessage kRows[] = {
      "prefix; \"=\" before it for the whole name, \"^\" to exclude) or NCCL_COMM_ID (address:port). Compare it with ip "
      "-br addr on every host.",
      "ip -br addr; env | grep -E 'IFNAME|COMM_ID'", "NCCL src/bootstrap.cc"},
-    {"nccl-gid-table", network, "GID table changed|GID table change",
-     "The GID table of the RDMA port changed while the job ran: an IP address or VLAN of its netdev was added, removed "
-     "or renewed, or the link went down. Connections that used a removed GID fail. Look for the change in the log of "
-     "networkd, NetworkManager or the CNI.",
-     "journalctl -k -g {netdev}; rdma link show; ip monitor address", "NCCL src/transport/net_ib"},
     {"nccl-receive-info", software, "posted incorrect receive info",
      "A peer posted a receive that does not fit the send: the ranks call collectives in another order, with other "
      "sizes, or with another NCCL release. The network is not at fault. Compare the calls and \"NCCL version\" of all "
