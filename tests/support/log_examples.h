@@ -903,6 +903,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"mooncake-store", "format", "E0326 14:23:06.526178 18039 client.cpp:500] Failed to start put operation: NO_AVAILABLE_HANDLE"},
     {"mori-control", "ROCm/mori", "ReadMessageHeader failed: EOF"},
     {"mori-no-gid", "ROCm/mori", "RoCE v2 GID not found"},
+    {"nvshmem-exchange", "format", "/src/nvshmem/src/host/topo/topo.cpp:477: non-zero status: -6 allgather of ipc handles failed"},
     {"nvshmem-status", "NVIDIA/nvshmem", "/src/src/host/init/init.cu:989: non-zero status: 7 building transport map failed"},
     {"nvshmem-heap", "format", "NVSHMEM ERROR: nvshmem_malloc failed, symmetric heap size exceeded; raise NVSHMEM_SYMMETRIC_SIZE"},
     {"nvshmem-bootstrap", "format", "/src/bootstrap_loader.cpp:45: NULL value Bootstrap unable to load 'nvshmem_bootstrap_mpi.so'"},

@@ -305,6 +305,14 @@ bool has_program(std::string_view line) {
   return false;
 }
 
+// "failed to allocate the algorithm: -2": the errno is not one of a lack of resources.
+bool is_denied_by_error(const Condition& condition, const LogLine& line) {
+  constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
+                                               "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
+  return condition.id == "says-used-up" && !line.codes.error.empty() &&
+         std::ranges::find(kOfResources, line.codes.error) == std::end(kOfResources);
+}
+
 }  // namespace
 
 std::span<const Condition> conditions() { return kConditions; }
@@ -328,7 +336,7 @@ const Condition* condition_of(const LogLine& line) {
   }();
   const Groups groups(line.small);
   for (size_t at = 0; at < words.size(); ++at)
-    if (words[at].is_in(line.small, groups)) return &kConditions[at];
+    if (words[at].is_in(line.small, groups) && !is_denied_by_error(kConditions[at], line)) return &kConditions[at];
   return nullptr;
 }
 

@@ -181,6 +181,12 @@ constexpr LineMessage kRows[] = {
      "Give the interface of each RDMA port an address, and limit the devices to those with one (show_gids; the filter "
      "of devices of the program).",
      "fabric-agentctl check --only gid; ip -br addr; rdma link show", "ROCm MORI src/application/transport/rdma"},
+    {"nvshmem-exchange", peer,
+     "non-zero status: *allgather of|allgather of ipc handles failed|bootstrap*allgather failed|host/*allgather*failed",
+     "The exchange between the processes at the start of NVSHMEM broke: another process ended or its connection "
+     "closed. The status is of NVSHMEM, not an errno. Look at the log of the other processes for the first error, at "
+     "the versions of NVSHMEM on all hosts, and at the interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
+     "env | grep NVSHMEM; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/topo/topo.cpp"},
     {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
      "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
      "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "
