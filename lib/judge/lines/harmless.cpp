@@ -19,8 +19,7 @@ constexpr LineMessage kRows[] = {
      "echo $NCCL_NET_PLUGIN $NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin"},
     {"ofi-skipped-provider", none,
      "fi_getinfo: provider usnic returned|fi_getinfo: provider*returned -61|no PSM2 device is active|no PSM "
-     "device|psm2*no hfi*found|fi_getinfo: provider*returned -38|skipping provider|Could not "
-     "find*psm|configuration*overwriting*provider",
+     "device|psm2*no hfi*found|fi_getinfo: provider*returned -38|skipping provider|configuration*overwriting*provider",
      "Information of libfabric: it asks all its providers, and this one has no device on this host (-61, ENODATA). "
      "Harmless: another provider is used. FI_PROVIDER chooses the provider.",
      "fi_info -l; echo $FI_PROVIDER", "libfabric src/fabric.c"},

@@ -59,9 +59,8 @@ constexpr LineMessage kRows[] = {
      "containernetworking/cni pkg/invoke/exec.go"},
     {"cni-no-network", host,
      "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
-     "network-attachment-definition|getKubernetesDelegate*not found|cni config "
-     "uninitialized|network-attachment-definitions*not found|no net config*in|no valid networks found|cni plugin not "
-     "initialized|failed to find plugin \"",
+     "network-attachment-definition|getKubernetesDelegate*not found|network-attachment-definitions*not found|failed to "
+     "find plugin \"",
      "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
      "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin, or "
      "the network provider has not started yet. Correct it, then restart multus.",
@@ -102,7 +101,7 @@ constexpr LineMessage kRows[] = {
      "it in the state failed. Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under "
      "the management interface.",
      "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}", "systemd src/network"},
-    {"nm-configuration", host,
+    {"nm-configuration", unknown,
      "config: unknown key|unknown key '|keyfile: *invalid|NetworkManager*<warn>*keyfile|nm*invalid "
      "connection|ifcfg-rh: *|unknown connection property",
      "A key or value in a file of NetworkManager's configuration is not known to this release, and is ignored: the "
