@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines.h"
 
-#include "base/find.h"
+#include <algorithm>
+
 #include "base/parse.h"
 #include "judge/lines/pattern.h"
 #include "judge/lines/tables.h"
@@ -36,6 +37,30 @@ bool fits(const Prepared& prepared, const LogLine& line, const Groups& groups) {
   return prepared.patterns.is_in(line.text, groups);
 }
 
+// The messages that a line may be, by a group of letters of each pattern.
+struct Index {
+  std::vector<Prepared> rows;
+  std::vector<std::vector<size_t>> by_group{Groups::kKinds};  // indices of rows
+  std::vector<size_t> always;  // rows that match by a code as well, or by a short pattern
+
+  Index() {
+    for (const LineMessage& message : messages()) {
+      rows.push_back({&message, PatternList(message.patterns), PatternList(message.printer)});
+      const PatternList& keys = message.is_component() ? rows.back().printer : rows.back().patterns;
+      const bool has_code = message.status != 0 || message.aer != Aer::none || message.call != Call::none;
+      if (has_code || std::ranges::any_of(keys.patterns(), [](const auto& each) { return each.groups.empty(); })) {
+        always.push_back(rows.size() - 1);
+        continue;
+      }
+      for (const PatternList::Pattern& pattern : keys.patterns()) {
+        const uint16_t group =
+            *std::ranges::min_element(pattern.groups, {}, [&](uint16_t each) { return by_group[each].size(); });
+        by_group[group].push_back(rows.size() - 1);
+      }
+    }
+  }
+};
+
 }  // namespace
 
 std::string_view to_text(Cause value) {
@@ -66,15 +91,15 @@ LogLine read_line(std::string_view line) {
 }
 
 const LineMessage* recognize(const LogLine& line) {
-  static const std::vector<Prepared> all = [] {
-    std::vector<Prepared> out;
-    for (const LineMessage& message : messages())
-      out.push_back({&message, PatternList(message.patterns), PatternList(message.printer)});
-    return out;
-  }();
+  static const Index index;
   const Groups groups(line.text);
-  const Prepared* found = find_where(all, [&](const Prepared& each) { return fits(each, line, groups); });
-  return found == nullptr ? nullptr : found->message;
+  std::vector<size_t> candidates = index.always;
+  for (const uint16_t group : groups.list())
+    candidates.insert(candidates.end(), index.by_group[group].begin(), index.by_group[group].end());
+  std::ranges::sort(candidates);
+  for (const size_t at : candidates)
+    if (fits(index.rows[at], line, groups)) return index.rows[at].message;
+  return nullptr;
 }
 
 }  // namespace fabric::lines

@@ -54,7 +54,12 @@ bool has_any(std::string_view line, std::string_view patterns) {
 }
 
 Groups::Groups(std::string_view line) {
-  for (size_t at = 0; at + 3 <= line.size(); ++at) has_.set(hash_of(line.substr(at, 3)));
+  for (size_t at = 0; at + 3 <= line.size(); ++at) {
+    const uint16_t group = hash_of(line.substr(at, 3));
+    if (has_[group]) continue;
+    has_[group] = true;
+    list_.push_back(group);
+  }
 }
 
 PatternList::PatternList(std::string_view patterns) {
@@ -78,10 +83,16 @@ PatternList::PatternList(std::string_view patterns) {
 }
 
 bool PatternList::is_in(std::string_view line, const Groups& groups) const {
-  return std::ranges::any_of(patterns_, [&](const Pattern& pattern) {
-    return std::ranges::all_of(pattern.groups, [&](uint16_t group) { return groups.has(group); }) &&
-           has_parts(line, pattern.text);
-  });
+  for (const Pattern& pattern : patterns_) {
+    bool may_match = true;
+    for (const uint16_t group : pattern.groups)
+      if (!groups.has(group)) {
+        may_match = false;
+        break;
+      }
+    if (may_match && has_parts(line, pattern.text)) return true;
+  }
+  return false;
 }
 
 }  // namespace fabric::lines

@@ -29,23 +29,27 @@ class Groups {
 
   explicit Groups(std::string_view line);
   bool has(uint16_t group) const { return has_[group]; }
+  const std::vector<uint16_t>& list() const { return list_; }
 
  private:
   std::bitset<kKinds> has_;
+  std::vector<uint16_t> list_;  // each once
 };
 
 // Patterns as of has_any(), prepared for many lines. Does not copy the text.
 class PatternList {
  public:
+  struct Pattern {
+    std::string_view text;
+    std::vector<uint16_t> groups;  // of its longest part; empty if that is shorter
+  };
+
   explicit PatternList(std::string_view patterns);
   // groups: of this line
   bool is_in(std::string_view line, const Groups& groups) const;
+  const std::vector<Pattern>& patterns() const { return patterns_; }
 
  private:
-  struct Pattern {
-    std::string_view text;
-    std::vector<uint16_t> groups;  // of its longest part
-  };
   std::vector<Pattern> patterns_;
 };
 
