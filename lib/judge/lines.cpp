@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines.h"
 
-#include "base/find.h"
+#include <algorithm>
+
 #include "base/parse.h"
 #include "judge/lines/pattern.h"
 #include "judge/lines/tables.h"
@@ -15,19 +16,50 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-bool fits(const LineMessage& message, const LogLine& line) {
+// The patterns of a message, prepared.
+struct Prepared {
+  const LineMessage* message;
+  PatternList patterns, printer;
+};
+
+bool fits(const Prepared& prepared, const LogLine& line, const Groups& groups) {
+  const LineMessage& message = *prepared.message;
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
-    return line.severity >= message.severity && has_any(line.text, message.printer) &&
-           (message.patterns.empty() || has_any(line.text, message.patterns));
+    return line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
+           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups));
   const Codes& codes = line.codes;
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return line.severity == Severity::failure;
   if (message.call != Call::none && message.call == codes.call)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
-  return has_any(line.text, message.patterns);
+  return prepared.patterns.is_in(line.text, groups);
 }
+
+// The messages that a line may be, by a group of letters of each pattern.
+struct Index {
+  std::vector<Prepared> rows;
+  std::vector<std::vector<size_t>> by_group{Groups::kKinds};  // indices of rows
+  std::vector<size_t> always;  // rows that match by a code as well, or by a short pattern
+
+  Index() {
+    for (const LineMessage& message : messages()) {
+      rows.push_back({&message, PatternList(message.patterns), PatternList(message.printer)});
+      const PatternList& keys = message.is_component() ? rows.back().printer : rows.back().patterns;
+      const bool has_code = message.status != 0 || message.aer != Aer::none || message.call != Call::none;
+      if (has_code || std::ranges::any_of(keys.patterns(), [](const auto& each) { return each.groups.empty(); })) {
+        always.push_back(rows.size() - 1);
+        continue;
+      }
+      for (const PatternList::Pattern& pattern : keys.patterns()) {
+        const uint16_t group =
+            *std::ranges::min_element(pattern.groups, {}, [&](uint16_t each) { return by_group[each].size(); });
+        by_group[group].push_back(rows.size() - 1);
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -40,8 +72,9 @@ const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
-         {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages, kGpuMessages,
-          kProgramMessages, kPlatformMessages, kCallMessages, kComponentMessages})
+         {kHarmlessMessages, kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages,
+          kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kCallMessages,
+          kServiceMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();
@@ -58,7 +91,15 @@ LogLine read_line(std::string_view line) {
 }
 
 const LineMessage* recognize(const LogLine& line) {
-  return find_where(messages(), [&](const LineMessage& message) { return fits(message, line); });
+  static const Index index;
+  const Groups groups(line.text);
+  std::vector<size_t> candidates = index.always;
+  for (const uint16_t group : groups.list())
+    candidates.insert(candidates.end(), index.by_group[group].begin(), index.by_group[group].end());
+  std::ranges::sort(candidates);
+  for (const size_t at : candidates)
+    if (fits(index.rows[at], line, groups)) return index.rows[at].message;
+  return nullptr;
 }
 
 }  // namespace fabric::lines

@@ -2,6 +2,7 @@
 #include "judge/lines/condition.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -304,18 +305,39 @@ bool has_program(std::string_view line) {
   return false;
 }
 
+// "failed to allocate the algorithm: -2": the errno is not one of a lack of resources.
+bool is_denied_by_error(const Condition& condition, const LogLine& line) {
+  constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
+                                               "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
+  return condition.id == "says-used-up" && !line.codes.error.empty() &&
+         std::ranges::find(kOfResources, line.codes.error) == std::end(kOfResources);
+}
+
 }  // namespace
 
 std::span<const Condition> conditions() { return kConditions; }
 
 bool is_of_other_program(const LogLine& line) {
-  return (has_any(line.small, kOtherPrograms) || has_program(line.small)) && !has_any(line.small, kSubjects);
+  static const PatternList others(kOtherPrograms), subjects(kSubjects);
+  const Groups groups(line.small);
+  return (others.is_in(line.small, groups) || has_program(line.small)) && !subjects.is_in(line.small, groups);
 }
 
-bool is_ordinary(const LogLine& line) { return has_any(line.small, kOrdinary); }
+bool is_ordinary(const LogLine& line) {
+  static const PatternList ordinary(kOrdinary);
+  return ordinary.is_in(line.small, Groups(line.small));
+}
 
 const Condition* condition_of(const LogLine& line) {
-  return find_where(kConditions, [&](const Condition& each) { return has_any(line.small, each.words); });
+  static const std::vector<PatternList> words = [] {
+    std::vector<PatternList> out;
+    for (const Condition& each : kConditions) out.emplace_back(each.words);
+    return out;
+  }();
+  const Groups groups(line.small);
+  for (size_t at = 0; at < words.size(); ++at)
+    if (words[at].is_in(line.small, groups) && !is_denied_by_error(kConditions[at], line)) return &kConditions[at];
+  return nullptr;
 }
 
 }  // namespace fabric::lines

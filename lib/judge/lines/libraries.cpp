@@ -211,9 +211,6 @@ constexpr LineMessage kLibraryRows[] = {
      "The openib BTL of this Open MPI does not know the RDMA device, or could not open it: use UCX (--mca pml ucx), "
      "and exclude openib (--mca btl ^openib).",
      "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
-    {"ompi-no-cpc", software, "No OpenFabrics connection schemes reported that they were able to be used",
-     "The openib BTL found no way to connect on this port: use the UCX PML (mpirun --mca pml ucx).",
-     "ompi_info | grep ucx", kOpenib},
     {"ompi-partial-registration", host, "configured to only allow registering part of your physical memory",
      "The driver's translation table covers only a part of the memory; registration of large buffers fails.",
      "grep . /sys/module/mlx4_core/parameters/log_num_mtt", kOpenib},

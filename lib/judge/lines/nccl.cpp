@@ -54,12 +54,6 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-optional-symbol", none, "dlvsym failed on ibv_|dlvsym failed on mlx5dv_|dlvsym failed on efadv_",
      "This release of rdma-core lacks a function that NCCL uses only if it is there, and NCCL goes on without it.",
      "ls -l /usr/lib/x86_64-linux-gnu/libibverbs.so*; env | grep LD_LIBRARY_PATH", "NCCL src/misc/ibvsymbols.cc"},
-    {"nccl-no-plugin", none,
-     "NET/Plugin: Could not find|NET/Plugin: No plugin found|NET/Plugin: Failed to find ncclNet|"
-     "TUNER/Plugin: Could not find|PROFILER/Plugin: Could not find",
-     "NCCL found no external plugin and uses its own transports. Normal on a cluster without one; EFA needs the "
-     "plugin.",
-     "echo $NCCL_NET_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin/net.cc"},
     {"nccl-socket-foreign", software,
      "NCCL*wrong type * != |NCCL*wrong magic |NCCL*invalid magic|NCCL*unexpected magic|"
      "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",

@@ -49,10 +49,12 @@ constexpr std::string_view kHealthyWords =
 Severity severity_of(std::string_view line) {
   const char level = glog_level(line);
   if (level == 'I' || has_any(line, kInformationalMarks)) return Severity::informational;
+  static const PatternList healthy(kHealthyWords), failures(kFailureWords), complaints(kComplaintWords);
   const std::string small = lower(line);
-  if (has_any(small, kHealthyWords)) return Severity::informational;
-  if (level == 'E' || level == 'F' || has_any(small, kFailureWords)) return Severity::failure;
-  return has_any(small, kComplaintWords) ? Severity::complaint : Severity::plain;
+  const Groups groups(small);
+  if (healthy.is_in(small, groups)) return Severity::informational;
+  if (level == 'E' || level == 'F' || failures.is_in(small, groups)) return Severity::failure;
+  return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;
 }
 
 std::string without_denials(std::string_view line) {

@@ -6,6 +6,7 @@
 
 namespace fabric::lines {
 
+extern const std::span<const LineMessage> kHarmlessMessages;    // harmless.cpp: first, before the words of errors
 extern const std::span<const LineMessage> kCompletionMessages;  // completions.cpp
 extern const std::span<const LineMessage> kNcclMessages;        // nccl.cpp
 extern const std::span<const LineMessage> kLibraryMessages;     // libraries.cpp
@@ -14,7 +15,12 @@ extern const std::span<const LineMessage> kKernelMessages;      // kernel.cpp
 extern const std::span<const LineMessage> kGpuMessages;         // gpus.cpp
 extern const std::span<const LineMessage> kProgramMessages;     // programs.cpp
 extern const std::span<const LineMessage> kPlatformMessages;    // platforms.cpp
+extern const std::span<const LineMessage> kMpiMessages;         // mpi.cpp
+extern const std::span<const LineMessage> kDeviceMessages;      // devices.cpp
+extern const std::span<const LineMessage> kServiceMessages;     // services.cpp
 extern const std::span<const LineMessage> kCallMessages;        // calls.cpp: of any library, by call and errno
+extern const std::span<const LineMessage> kTransportMessages;   // transports.cpp
+extern const std::span<const LineMessage> kTrainingMessages;    // training.cpp
 // components.cpp: any other error, by the part of a program or the driver that prints it. The last table.
 extern const std::span<const LineMessage> kComponentMessages;
 

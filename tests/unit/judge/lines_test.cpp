@@ -8,6 +8,7 @@
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
+#include "judge/lines/pattern.h"
 #include "judge/lines/time.h"
 #include "support/healthy_node.h"
 #include "support/log_examples.h"
@@ -53,6 +54,38 @@ TEST(LogLines, EveryMessageHasAnExampleAndAllItsTexts) {
     EXPECT_EQ(find_rule(message.id), nullptr) << message.id;
   }
   EXPECT_EQ(ids.size(), examples.size()) << "an example of no message";
+}
+
+TEST(LogLines, PreparedPatternsMatchTheSameLines) {
+  size_t number = 0;
+  for (const auto& example : kLogExamples) {
+    if (number++ % 16 != 0) continue;
+    const Groups groups(example.line);
+    for (const LineMessage& message : messages())
+      EXPECT_EQ(PatternList(message.patterns).is_in(example.line, groups), has_any(example.line, message.patterns))
+          << message.id << " " << example.line;
+  }
+}
+
+TEST(LogLines, HarmlessLinesHaveNoCause) {
+  for (const char* line :
+       {"NCCL INFO TUNER/Plugin: Failed to find ncclTunerPlugin_v4 symbol.",
+        "libfabric:core:core:fi_getinfo_():712<warn> fi_getinfo: provider usnic returned -61 (No data available)",
+        "WARNING 06-19 06:19:29 custom_all_reduce.py:158] Custom allreduce is disabled because this process group "
+        "spans "
+        "across nodes.",
+        "nvlink warning : Skipping incompatible '/usr/lib/libcudadevrt.a'",
+        "mlx5_core 0000:3b:00.0: mlx5_fw_tracer_handle_traces:610:(pid 9): FWTracer: Events were lost"}) {
+    const LineMessage* message = recognize(read_line(line));
+    ASSERT_NE(message, nullptr) << line;
+    EXPECT_EQ(message->cause, Cause::none) << line;
+  }
+  EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
+}
+
+TEST(LogConditions, AreNotOfAnotherErrno) {
+  const Condition* condition = condition_of(read_line("foo: failed to allocate the algorithm, err -2"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-used-up");
 }
 
 TEST(LogLines, TheNextStepNamesChecksThatExist) {

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// More of the kernel: drivers of NICs and GPUs, PCIe, IOMMU, RDMA storage, and services of the GPUs.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage kRows[] = {
+    {"bnxt-completion",
+     host,
+     "Resp cmpl intr err msg|bnxt_en*hwrm_ring_free|hwrm_ring_free*failed|bnxt_en*Error (timeout) "
+     "cmd|bnxt_en*hwrm_*failed. rc|Error sending ring_free",
+     {"The firmware of the Broadcom NIC did not answer or refused a command in time (to free or allocate a ring): the "
+      "firmware hangs, or on a virtual function the driver of the PF does. Update firmware and driver (bnxt_en, "
+      "bnxt_re) together; ",
+      {Work::in_machine, "power-cycle the node if the NIC stays so."}},
+     "journalctl -k -g bnxt_en; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-rdma-resource", host,
+     "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Max CQs exceeded|bnxt_re*Create CQ failed|bnxt_re*Create QP "
+     "failed|bnxt_re*Failed to register|exceeds the max*bnxt|Max QPs exceeded|Max CQs "
+     "exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify QP",
+     "The RDMA driver of the Broadcom NIC (bnxt_re) could not make an object: the queue pairs, completion queues or "
+     "memory regions of the NIC or virtual function are used up, the program asks for more than it has, or the "
+     "firmware refused it (the line before). Compare rdma resource show with ibv_devinfo -v.",
+     "rdma resource show; ibv_devinfo -v -d {rdma} | grep max_; devlink dev info pci/{pci}",
+     "Linux drivers/infiniband/hw/bnxt_re"},
+    {"ice-tx-queues", host,
+     "Number of in use tx queues changed|invalidating tc mappings|Priority traffic classification disabled",
+     "The number of transmit queues of the netdev was changed (ethtool -L, a bond, a driver that loads again), so that "
+     "the mapping of priorities to traffic classes is gone: DCB classes (PFC, ETS) do not apply to sent packets any "
+     "more. Set the traffic classes again (dcb, lldptool, tc mqprio) after the change of queues.",
+     "ethtool -l {netdev}; dcb ets show dev {netdev}; tc qdisc show dev {netdev}", "Linux net/core/dev.c"},
+    {"ice-dcb", host,
+     "ice*Failed to set local DCB|ice*DCB*failed|Failed to set DCB*config|ice*PFC*not|ice*DCB "
+     "config|i40e*DCB*failed|Failed to init DCB|Query QoS*failed|dcbnl*failed",
+     "The driver of the Intel NIC could not apply a DCB setting (PFC, ETS): the LLDP agent in the firmware owns it "
+     "(private flag fw-lldp-agent), or the sum or number of classes is not valid. Switch the agent off (ethtool "
+     "--set-priv-flags DEV fw-lldp-agent off) to set it from Linux, then set it again.",
+     "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}",
+     "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c"},
+    {"intel-pcie-slow",
+     host,
+     "PCI-Express bandwidth available for this device may be insufficient|Please move the device to a different PCI-e "
+     "link|PCIe bandwidth*may be insufficient|not enough*PCI-e bandwidth|PCIe link speed*lower than",
+     {"The PCIe link of the NIC is slower or narrower than it can use: a slot with fewer lanes or of an older "
+      "generation, or a link that trained badly. Compare LnkSta with LnkCap; ",
+      {Work::in_machine, "use a slot with more lanes, or reseat the NIC and its riser."}},
+     "lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'; fabric-agentctl check --only pcie",
+     "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
+    {"intel-nvm-version", host,
+     "firmware for the device was too new|The driver for the device detected a newer version of the NVM|detected a "
+     "newer version of the NVM image than expected|older version of the NVM image than expected|stopped because the "
+     "NVM image|device stopped because the NVM|The driver for the device stopped because",
+     "Driver and firmware (NVM) of the Intel NIC are of different releases: update the older of the two (nvmupdate, or "
+     "a newer kernel or driver from Intel). If the driver stopped, the ports are missing until then; else it is a "
+     "warning.",
+     "ethtool -i {netdev}; devlink dev info pci/{pci}", "Linux i40e_main.c, ice_controlq.c"},
+    {"edr-dpc",
+     host,
+     "EDR: Reported EDR dev|EDR event received|EDR: Error|EDR: *DPC|EDR*recovery",
+     {"The firmware of the platform reports by EDR (error disconnect recover) that a PCIe port contained an error and "
+      "took its link down; Linux recovers the devices below it. The AER or DPC lines after it name the device and the "
+      "kind of error. ",
+      {Work::in_machine, "Reseat or replace the device, riser or cable if it recurs."}},
+     "journalctl -k -g 'AER|DPC|EDR'; lspci -tv; fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/edr.c"},
+    {"nvme-frozen", host,
+     "frozen state error detected, reset controller|nvme*controller is down; will reset|Does your device have a faulty "
+     "power saving mode|nvme*Removing after probe failure|nvme*Device not ready; aborting|restart after slot reset",
+     "An NVMe drive of this host was reset, because its PCIe channel was frozen by an error or it did not answer "
+     "(CSTS). After \"frozen\" it is a consequence: the AER, DPC or EDR line before it names the PCIe error; see that "
+     "the drive came back. Alone: power saving (nvme_core.default_ps_max_latency_us=0) or a failing drive.",
+     "journalctl -k -g 'AER|DPC|nvme'; nvme list", "Linux drivers/nvme/host/pci.c"},
+    {"pciehp-command",
+     host,
+     "Timeout on hotplug command|pciehp*Device * already exists|pciehp*Cannot add device|pciehp*Failed to check link "
+     "status|pciehp*No adapter|Slot(*: Attention button|pciehp*Timeout waiting for Presence|pciehp*cannot be "
+     "trained|link training error|Slot(*: No link",
+     {"A PCIe hotplug slot did not answer a command, or no link came up in it: the slot controller, or a device that "
+      "was just lost. Look at the lines before it (Link Down of the slot); ",
+      {Work::in_machine, "check power and seat of the device."},
+      " The time-out itself is harmless on bridges with a known erratum."},
+     "lspci -tv; journalctl -k -g pciehp; fabric-agentctl check --only pcie",
+     "Linux drivers/pci/hotplug/pciehp_hpc.c"},
+    {"pcie-recovery",
+     host,
+     "AER: Root Port link has been reset|AER: broadcast|AER: device recovery successful|AER: *Downstream Port link has "
+     "been reset",
+     {"Linux handled a PCIe error: it reset the link, or the recovery of the device succeeded. The device lost its "
+      "state, and jobs on it failed; the AER line before it has the severity and the kind. ",
+      {Work::in_machine, "Reseat the device if it recurs."}},
+     "journalctl -k -g AER; fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/err.c"},
+    {"pci-config",
+     host,
+     "can't change power state from D3cold to D0|config space inaccessible|Unable to change power state from|not ready "
+     "*ms after|timed out waiting for pending transaction|VPD access failed|device not responding*PCI|Refused to "
+     "change power state|unable to read*config space|probe with driver*failed with error -19",
+     {"A PCIe device does not answer its configuration space after a reset, a sleep state or a hot removal. ",
+      {Work::in_machine, "Power the node off and on, and reseat the device if it recurs;"},
+      " look for AER lines of the port above it."},
+     "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie,aer,pci-power",
+     "Linux drivers/pci/pci.c"},
+    {"iommu-event-overflow", host,
+     "IOMMU event log overflow|Event log overflow|AMD-Vi: Event log restart|arm-smmu*event queue overflow|EVTQ "
+     "overflow|PRI log overflow|dmar_fault: * callbacks suppressed|DMAR: *faults suppressed",
+     "More faults came than the log of the IOMMU holds: a device accesses addresses that it may not use, without end. "
+     "The IO_PAGE_FAULT (DMAR, SMMU) lines around it name the device and its driver; for GPUDirect RDMA use iommu=pt, "
+     "else update the driver or firmware of that device.",
+     "journalctl -k -g 'IO_PAGE_FAULT|DMAR|smmu'; cat /proc/cmdline; fabric-agentctl check --only iommu",
+     "Linux drivers/iommu/amd/init.c"},
+    {"iommu-bios", host,
+     "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
+     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken",
+     "The BIOS gives the IOMMU a wrong table (a reserved memory region, RMRR, or an entry for a device): the kernel "
+     "ignores or corrects it. It matters only if DMAR or IO_PAGE_FAULT lines follow. Update the BIOS.",
+     "dmidecode -s bios-version; journalctl -k -g 'DMAR|AMD-Vi'", "Linux drivers/iommu/intel/dmar.c"},
+    {"iommu-group", host,
+     "group * is not viable|Firmware has requested this device have a 1:1 IOMMU mapping|IOMMU*rejecting configuring "
+     "the device|vfio*no iommu",
+     "A device cannot be given to a virtual machine or to VFIO: another device of its IOMMU group is still in use by a "
+     "driver, or the firmware needs a fixed mapping for it. Bind all devices of the group to vfio-pci, or enable ACS.",
+     "ls /sys/bus/pci/devices/{pci}/iommu_group/devices; fabric-agentctl check --only iommu,acs", "Linux drivers/vfio"},
+    {"nvrm-attached-check",
+     host,
+     "API_GPU_ATTACHED_SANITY_CHECK "
+     "failed|GPU_ATTACHED_SANITY|rcdbAddRmGpuDump|nvAssertFailed*GPU_IS_LOST|NV_ERR_GPU_IS_LOST|osHandleGpuLost|GPU "
+     "has been disconnected|NV_ERR_GPU_NOT_FULL_POWER",
+     {"The GPU driver cannot reach the GPU any more: it is lost from the PCIe bus (this goes with Xid 79). Look at the "
+      "Xid and PCIe (AER) lines before it, power and temperature; ",
+      {Work::in_machine, "power-cycle the node, and reseat the GPU if it recurs."}},
+     "journalctl -k -g 'Xid|AER'; nvidia-smi -L; fabric-agentctl check --only pcie,aer",
+     "NVIDIA open-gpu-kernel-modules"},
+    {"nvrm-timeout",
+     host,
+     "NVRM: *threadStateCheckTimeout|NVRM: "
+     "_threadNodeCheckTimeout|_kgspRpcRecvPoll|kgspWaitForGfwBootOk|GSP*timeout|kfspPollForResponse|NVRM: "
+     "*NV_ERR_TIMEOUT|kgspBootstrap*failed|NVRM: *cannot be "
+     "initialized|kgspInitRm|gpuHandleSanityCheckRegReadError|possible bad register read",
+     {"The GPU, or its firmware (GSP), did not answer the driver in time. The Xid lines before or after it name the "
+      "error (119, 120: GSP; 79: lost from the bus). ",
+      {Work::ends_jobs, "Reset the GPU or reboot;"},
+      " update driver and firmware (VBIOS) if it recurs."},
+     "journalctl -k -g NVRM; nvidia-smi -q | grep -i gsp",
+     "NVIDIA open-gpu-kernel-modules"},
+    {"nvrm-bar",
+     host,
+     "This PCI I/O region assigned to your NVIDIA device is invalid|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 "
+     "is 0M|Request region*nvidia|NVRM: request_mem_region failed",
+     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. ",
+      {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window,"},
+      " or boot with pci=realloc."},
+     "lspci -vv -s {pci} | grep Region; cat /proc/cmdline",
+     "NVIDIA open-gpu-kernel-modules"},
+    {"nvidia-no-device-files", host,
+     "Failed to query NVIDIA devices|NVIDIA device files (/dev/nvidia|NVIDIA-SMI has failed because it couldn't "
+     "communicate|couldn't communicate with the NVIDIA driver|Failed to initialize NVML|NVML: Driver Not Loaded|nvml "
+     "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|Failed to initialize NVML: "
+     "Unknown Error|No devices were found|could not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable "
+     "device is detected",
+     "The NVIDIA driver is not loaded, found no GPU, or its device files (/dev/nvidia*) are not accessible here: the "
+     "driver was not built for this kernel (dkms), nouveau holds the GPU, or the container has no GPU (NVIDIA runtime, "
+     "a cgroup that was changed by systemctl daemon-reload: \"Unknown Error\"). Read the NVRM lines of the kernel.",
+     "lsmod | grep -E 'nvidia|nouveau'; journalctl -k -g NVRM; ls -l /dev/nvidia*", "nvidia-persistenced, nvidia-smi"},
+    {"nscq-version", host,
+     "NSCQ returned warning during session creation|Ensure driver version matches NSCQ|NSCQ version|NSCQ*version "
+     "mismatch|libnvidia-nscq*mismatch|nvsdm*version",
+     "DCGM cannot read the NVSwitches: the library libnvidia-nscq does not have the version of the driver. Install "
+     "libnvidia-nscq of the driver's version, also in the container of DCGM, and restart the service.",
+     "cat /proc/driver/nvidia/version; ldconfig -p | grep nscq", "DCGM modules/nvswitch/DcgmNvSwitchManager.cpp"},
+    {"fabricmanager-fault",
+     host,
+     "fabricmanager*failed to request memory|fabricmanager*fatal|detected NVSwitch fatal error|detected GPU "
+     "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
+     "failed|NVLink initialization*failed|failed to configure*NVSwitch|failed to find a matching fabric|request to "
+     "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
+     "link*fail|multicast*team*failed|LWSwitch|NVLink Inband|fm_status|failed to allocate resource for multicast",
+     {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
+      "have no NVLink or no multicast. Read its log; ",
+      {Work::in_machine, "reset GPUs and NVSwitches together or power-cycle the node;"},
+      " driver, fabric manager and firmware must be of one release."},
+     "journalctl -u nvidia-fabricmanager; tail -50 /var/log/fabricmanager.log; nvidia-smi nvlink -s",
+     "NVIDIA Fabric Manager user guide"},
+    {"imex-node", host,
+     "imex*not ready|IMEX*UNAVAILABLE|IMEX*mismatch|imex*Connection*failed|imex daemon*|IMEX*DEGRADED|NVLink "
+     "domain*not|imex*bind*address|could not find*IMEX channel|No IMEX channel|IMEX channel*not",
+     "nvidia-imex, which shares GPU memory between the nodes of an NVLink domain, does not run on all nodes, cannot "
+     "reach one of nodes_config.cfg, or has another version there; or the container has no channel "
+     "(/dev/nvidia-caps-imex-channels). Compare nvidia-imex-ctl -N on every node.",
+     "nvidia-imex-ctl -N; cat /etc/nvidia-imex/nodes_config.cfg; ls /dev/nvidia-caps-imex-channels",
+     "NVIDIA IMEX guide"},
+    {"amdgpu-fault-status", software,
+     "VM_L2_PROTECTION_FAULT_STATUS|GCVM_L2_PROTECTION_FAULT|MMVM_L2_PROTECTION_FAULT|UTCL2*protection "
+     "fault|VM_CONTEXT1_PROTECTION_FAULT|no-retry page fault|[gfxhub] page fault|[mmhub*] page fault|retry page "
+     "fault|PERMISSION_FAULTS|WALKER_ERROR|MAPPING_ERROR|Faulty UTCL2 client|amdgpu*in process *pid * thread",
+     "A program accessed memory of an AMD GPU that it may not (a page fault), and this line has a part of the details: "
+     "the process is named in the lines before it. A bug of the program or of a library (freed memory, a wrong index), "
+     "if it comes on several hosts; on one host only, look at RAS errors of that GPU.",
+     "journalctl -k -g 'page fault|process'; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"},
+    {"amdgpu-wedged", host,
+     "device wedged, but recovered through reset|device wedged, needs recovery|device wedged|wedged, needs|amdgpu*GPU "
+     "reset*succeeded|amdgpu*ring * timeout|MODE1 reset|mode1 reset|MODE2 reset|reset source:|amdgpu*Process "
+     "information: process",
+     "An AMD (or other DRM) GPU hung, and its driver reset it: the programs that used it were ended. The ring time-out "
+     "or page fault before it is the cause: a kernel of the program that does not end, or the GPU. Update firmware "
+     "(ROCm) and driver if it repeats on one GPU.",
+     "journalctl -k -g 'amdgpu|drm'; amd-smi metric --ecc", "Linux drivers/gpu/drm/drm_drv.c"},
+    {"amdgpu-ras",
+     host,
+     "uncorrectable hardware errors detected|correctable hardware errors detected|RAS ERROR*|ras controller interrupt "
+     "triggered|RAS WARN: Threshold|poison*consumption|XGMI*error|WAFL*error|uncorrectable errors detected in total",
+     {"The RAS unit of an AMD GPU counts hardware errors of its memory (UMC), of a unit (GFX, SDMA) or of XGMI, the "
+      "links between GPUs. Corrected ones are harmless in small numbers; after uncorrected ones ",
+      {Work::ends_jobs, "reset the GPU,"},
+      " and ",
+      {Work::in_machine, "replace it if bad pages grow."}},
+     "amd-smi metric --ecc; amd-smi bad-pages; journalctl -k -g 'amdgpu.*(RAS|xgmi)'",
+     "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c"},
+    {"rxe-crc", host, "failed to allocate crc algorith|rxe_icrc_init|cannot allocate crc32",
+     "The software RoCE module (rdma_rxe) did not find the CRC32 algorithm of the kernel (-2, ENOENT): its module is "
+     "missing. modprobe crc32_generic (crc32-pclmul), or install the package of extra kernel modules, also in the "
+     "image or initramfs.",
+     "modprobe crc32_generic; grep -A 2 crc32 /proc/crypto", "Linux drivers/infiniband/sw/rxe/rxe_icrc.c"},
+    {"smbdirect", host,
+     "smbd_post_send*ib_post_send failed|smbd_*failed rc=|smbd_negotiate*|CIFS*smbd_|CIFS: VFS: smbd|RDMA not "
+     "supported by*SMB|smb_direct*failed|ksmbd: smb_direct: *fail|smb_direct: Can't|smb_direct: Send error|smb_direct: "
+     "Recv error|smb_direct: warning",
+     "SMB Direct (cifs or ksmbd over RDMA) could not send or connect: rc=-22 (EINVAL) means that the driver of the NIC "
+     "refused a work request with more parts (max_sge) or larger sizes than it supports. Compare ibv_devinfo -v; use a "
+     "newer kernel, smaller wsize/rsize, or mount without the option rdma.",
+     "ibv_devinfo -v -d {rdma} | grep max_sge; uname -r", "Linux fs/smb/client/smbdirect.c"},
+    {"nfs-server-socket", peer,
+     "rpc-srv/tcp: nfsd: got error|svcrdma*failed|svc_rdma*error|rpcrdma: connection to * closed|rpcrdma: removing "
+     "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error|rpc-srv/rdma",
+     "The NFS server or client lost its connection to the other side (here -104 is ECONNRESET: the peer reset it): "
+     "reboot or unmount of the client, or the path between them. Repeated: look at the link and at retransmissions; "
+     "over RDMA (rpcrdma, svcrdma) at the port and its counters.",
+     "ss -tn; ping -c 3 {peer}; nfsstat -r", "Linux net/sunrpc/svcsock.c, xprtrdma"},
+    {"nvmf-rdma", peer,
+     "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
+     "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
+     "attempt|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed|nvmet: ctrl * keep-alive timer|fatal "
+     "error!*nvmet|nvmet*fatal error",
+     "The connection to an NVMe target (NVMe over RDMA or TCP) failed or was lost, and is made again: the target or "
+     "its host ended, its port (4420) is not reachable, or the path loses packets. Look at the log of the target at "
+     "this time, then at the RDMA port of both.",
+     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
+     "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"},
+    {"lnet-path", network,
+     "was unreachable: the network or that node may be down|kiblnd_*Can't resolve|kiblnd_*rejected:|was refused: check "
+     "that Lustre is running|kiblnd_*Timed out RDMA|kiblnd_tx_complete*failed|kiblnd_*ADDR_RESOLV|kiblnd_*ROUTE "
+     "ERROR|kiblnd_*ADDR ERROR|Bad dest nid|Can't connect to *: cm_id|lnet_*peer not alive|network interface*not "
+     "found*kiblnd|kiblnd_startup*|failed to find UP interface|Failed to * ksock|Deleting messages for * connection "
+     "failed|no listener at",
+     "Lustre (LNet over InfiniBand or RoCE, o2iblnd) has no connection to a peer: its node is down or does not run "
+     "Lustre, the interface of this NID is down, the route or address does not resolve (ADDR, ROUTE ERROR), or the "
+     "peer rejects it (another queue depth, peer_credits or version: compare lnetctl net show -v).",
+     "lctl list_nids; lnetctl net show -v; lctl ping {peer}", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
+    {"lustre-request", peer,
+     "Request sent has timed out for slow reply|Request sent has failed due to network error|was lost; in progress "
+     "operations using this service will|This client was evicted by|is processing requests too "
+     "slowly|ptlrpc_expire_one_request|Communicating with *: operation|operation * to node * failed|lock callback "
+     "timer expired|evicting client at|haven't heard from client|service thread pid",
+     "A Lustre server did not answer a request in time, or server and client lost each other: \"slow reply\" means "
+     "that the request was sent (the server is overloaded or down), \"network error\" that it could not be sent. Look "
+     "at the load and the log of the server (MDS, OSS) named by its NID, test with lctl ping, then look at the "
+     "network.",
+     "lctl ping {peer}; lfs check servers; lnetctl stats show", "Lustre lustre/ptlrpc/client.c"},
+    {"beegfs-option", host,
+     "beegfs*The config argument|beegfs*config argument|beegfs*is invalid|beegfs*Unknown|beegfs: mount*",
+     "The BeeGFS client has a setting that its loaded module does not know, or a mount that failed: module and "
+     "configuration (/etc/beegfs/beegfs-client.conf) are of different versions. Rebuild and load the module "
+     "(beegfs-client rebuild), and use the configuration file of the same version.",
+     "modinfo -F version beegfs; grep -n conn /etc/beegfs/beegfs-client.conf", "BeeGFS client_module"},
+    {"beegfs-connection", peer,
+     "beegfs*Connect failed|beegfs*Disconnect|beegfs*Communication*fail|beegfs*Unable to "
+     "connect|beegfs*RDMA*fail|Messaging*Communication error|StorageTarget*offline",
+     "BeeGFS lost or did not get its connection to a server: the server does not run, its interface list "
+     "(connInterfacesFile) has none that this host reaches, or RDMA cannot be used and TCP is tried. Compare "
+     "beegfs-ctl --listnodes --nicdetails with the addresses here.",
+     "beegfs-net; beegfs-ctl --listnodes --nodetype=storage --nicdetails; ping -c 3 {peer}", "BeeGFS"},
+    {"gpfs-connection", network,
+     "Close connection to * Attempting reconnect|VERBS RDMA closed connection|VERBS RDMA async event|VERBS "
+     "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS RDMA "
+     "library|VERBS RDMA*disabled|VERBS RDMA*port*failed",
+     "GPFS (IBM Storage Scale) lost the connection to the node of the line and tries again, or closed its RDMA "
+     "connection: the node hangs or restarts, or the network between them. Look at the state of that node (mmgetstate, "
+     "mmhealth), at mmnetverify, and at expel messages after it.",
+     "mmgetstate -a; mmhealth node show; mmnetverify; fabric-agentctl diagnose", "IBM Storage Scale mmfs.log"},
+    {"gpfs-expelled", network,
+     "Lost membership in cluster|Unmounting file systems|is being expelled|was expelled from the cluster|The node was "
+     "expelled|Expel * request from|Node * lease renewal is overdue|lease is overdue|Lease is overdue|Probing cluster",
+     "The node was removed (expelled) from the GPFS cluster, or the quorum was lost, and unmounts its file systems: it "
+     "did not renew its lease, or another node could not reach it. A consequence of lost connections: the log of the "
+     "cluster manager says who expelled whom; look at the network between the two nodes.",
+     "mmlsmgr -c; mmhealth cluster show; grep -i expel /var/adm/ras/mmfs.log.latest", "IBM Storage Scale mmfs.log"},
+    {"ceph-rdma", host,
+     "FAILED ceph_assert(socket.fd() >= "
+     "0)|ceph*Infiniband*|RDMAStack*|RDMADispatcher*|RDMAConnectedSocketImpl*|ms_async_rdma_*|ibv_create_comp_channel*"
+     "ceph|ceph_abort_msg*rdma",
+     "A Ceph daemon failed in its RDMA messenger: no event file descriptor because the limit of open files is reached "
+     "(LimitNOFILE of the OSD), the memlock limit (LimitMEMLOCK=infinity, PrivateDevices=no in the unit), or settings "
+     "that do not fit (ms_async_rdma_cm with ms_async_rdma_type, ms_async_rdma_device_name).",
+     "systemctl show ceph-osd@0 -p LimitNOFILE -p LimitMEMLOCK; ceph config dump | grep rdma",
+     "Ceph src/msg/async/rdma"},
+    {"daos-fabric", unknown,
+     "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "
+     "NA|crt_*unreachable|NA_Initialize*",
+     "DAOS (Mercury over libfabric or UCX) could not start or reach an engine: the provider or domain of fabric_iface "
+     "does not exist on this host, an engine is down or excluded from its pool, or the path loses packets. Compare the "
+     "provider of client and server, and look at dmg system query.",
+     "dmg system query; dmg pool query POOL; fi_info -l; env | grep -E 'OFI|CRT|D_'", "DAOS src/cart, Mercury src/na"},
+    {"vma-qp", host, "VMA*failed to modify QP|VMA ERROR*prepare_ibv_qp|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
+     "libvma (or XLIO) could not use its queue pair or device: driver, firmware (OFED) and library do not fit each "
+     "other, the port is in a bond with RoCE LAG, or it lacks a privilege (CAP_NET_RAW) or memory (hugepages, "
+     "memlock). Its number (ret) is no errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
+     "ofed_info -s; ethtool -i {netdev}; grep Huge /proc/meminfo", "libvma src/vma/dev"},
+    {"mlx5-eswitch", host,
+     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|Failed to enable SR-IOV|esw_*failed|eswitch_offloads*|Failed "
+     "to set eswitch|failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|Failed to create "
+     "LAG|Failed to activate VF LAG|Failed to deactivate LAG|E-Switch: Disable",
+     "mlx5_core could not set up its embedded switch (SR-IOV, switchdev, bond of virtual functions): the firmware "
+     "refused a command (the line before has the status), steering needs another mode (devlink dev param "
+     "flow_steering_mode), or virtual functions are still bound. Set the mode before the virtual functions are bound, "
+     "and compare the firmware.",
+     "devlink dev eswitch show pci/{pci}; devlink dev info pci/{pci}; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/eswitch.c"},
+    {"mlx5-tracer", none,
+     "FWTracer: Events were lost|FWTracer: Ownership|FWTracer: Overrun|mlx5_fw_tracer|Failed to create FW "
+     "tracer|FWTracer: ",
+     "The firmware tracer of the NIC (a debug log) lost events or could not be used by this function. Harmless for "
+     "traffic; it matters only if the health lines of mlx5_core report a fault as well.",
+     "devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/diag/fw_tracer.c"},
+    {"qed-mfw",
+     host,
+     "MFW is not responsive|The MFW failed to respond|The MFW might be non-responsive|qed*MCP*not respond|qed*Ramrod "
+     "is stuck|ramrod*stuck|qed_hw_err_notify|qed*Fan failure|qed*fw assertion|qed*Parity|qed*FW assertion|qed*HW "
+     "attention",
+     {"The management firmware (MFW, MCP) of the Marvell NIC does not answer, or its hardware reports an attention: "
+      "the driver resets the NIC. Update firmware and driver; ",
+      {Work::in_machine, "power-cycle the node"},
+      " if it does not come back."},
+     "journalctl -k -g qed; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/qlogic/qed"},
+    {"cxgb4-firmware",
+     host,
+     "cxgb4*firmware crashed|cxgb4*Firmware reports adapter error|Firmware reports adapter error|cxgb4*encountered "
+     "fatal error|cxgb4*adapter stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not "
+     "responding",
+     {"The firmware of the Chelsio NIC failed or does not answer: the adapter is stopped, and its ports and "
+      "connections are gone. ",
+      {Work::ends_jobs, "Load the driver again or reboot;"},
+      " update the firmware."},
+     "journalctl -k -g cxgb4; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/chelsio/cxgb4"},
+    {"ipoib-timeout", host,
+     "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
+     "modify QP|ib0: post_send failed|ib*: failed to * multicast|ipoib*CQ overrun",
+     "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
+     "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
+     "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
+    {"rds-iser", peer,
+     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser: "
+     "iser_connect*|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn error|detected conn "
+     "error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+     "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
+     "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
+     "at the ports.",
+     "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"},
+    {"hsa-status", host,
+     "HSA_STATUS_ERROR_OUT_OF_RESOURCES|HSA_STATUS_ERROR: |hsa_init*fail|HSA_STATUS_ERROR_MEMORY_APERTURE|HW Exception "
+     "by GPU node|amdgpu*Failed to evict queue|Unable to open /dev/kfd|/dev/kfd*Permission "
+     "denied|hipErrorNoDevice|ROCk module is NOT loaded|No HIP GPUs are available|HSA Error: Incompatible kernel",
+     "The ROCm runtime (HSA) could not use an AMD GPU: /dev/kfd or /dev/dri is not accessible (groups video and "
+     "render, the devices of the container), amdgpu is not loaded or does not fit ROCm, the GPU was reset (HW "
+     "Exception), or its memory is used up.",
+     "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g amdgpu", "ROCm ROCR-Runtime"},
+    {"cuda-program-build", software,
+     "no kernel image is available for execution|invalid device function|hipErrorNoBinaryForGpu|device kernel image is "
+     "invalid|the provided PTX was compiled with an unsupported|named symbol not found*CUDA|is not compatible with the "
+     "current PyTorch installation",
+     "The program or library has no code for this GPU: it was built for other architectures (sm_NN, gfxNNN), or needs "
+     "a newer driver for its PTX. Use a build for this GPU and CUDA or ROCm. Neither the GPU nor the network is at "
+     "fault.",
+     "nvidia-smi --query-gpu=name,compute_cap --format=csv; python3 -c \"import torch; "
+     "print(torch.cuda.get_arch_list())\"",
+     "CUDA driver_types.h, HIP"},
+    {"cuda-ordinal", software,
+     "invalid device ordinal|cudaErrorInvalidDevice|hipErrorInvalidDevice|CUDA_VISIBLE_DEVICES is set to empty|Invalid "
+     "device id",
+     "The program asked for a GPU that this process does not see, or for access between two GPUs that cannot reach "
+     "each other: more ranks than GPUs, a wrong local rank, or CUDA_VISIBLE_DEVICES that hides them.",
+     "nvidia-smi -L; env | grep -E 'VISIBLE_DEVICES|LOCAL_RANK'", "CUDA driver_types.h"},
+    {"dcgm-health",
+     host,
+     "DCGM_FR_|dcgm*Fail -|Overall Health: Failure|Overall Health: Warning|pending page retirements|Row remap*fail|row "
+     "remapping failure|dcgm*violation|DBE*DCGM",
+     {"DCGM found a fault of a GPU or of its surroundings in a health check or test (dcgmi diag): the code or words "
+      "name it (memory, NVLink, PCIe replays, power, heat, an Xid). ",
+      {Work::ends_jobs, "Reset or reboot as the Xid asks;"},
+      " ",
+      {Work::in_machine, "replace the GPU if the test fails again."}},
+     "dcgmi health -c; dcgmi diag -r 2; journalctl -k -g Xid",
+     "DCGM dcgmlib/dcgm_errors.c"},
+    {"gpu-remap",
+     host,
+     "Row Remapping Failure|Remapping Failure Occurred|uncorrectable error*row|remapped rows*pending|Pending*: "
+     "Yes*remap|Reset required*remap",
+     {"A row of the memory of a GPU is replaced, or could not be. ",
+      {Work::ends_jobs, "Reset the GPU when it is idle to finish a pending one;"},
+      " ",
+      {Work::in_machine, "replace it after a failure."}},
+     "nvidia-smi -q -d ROW_REMAPPER",
+     "NVIDIA driver"},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kDeviceMessages = kRows;
+
+}  // namespace fabric::lines

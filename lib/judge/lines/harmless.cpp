@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines that programs print on healthy machines, although they have words of an error: optional parts that are
+// absent, choices that a program made, debug output. They come first.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage kRows[] = {
+    {"nccl-no-plugin", none,
+     "Plugin: Failed to find nccl*symbol|Plugin: Could not find: libnccl|Plugin: Failed to find nccl*Plugin_v|Plugin: "
+     "No plugin found|Plugin load returned*using internal|Plugin load returned*using default|Plugin: "
+     "External*unavailable|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
+     "find|GIN/Plugin: Could not find",
+     "Information of NCCL: an optional plugin (network, tuner, profiler) or this version of its interface is absent, "
+     "and NCCL tries another version or uses its own code. Harmless; only on EFA is the network plugin needed.",
+     "echo $NCCL_NET_PLUGIN $NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin"},
+    {"ofi-skipped-provider", none,
+     "fi_getinfo: provider usnic returned|fi_getinfo: provider*returned -61|no PSM2 device is active|no PSM "
+     "device|psm2*no hfi*found|fi_getinfo: provider*returned -38|skipping provider|configuration*overwriting*provider",
+     "Information of libfabric: it asks all its providers, and this one has no device on this host (-61, ENODATA). "
+     "Harmless: another provider is used. FI_PROVIDER chooses the provider.",
+     "fi_info -l; echo $FI_PROVIDER", "libfabric src/fabric.c"},
+    {"ucx-configuration-shown", none, "UCX  INFO*cfg#|UCX INFO*cfg#",
+     "Information of UCX: the transports and devices that it uses within and between hosts. Harmless.", "ucx_info -v",
+     "UCX src/ucp/core/ucp_worker.c"},
+    {"ucx-unused-variable", none, "unused environment variable|unused env variable|unused environment variables",
+     "A variable of the environment has the prefix UCX_ and a name that this release does not know or did not use: "
+     "another release, a name with a typing error, or a variable of another program. Harmless unless it was meant to "
+     "change something: compare its name with ucx_info -cf.",
+     "env | grep UCX_; ucx_info -cf | grep NAME", "UCX src/ucs/config/parser.c"},
+    {"vllm-custom-allreduce", none,
+     "Custom allreduce is disabled|ustom allreduce is disabled because|Custom allreduce is not supported|ustom "
+     "allreduce is disabled|FlashInfer All Reduce is disabled|SymmMemCommunicator: Device "
+     "capability|SymmMemCommunicator*not available|Custom quick allreduce is disabled|custom allreduce is disabled "
+     "because it|MSCCL++ is disabled",
+     "A note of vLLM or SGLang: its own allreduce is not used for these GPUs (no NVLink between all of them, a number "
+     "of GPUs or an architecture that it lacks), and NCCL is used instead. Harmless; disable_custom_all_reduce=True "
+     "silences it.",
+     "nvidia-smi topo -m", "vLLM vllm/distributed/device_communicators/custom_all_reduce.py"},
+    {"vllm-waiting", none, "No available shared memory broadcast block found|o available block found in 60 second",
+     "A process of vLLM or SGLang waits for its workers, which load or compile the model, or run a long step. Harmless "
+     "by itself while they do; if it repeats for many minutes a worker hangs: look at the stack (py-spy dump) and the "
+     "log of every worker, and at /dev/shm.",
+     "py-spy dump --pid PID; df -h /dev/shm", "vLLM vllm/distributed/device_communicators/shm_broadcast.py"},
+    {"torch-name-lookup", none,
+     "The hostname of the client socket cannot be retrieved|The IPv6 network addresses of*cannot be retrieved|The IPv6 "
+     "network addresses of (|errno: 97 - Address family not supported by protocol|client socket cannot be initialized "
+     "to connect to [*ip6-localhost",
+     "PyTorch could not look up the name of the other host (DNS: err=-3 is EAI_AGAIN) or an IPv6 address of it (errno "
+     "97, EAFNOSUPPORT: IPv6 is off). The connection over IPv4 does not need it. Harmless; an entry in /etc/hosts "
+     "silences it.",
+     "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"torch-not-destroyed", none,
+     "destroy_process_group() was not called before program exit|process group has NOT been destroyed|Guessing device "
+     "ID based on global rank|using GPU *to perform barrier as devices used by this process are currently "
+     "unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is deprecated|environment variable "
+     "NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default now",
+     "A note of PyTorch about the program: a process group that was not destroyed at its end, a device that barrier() "
+     "has to guess (pass device_id to init_process_group), or a variable with an old name. Harmless for the transfer; "
+     "a wrong guess of the device can hang.",
+     "env | grep -E 'NCCL_|TORCH_'", "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"},
+    {"perftest-note", none,
+     "Perftest doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
+     "the port active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values "
+     "detected|CPU Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests "
+     "have only 8B",
+     "A note of perftest: it has changed an option that does not fit the test (inline size, moderation, MTU), or the "
+     "frequency of the CPU varies, so that latencies in microseconds are less exact. Harmless.",
+     "cpupower frequency-info", "perftest src/perftest_parameters.c"},
+    {"dcgm-no-nvswitch", none,
+     "ReadNvSwitchStatusAllSwitches() returned No data|ReadNvSwitch*returned No data|ReadNvSwitch*No data is "
+     "available|Not loading NSCQ|NSCQ*no nvswitches|Could not load NSCQ|nscq*dlwrap|Could not find "
+     "NVSwitch|ReadLinkStatesAllSwitches() returned No data|There are no NvSwitches",
+     "DCGM looks for NVSwitches and finds none, or no library (libnvidia-nscq) to read them. Harmless on a host "
+     "without NVSwitch; with NVSwitch install libnvidia-nscq of the release of the driver.",
+     "lspci -d 10de: | grep -i nvswitch", "DCGM modules/nvswitch"},
+    {"rasdaemon-note", none,
+     "only decoding architectural errors|rasdaemon*Can't locate a mounted debugfs|rasdaemon*Can't get * "
+     "traces|rasdaemon*is not supported|rasdaemon: ras:*event enabled|rasdaemon*Listening to events|rasdaemon*Can't "
+     "set affinity|mcelog*Family * Model * CPU: only decoding",
+     "A note of rasdaemon or mcelog at its start: it has no special decoder for this CPU, or the kernel lacks a trace "
+     "event. Harmless: the general errors are decoded.",
+     "ras-mc-ctl --summary", "rasdaemon ras-mce-handler.c"},
+    {"qed-attention", none,
+     "pglueb_rbc_attn_handler*ICPL error|Current day drivers don't support RoCE & iWARP|qed*MFW*is in the process of "
+     "initializing",
+     "A note of the qed driver of a Marvell FastLinQ NIC: an attention at load or reload that later kernels print for "
+     "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
+     "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
+    {"driver-note", none,
+     "running in slave mode|FEC autoneg o*encoding:|passive DA module inserted|DA module inserted|optical module "
+     "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
+     "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
+     "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "
+     "previous similar message|ATOMIC capability isn't|Detected virtual function",
+     "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
+     "function, a setting in use, or a hint for developers. Harmless.",
+     "ip -br link", "Linux drivers/net/ethernet"},
+    {"ib-port-init", none, "Port: 1 Link INIT|Port: 2 Link INIT|Port: *Link INIT|Port: *Link ACTIVE",
+     "The state of an InfiniBand port at start: its link is up, and INIT waits for the subnet manager. Normal for a "
+     "moment; if it stays INIT no subnet manager answers.",
+     "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
+    {"daemon-stopped", none,
+     "nvidia-persistenced*Received signal 15|nvidia-fabricmanager*using NVSwitch management port|wrapper: using "
+     "NVSwitch management port|nvidia-persistenced*Shutdown (",
+     "A daemon notes a setting, or that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
+     "service. Harmless.",
+     "systemctl status UNIT", "nvidia-persistenced, nvidia-fabricmanager"},
+    {"opensm-state", none,
+     "Entering DISCOVERING state|Entering MASTER state|Entering STANDBY state|SUBNET UP|OpenSM*starting|Exiting SM",
+     "Information of OpenSM, the subnet manager: it starts, searches the fabric (DISCOVERING), or has become master or "
+     "standby. Harmless; MASTER and STANDBY that alternate mean two subnet managers.",
+     "sminfo; saquery -s", "OpenSM opensm/osm_sm_state_mgr.c"},
+    {"smbdirect-success", none, "status='success (0)'|status='success(0)'",
+     "Debug output of SMB Direct or another kernel service: an RDMA request has ended with success. Harmless.",
+     "rdma resource show", "Linux fs/smb/server/transport_rdma.c"},
+    {"mooncake-gid-chosen", none, "Find best gid index:|RDMA device*opened|Topology discovery complete|Found * HCAs",
+     "Information of Mooncake: the GID index and the devices that it uses. Harmless; on RoCE the index of a RoCE v2 "
+     "GID with the IPv4 address is wanted (MC_GID_INDEX).",
+     "echo $MC_GID_INDEX; fabric-agentctl check --only gid-index", "Mooncake rdma_context.cpp"},
+    {"cuda-link-note", none,
+     "nvlink warning :|nvlink info    :|ptxas info|ptxas warning :|warning : Skipping incompatible",
+     "Output of the CUDA compiler and its linker (nvlink, ptxas) while a program or a kernel is built. It is not about "
+     "the links between GPUs. A warning is harmless.",
+     "nvcc --version", "CUDA nvlink"},
+    {"mpi-no-cuda-support", none,
+     "find-available:not-valid*ignored|The call to cuInit failed*harmless|CUDA support disabled|The library attempted "
+     "to open the following supporting CUDA libraries|cuInit returned*CUDA*awareness|mpi_cuda_support "
+     "0|mca_base_component_repository_open: unable to open mca_*(ignored)|component_repository_open: unable to open "
+     "mca_",
+     "Open MPI was built with CUDA or another optional library, finds no GPU driver or library on this host, and goes "
+     "on without that component. Harmless on hosts without it; --mca opal_warn_on_missing_libcuda 0 or --mca "
+     "mca_base_component_show_load_errors 0 silences it.",
+     "ldconfig -p | grep libcuda; ompi_info | grep -i cuda", "Open MPI opal/mca/common/cuda"},
+    {"openib-unused", none,
+     "OpenFabrics connection schemes reported that they were able to be|the openib BTL (OpenFabrics|There are more "
+     "than one active ports on host|No OpenFabrics connection schemes",
+     "The old openib transport of Open MPI does not use this port, or warns that several ports have the default subnet "
+     "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
+     "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
+    {"lease-lost", unknown, "DHCP lease lost|DHCPv4 lease lost|DHCPv6 lease lost",
+     "systemd-networkd gave up the DHCP address of this interface: a consequence of a lost carrier, of a change of the "
+     "MTU (UseMTU) that restarts the link, or of a lease that the DHCP server did not renew. Look at the line before: "
+     "\"Lost carrier\" means the link.",
+     "journalctl -u systemd-networkd -g {netdev}; networkctl status {netdev}", "systemd src/network/networkd-dhcp4.c"},
+    {"corrected-memory", host,
+     "error: Corrected error, no action required|mce_record*orrected error|rasdaemon*orrected error, no "
+     "action|mc_event*1 Corrected error|Corrected error, no action required",
+     "A corrected ECC error of a memory module: the line names the bank, channel, csrow or DIMM. Once it is harmless; "
+     "if the count rises, find and replace the DIMM (ras-mc-ctl --error-count, log of the BMC).",
+     "ras-mc-ctl --error-count; ipmitool sel elist", "rasdaemon ras-mce-handler.c"},
+    {"efa-no-rdma-read", none,
+     "FI_HMEM capability requires RDMA, which|device does not support RDMA read|use_device_rdma*not supported|falling "
+     "back to*send/recv|Device rdma*is not supported, disabling",
+     "The EFA device of this instance type has no RDMA read or write: libfabric copies through the host, or uses "
+     "messages. Normal on this type; GPUDirect RDMA needs an instance type with RDMA read.",
+     "fi_info -p efa; ibv_devinfo -v | grep -i rdma", "libfabric prov/efa"},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kHarmlessMessages = kRows;
+
+}  // namespace fabric::lines

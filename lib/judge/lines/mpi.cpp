@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open MPI with PRRTE and PMIx, MPICH and Hydra, MVAPICH, UCC and SHARP.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage kRows[] = {
+    {"cuda-linker", software, "nvlink error |nvlink fatal|ptxas fatal|ptxas error|nvcc fatal|nvcc error",
+     "The linker or assembler of CUDA (nvlink, ptxas) failed while a program or a kernel was built: an undefined "
+     "reference, a missing -rdc or library, or an architecture (sm_NN) that this CUDA does not know. It is not about "
+     "the links between GPUs: build the program with the CUDA and flags that it requires.",
+     "nvcc --version; grep -n arch= BUILD-LOG", "CUDA nvlink, ptxas"},
+    {"ompi-tcp-identifier", software,
+     "received unexpected process identifier|unexpected process identifier|did not receive the expected network "
+     "identification|expected network identification indicating|server did not receive magic|cannot find a "
+     "corresponding process|accepted a TCP connection from what appears",
+     "A TCP connection of Open MPI reached another process than wanted, or something that is no Open MPI: an interface "
+     "whose address exists on several hosts (docker0, virbr0, a link-local address), or a port scanner. Name the "
+     "network of the cluster: --mca btl_tcp_if_include 10.0.0.0/16, or exclude the others with btl_tcp_if_exclude "
+     "lo,docker0,virbr0.",
+     "ip -br addr; ompi_info --param btl tcp --level 9", "Open MPI opal/mca/btl/tcp"},
+    {"ompi-tcp-peer-gone", peer,
+     "An MPI communication peer process has unexpectedly disconnected|mca_btl_tcp_frag_recv: readv "
+     "failed|mca_btl_tcp_frag_send: writev failed|mca_btl_tcp_endpoint_recv_blocking|mca_base_sock*peer closed|peer "
+     "hung up|oob_tcp*Connection reset|oob_tcp*lost connection|btl_tcp_endpoint*Connection reset by peer",
+     "Another process of this MPI job closed its TCP connection: it crashed, was killed or called abort. A "
+     "consequence: the cause is the first error in the output of that process, on the host that the line names; look "
+     "there for signals and the OOM killer.",
+     "journalctl -k -g oom-kill; dmesg | tail", "Open MPI help-mpi-btl-tcp.txt"},
+    {"ompi-interface-parameter", software,
+     "An invalid value was given for btl_tcp_if_|An invalid value was given for btl_usnic_if_|An invalid value was "
+     "given for oob_tcp_if_|invalid if_inexclude|None of the TCP networks specified|No network interfaces were found "
+     "for out-of-band|Specified interface name*not found",
+     "The list of interfaces or networks that Open MPI was given (btl_tcp_if_include, oob_tcp_if_include) names none "
+     "of this host: another interface name, or a subnet without an address here. Use the subnet (10.0.0.0/16), which "
+     "is the same on all hosts, instead of a name.",
+     "ip -br addr; env | grep OMPI_MCA", "Open MPI help-mpi-btl-tcp.txt, PRRTE help-oob-tcp.txt"},
+    {"ompi-unreachable", software,
+     "at least one MPI process is unreachable|At least one pair of MPI processes are unable to reach each other|unable "
+     "to reach each other for|Reachable in one direction|BTLs attempted: self",
+     "Two MPI processes have no transport in common: a process without an RDMA device or UCX on one host, a --mca btl "
+     "list that lacks tcp or sm, or two hosts whose networks do not meet. The line names both hosts. Allow UCX (--mca "
+     "pml ucx) or tcp, and compare ompi_info and the devices of both.",
+     "ompi_info | grep -E 'ucx|btl'; ibv_devices; ip -br addr", "Open MPI help-mpi-runtime.txt, help-mca-bml-r2.txt"},
+    {"ompi-mpi-init",
+     unknown,
+     "It looks like MPI_INIT failed for some reason|It looks like MPI_Init failed|PML add procs failed|It looks like "
+     "orte_init failed|It looks like prte_init failed|It looks like opal_init failed|ompi_mpi_init: ompi_rte_init "
+     "failed|An error occurred in MPI_Init|ompi_rte_init failed",
+     "Open MPI could not start in this process. The lines after it name the step (\"PML add procs failed\": no "
+     "transport between processes; \"ompi_rte_init failed\": the process was started without mpirun or with another "
+     "PMIx), and a line before it names the reason.",
+     "ompi_info | head; srun --mpi=list; env | grep -E 'PMIX|OMPI'",
+     "Open MPI help-mpi-runtime.txt",
+     0,
+     Role::cause,
+     Call::none,
+     {},
+     true},
+    {"ompi-no-pmi", software,
+     "PMIx_Init failed for the following reason|No PMIx server was reachable|OPAL ERROR: Unreachable in "
+     "file*pmix|PMI1/2 was detected|The application appears to have been direct launched using|application appears to "
+     "have been direct launched|was not built with SLURM's PMI support",
+     "The process found no PMIx server of its launcher: it was started with srun, and Open MPI and Slurm have no PMI "
+     "in common, or without mpirun. Use srun --mpi=pmix with a Slurm that has PMIx (srun --mpi=list), or mpirun inside "
+     "of the allocation.",
+     "srun --mpi=list; ompi_info | grep -i pmix; env | grep -E 'PMIX|PMI_'", "Open MPI help-mpi-runtime.txt"},
+    {"ompi-shared-memory", host,
+     "It appears as if there is not enough space for|not enough space for /*the shared-memory backing|shared-memory "
+     "backing file|A system call failed during shared memory initialization|A system call failed during sm BTL|unable "
+     "to create shared memory BTL coordinating|mmap on * failed*sm|shmem: mmap: an error occurred|PSM*error creating "
+     "shared memory object|error creating shared memory object|Error setting size of shared memory object|MM FIFO*more "
+     "available memory|shared memory allocation failed|available memory.*dev/shm|Please check that /dev/shm",
+     "The shared memory of the processes of this host could not be created: /dev/shm (or the session directory in "
+     "TMPDIR) is full or too small. In a container raise it (docker run --shm-size, --ipc=host, an emptyDir of medium "
+     "Memory); on a host remove files of killed jobs.",
+     "df -h /dev/shm $TMPDIR; ls -l /dev/shm", "Open MPI help-opal-shmem-mmap.txt, UCX src/uct/sm/mm/posix, opa-psm2"},
+    {"ompi-cma", host,
+     "Linux kernel CMA support was requested|CMA*ptrace_scope|process_vm_readv*Operation not "
+     "permitted|process_vm_writev*Operation not permitted|vader*single-copy mechanism|sm single-copy "
+     "mechanism|btl_vader_single_copy|process_vm_readv(*EPERM|Read -1, expected * errno = 1|Read -1, expected",
+     "A process may not read the memory of another one of this host (CMA, process_vm_readv): ptrace is restricted "
+     "(kernel.yama.ptrace_scope) or the container has no CAP_SYS_PTRACE or another user namespace. Set "
+     "OMPI_MCA_btl_vader_single_copy_mechanism=none (UCX_TLS=^cma), or add --cap-add SYS_PTRACE. Messages are copied "
+     "twice meanwhile.",
+     "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/PID/status",
+     "Open MPI opal/mca/btl/vader/help-btl-vader.txt, UCX src/uct/sm/scopy/cma"},
+    {"mpi-abort",
+     software,
+     "MPI_ABORT was invoked on rank|application called MPI_Abort(|called MPI_Abort|Abort(*) on node *: Fatal "
+     "error|Abort(*) on node *: application",
+     "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the program, "
+     "and the reason is in its output before this line. The network is not at fault by itself.",
+     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
+     "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
+    {"mpi-errors-fatal",
+     unknown,
+     "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun noticed that "
+     "process rank|Primary job  terminated normally, but|mpirun has exited due to process rank|prterun noticed that "
+     "process rank|detected that one or more processes exited with non-zero status|BAD TERMINATION OF ONE OF YOUR "
+     "APPLICATION PROCESSES|YOUR APPLICATION TERMINATED WITH THE EXIT STRING|Exit of one or more process*caused",
+     "The launcher or the MPI library reports that a process ended, with its rank, host and exit code or signal: 9 is "
+     "a kill (often the OOM killer or a memory limit), 11 a crash, 7 a full /dev/shm. A consequence: the first error "
+     "in the output of that process is the cause.",
+     "journalctl -k -g oom-kill; coredumpctl list",
+     "Open MPI help-mpi-errors.txt, PRRTE help-errmgr-base.txt, MPICH hydra",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration|mpi"},
+    {"ompi-daemon", peer,
+     "An ORTE daemon has unexpectedly failed|A PRTE daemon has unexpectedly failed|ORTE was unable to reliably start "
+     "one or more daemons|PRTE was unable to reliably start one or more daemons|ORTE has lost communication with a "
+     "remote daemon|PRTE has lost communication with|A daemon (pid *) died "
+     "unexpectedly|HYDT_bscd*failed|HYDU_sock_connect*unable to connect|HYDU_sock_write*write error (Bad file "
+     "descriptor)|control_cb*assert (!closed) failed|unable to connect "
+     "from|HYD_pmcd_pmiserv*|HYDT_bscu_wait_for_completion|bstrap*unexpected failure",
+     "The launcher (mpirun, hydra) lost or could not start its daemon on a host: ssh without a key or with output in "
+     "the shell profile, another Open MPI or LD_LIBRARY_PATH there, a firewall between the hosts, or the host failed. "
+     "Test: ssh HOST orted --version (hydra_pmi_proxy), then the name and interfaces of the host.",
+     "ssh {peer} which orted prted hydra_pmi_proxy; ip -br addr",
+     "Open MPI, PRRTE help-errmgr-base.txt, MPICH src/pm/hydra"},
+    {"ompi-binding", software,
+     "A request was made to bind to that would result in binding more|would result in binding more processes than "
+     "cpus|Open MPI tried to bind a|tried to bind a new process|WARNING: a request was made to bind a process|does not "
+     "support binding|Conflicting directives for mapping|number of cpus to map",
+     "The launcher cannot bind the processes as asked: more processes than CPUs in the allocation or cgroup "
+     "(container, Slurm --cpus-per-task), or options that contradict each other. Use --bind-to none or --map-by "
+     ":OVERSUBSCRIBE as a test, and compare with nproc.",
+     "nproc; grep Cpus_allowed_list /proc/self/status", "Open MPI, PRRTE help-prte-rmaps-base.txt"},
+    {"ompi-mca-component", software,
+     "A requested component was not found, or was unable to be opened|A requested component was not found|A deprecated "
+     "MCA variable value was specified|An invalid value was supplied for an MCA variable|An invalid value was supplied "
+     "for an enum variable|Two mutually-exclusive MCA variables|MCA framework parameters can only take a single "
+     "negation",
+     "An option --mca or a variable OMPI_MCA_ names a component or a value that this Open MPI does not have: built "
+     "without it, its library is missing, or the name is of another release. Compare it with ompi_info, and look in "
+     "openmpi-mca-params.conf and the environment for it.",
+     "ompi_info | grep MCA; env | grep OMPI_MCA; cat ~/.openmpi/mca-params.conf",
+     "Open MPI help-mca-base.txt, help-mca-var.txt"},
+    {"ompi-psm2", host,
+     "PSM2 was unable to open an endpoint|Initialization of PSM2 library failed|PSM was unable to open an "
+     "endpoint|can't open hfi unit|Error obtaining unique transport key|PSM2 can't open|PSM can't open|PSM2 no hfi "
+     "units are available|hfi1 port is not active|assign_context command failed|PSM error handler|PSM2 error "
+     "handler|hfp_gen1_context_open|hfi_userinit: assign_context",
+     "The Omni-Path library (PSM, PSM2) could not open an HFI of this host: its link is down or has no LID, driver "
+     "hfi1 is not loaded, /dev/hfi1_0 is not accessible, or more processes run than the HFI has contexts "
+     "(num_user_contexts). On one host only: PSM2_DEVICES=self,shm.",
+     "opainfo; ls -l /dev/hfi1_*; grep . /sys/class/infiniband/hfi1_*/nfreectxts",
+     "opa-psm2 psm_ep.c, MVAPICH, Open MPI help-mtl-psm2.txt"},
+    {"psm-connect", peer,
+     "PSM*Endpoint could not be reached|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
+     "endpoint|Detected connection timeout|unable to connect to remote endpoint*psm|Connect packet too small|is "
+     "incompatible with local epid protocol|Mismatched address format: remote EP|Confirm all nodes are running the "
+     "same interconnect",
+     "PSM (Omni-Path, PSM3) could not connect to the endpoint of another rank: it ended, its port is down, or the "
+     "hosts use another fabric, address format or PSM version. Compare interconnect, PSM3_ADDR_FMT and library on both "
+     "hosts.",
+     "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2"},
+    {"mpich-ofi", unknown,
+     "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI fi_getinfo() failed|OFI get "
+     "address vector map failed|OFI address vector * failed|OFI EP enable failed|OFI endpoint open failed|OFI fi_open "
+     "domain failed|OFI domain open failed|create_vni_context|OFI addrinfo() failed|OFI resource bind failed|OFI "
+     "provider*not found",
+     "MPICH or Intel MPI passes on an error of libfabric: the function of it and the text in brackets (a name like "
+     "\"Cannot allocate memory\", UNDELIVERABLE or \"No data available\") decide. No provider or device: FI_PROVIDER, "
+     "I_MPI_OFI_PROVIDER and the container; a poll that failed: the peer ended or the network lost it.",
+     "fi_info -l; env | grep -E 'FI_|I_MPI|MPIR_CVAR'", "MPICH src/mpid/ch4/netmod/ofi"},
+    {"mpich-pmi", software,
+     "unable to find the process group structure|PMI_Get_appnum returned|PMI2_*returned "
+     "*pmi|MPIR_pmi_init|MPII_Init_thread*pmi|PMI_Init returned|PMI_Barrier returned|PMI_KVS_*returned|unrecognized "
+     "PMI|readline failed*pmi|PMIU_readline|unexpected PMI",
+     "MPICH, MVAPICH or Intel MPI could not talk to its launcher (PMI): the program was built for another one. Use the "
+     "mpiexec of the same MPI, or with Slurm srun --mpi=pmi2 (Intel MPI: I_MPI_PMI_LIBRARY=libpmi2.so).",
+     "srun --mpi=list; ldd PROGRAM | grep -iE 'mpi|pmi'; env | grep PMI", "MPICH src/pmi, src/util/mpir_pmi.c"},
+    {"mpich-socket", peer,
+     "connection closed by peer (set=|Communication error with rank|unable to connect to * on "
+     "port|MPIDU_Sock|MPID_nem_tcp_connpoll|dcp_recv*closed|MPIDI_CH3I_Progress*connection|MPIDI_CH3*connect*failed|"
+     "Process failed (set",
+     "A connection between two MPI ranks broke or was not made: the other rank (its number is in the line) ended, or "
+     "its host name resolves to an address that this host cannot reach (127.0.1.1, another network). Name the "
+     "interface (-iface, MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE).",
+     "getent hosts {peer}; ip -br addr", "MPICH src/mpid/ch3/channels/nemesis, src/mpi/errhan"},
+    {"mvapich-resources", host,
+     "mv2*Cannot create cq|mv2*Failed to create|rdma_iba_hca_init*|cannot create cq|MV2_*is "
+     "not|mv2_increase_open_files_limit|Error getting HCA|No active HCAs found|No HCA found|ibv_channel_manager*Got "
+     "FATAL event|Got FATAL event|Got completion with error 12*vendor code=|mv2_*rdma_open_hca|rdma_open_hca*",
+     "MVAPICH could not set up the RDMA device of this host: no active HCA (port down, not in the container), the "
+     "memlock limit (cannot create cq), or an event of the device. Compare ibv_devinfo and ulimit -l inside of the "
+     "job; MV2_IBA_HCA chooses the device.",
+     "ibv_devinfo; ulimit -l; env | grep MV2_", "MVAPICH src/mpid/ch3/channels/mrail"},
+    {"ucc-no-team", software,
+     "no tl teams were created|no cl teams were created|no CLs left|no tl contexts were created|TL CONTEXT ERROR|no "
+     "components supported|team*create failed*no tl|failed to create *tl team|UCC no CL components|no TLs are "
+     "available|no plugins found in ucc",
+     "UCC has no transport layer for this team of processes: UCC_TLS excludes all that fit (ucp, nccl, sharp, cuda, "
+     "self), UCC or UCX were built without them, or the team has one process. Look at UCC_LOG_LEVEL=info and ucc_info "
+     "-s; --mca coll_ucc_enable 0 goes on without UCC.",
+     "ucc_info -cf | grep TLS; env | grep UCC_", "UCC src/components/cl/basic/cl_basic_team.c"},
+    {"ucc-required-tl", software,
+     "is not part of the context|required TL|UCC*component * was not found|UCC*is not available*TL|failed to open "
+     "UCC|requested TL*not|UCC_TLS*invalid",
+     "The UCC configuration names a transport layer that is not loaded in this context (nccl, sharp, cuda): UCC was "
+     "built without it, its library is missing, or the job has no device for it. Take it out of UCC_TLS and "
+     "UCC_CL_BASIC_TLS, or use a UCC that was built with it.",
+     "ucc_info -s; env | grep UCC_", "UCC src/core/ucc_context.c"},
+    {"sharp-lock", network,
+     "Streaming Tree lock failed|SAT lock|SAT group*failed|Streaming*lock failed|sharp*lock failed|failed to lock SAT",
+     "The streaming aggregation tree (SAT) of SHARP could not be locked: another job holds it, or the switches or "
+     "their firmware do not support streaming aggregation. The number is of SHARP and no errno. NCCL goes on without "
+     "SHARP; NCCL_COLLNET_ENABLE=0 silences it. Look at other SHARP jobs and the log of sharp_am.",
+     "sharp_hello; grep -iE 'lock|job' /var/log/sharp_am.log", "nccl-rdma-sharp-plugins src/sharp_plugin.c"},
+    {"sharp-no-resource", network,
+     "Begin job id:*failed with status: No resource|failed with status: No resource|job*failed with status: No "
+     "resource|AM*no resources|quota*sharp|sharp_alloc_groups*failed|No available SHARP resources|sharp_comm_init*No "
+     "resource",
+     "The SHARP aggregation manager has no resource (tree, group or quota of the switches) left for this job: other "
+     "SHARP jobs hold it, or the quota in its configuration is too small. See sharp_am.log and sharp_manager; use "
+     "fewer ranks of each host or fewer groups for SHARP, or go on without it.",
+     "grep -iE 'resource|quota|job' /var/log/sharp_am.log; env | grep SHARP", "SHARP libsharp"},
+    {"sharp-no-manager", network,
+     "Failed to connect to AM|No AM found|AM service record|unable to find AM|sharpd*Service not found|Begin job "
+     "id:*failed with status:|ServiceRecord*sharp|Failed to connect to Aggregation|sharp*AM server|Aggregation "
+     "Manager*not|sharpd: not found|sharp_init_session*failed|sharp_get_job_data|Failed to initialize SHArP|Failed to "
+     "initialize sharp|sharp_coll_init*failed|SHARP initialization failed|Failed to create SHARP job",
+     "SHARP could not begin its job: no aggregation manager (sharp_am) answers for this subnet, its service record is "
+     "not in the subnet administrator, sharpd does not run on this host, or the versions differ. See that sharp_am "
+     "runs at the master subnet manager and look at its log; collectives go on without SHARP (NCCL_COLLNET_ENABLE=0, "
+     "HCOLL_ENABLE_SHARP=0).",
+     "sharp_hello; saquery SR; systemctl status sharp_am sharpd", "SHARP libsharp, sharpd"},
+    {"sharp-port-of-sm", host,
+     "port is used by SM|collect_ports_data: device * is not valid|collect_ports_data*not valid|device * port * is not "
+     "valid",
+     "SHARP does not use this port because the subnet manager runs on it (or it is not active), and no other port of "
+     "the host is left. Run the subnet manager on another node or port, or choose another device for SHARP "
+     "(SHARP_COLL_IB_DEV_NAME).",
+     "sminfo; ibstat; env | grep SHARP", "SHARP libsharp"},
+    {"sharp-am-place", host,
+     "FabricProvider must bind to port with master SM|Local Port validation failed|must bind to port with master SM",
+     "The SHARP aggregation manager (sharp_am) runs on the wrong host or port: it must run at the port of the master "
+     "subnet manager, whose LID the line gives. Run sharp_am on the host of the master SM (sminfo), or make the SM of "
+     "this host the master (priority).",
+     "sminfo; ibstat | grep -i lid; systemctl status sharp_am", "SHARP sharp_am"},
+    {"nccl-in-framework",
+     unknown,
+     "ncclCommInitRank failed: unhandled system error|ncclCommInitRank failed|ncclCommInitAll failed|ncclAllReduce "
+     "failed|ncclGroupEnd failed|NCCL error: unhandled system error|ncclInternalError: Internal check failed|NCCL "
+     "Error *: internal error|NCCL Error 3: internal error|NCCL Error 2: unhandled system error|ncclInvalidUsage: This "
+     "usually reflects|NCCL error*invalid usage|NCCL Error 5: invalid usage|NCCL Error 1: unhandled cuda error|NCCL "
+     "Error 6|NCCL Error 4: invalid argument|ncclSystemError",
+     "A framework (Horovod, TensorFlow, PyTorch, CuPy) passes on the result of a call of NCCL: system error "
+     "(ncclSystemError: a system call or libibverbs), internal error, invalid usage (a rank or GPU twice) or a CUDA "
+     "error. The line does not say which: run with NCCL_DEBUG=INFO, and read the first NCCL WARN of all ranks before "
+     "it.",
+     "grep -hE 'NCCL WARN' LOG-OF-EVERY-RANK | head; env | grep NCCL_DEBUG",
+     "NCCL src/init.cc",
+     0,
+     Role::cause,
+     Call::none,
+     {},
+     true},
+    {"ompi-no-nics", host,
+     "high-performance Open MPI point-to-point messaging module|was unable to find any relevant network interfaces",
+     "Open MPI finds no usable RDMA device on this host or in this container for the module that the next lines name, "
+     "and uses another transport. See ibv_devices, the user-space driver (libibverbs provider) in the image and "
+     "/dev/infiniband in the container; if UCX is used, --mca btl ^openib silences it.",
+     "ibv_devices; ls -l /dev/infiniband; ompi_info | grep ucx", "Open MPI help-mpi-btl-base.txt"},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kMpiMessages = kRows;
+
+}  // namespace fabric::lines

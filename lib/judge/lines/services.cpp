@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// What starts jobs, gives them devices and manages networks: Slurm, Kubernetes, containers, systemd-networkd and
+// NetworkManager, OpenSM and its tools, switches.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage kRows[] = {
+    {"slurm-gres-duplicate", host,
+     "gres.conf duplicate records|duplicate records for gpu|gres.conf*duplicate|gres.conf for gpu*has File "
+     "count|fatal: gres.conf|Invalid GRES data for gpu|gres/gpu*plugin*not|AutoDetect*not|We were configured to "
+     "autodetect nvml functionality|autodetect nvml|autodetect rsmi|gres_plugin*fatal",
+     "slurmd cannot use gres.conf of this host: it lists the GPUs twice (AutoDetect=nvml and Name=gpu lines), a File "
+     "that does not exist, or this slurmd was built without NVML or RSMI. Keep one form: remove the double Name=gpu "
+     "lines, or AutoDetect; then restart slurmd.",
+     "slurmd -G; cat /etc/slurm/gres.conf; nvidia-smi -L", "Slurm src/plugins/gres, src/interfaces/gres.c"},
+    {"slurm-drained", host,
+     "state set to DRAIN|setting state to DRAIN|Draining job * nodes|drain_nodes: node|error: Setting node * state to "
+     "DRAIN|set state to DRAIN|state set to DOWN|set to state DOWN|setting node * to DOWN|Kill task failed|prolog "
+     "failed|batch job complete failure",
+     "Slurm takes the node of the line out of use (DRAIN, DOWN): the reason is in a line before it and in the field "
+     "Reason: a failed prolog or health check, a task that could not be killed (a process that waits for a driver or "
+     "file system), a GPU that is missing. Correct it, then scontrol update nodename=NODE state=resume.",
+     "scontrol show node NODE; sinfo -R; journalctl -k -p err", "Slurm src/slurmctld/node_mgr.c"},
+    {"slurm-node-silent", peer,
+     "Nodes * not responding|not responding, setting DOWN|unable to * agents*slurmd|Zero Bytes were transmitted or "
+     "received|slurm_receive_msg*|Communication connection failure|slurm_unpack_received_msg|Protocol authentication "
+     "error|Munge decode failed|Rewound credential|Expired credential|Invalid authentication "
+     "credential|slurm_send_node_msg",
+     "Daemons of Slurm do not reach or do not trust each other: the node is down or its slurmd ended, a firewall, "
+     "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. TCP is used, "
+     "not RDMA.",
+     "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
+    {"slurm-cgroup", host, "cgroup*slurm*|slurm*cgroup*|Unable to initialize cgroup|cannot create cgroup context",
+     "Slurm could not set up the cgroup of a job or task on this host: cgroup.conf names a version or controller (v1, "
+     "v2, devices, memory) that the kernel or systemd does not offer, or slurmd runs without Delegate=yes. GPUs and "
+     "memory are then not limited, or the job does not start.",
+     "cat /etc/slurm/cgroup.conf; mount | grep cgroup; systemctl show slurmd -p Delegate", "Slurm src/plugins/cgroup"},
+    {"sriov-no-devices", host,
+     "no devices in device pool, skipping creating resource server|no devices in device pool|skipping creating "
+     "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin|error "
+     "creating new device*|discovering host devices*",
+     "No device of the node fits the selectors of this resource: no virtual functions were made (sriov_numvfs), they "
+     "have another driver, or a selector (vendors, devices, drivers, pfNames, isRdma) is wrong; a GPU plugin found no "
+     "GPU. Pods that ask for the resource stay pending. Correct the ConfigMap or policy, and restart the device "
+     "plugin.",
+     "lspci -nn | grep -iE 'virtual|nvidia'; cat /sys/class/net/*/device/sriov_numvfs; kubectl get cm -A | grep -i "
+     "sriov",
+     "sriov-network-device-plugin cmd/sriovdp/manager.go"},
+    {"cni-no-message", host,
+     "netplugin failed with no error message|netplugin failed|plugin*signal: killed|cni plugin*killed|CNI*terminated",
+     "The CNI program on the node was killed or crashed and wrote nothing: the memory limit of the CNI or multus pod "
+     "(an OOM kill), or a program of another release or architecture in /opt/cni/bin. Look at the kernel log for an "
+     "OOM kill, raise the limit, and read the kubelet's log.",
+     "journalctl -k -g oom-kill; journalctl -u kubelet -g cni; ls -l /opt/cni/bin",
+     "containernetworking/cni pkg/invoke/exec.go"},
+    {"cni-no-network", host,
+     "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
+     "network-attachment-definition|getKubernetesDelegate*not found|network-attachment-definitions*not found|failed to "
+     "find plugin \"",
+     "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
+     "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin, or "
+     "the network provider has not started yet. Correct it, then restart multus.",
+     "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
+    {"sriov-vf-setup", host,
+     "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
+     "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|RDMA device not found|failed to "
+     "move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
+     "The SR-IOV or RDMA CNI could not prepare the virtual function for the pod: it is in another namespace or has "
+     "another driver, its RDMA device is missing (RDMA driver not loaded) or RDMA is not in exclusive namespace mode "
+     "(rdma system set netns exclusive), or the PF refuses the setting (VLAN, MAC, trust).",
+     "rdma system show; rdma link show; ip -details link show PF", "SR-IOV CNI pkg/sriov, RDMA CNI"},
+    {"container-no-gpu", host,
+     "could not select device driver \"|with capabilities: [[gpu]]|nvidia-container-cli: initialization "
+     "error|nvidia-container-runtime*not found|unknown or invalid runtime name: nvidia|exec: "
+     "\"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
+     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured",
+     "The container runtime of this host cannot give the container a GPU: the NVIDIA container toolkit is not "
+     "installed or not configured (nvidia-ctk runtime configure, then restart docker or containerd), the CDI file is "
+     "missing (nvidia-ctk cdi generate), or the driver is not loaded (\"initialization error\", \"driver not "
+     "loaded\").",
+     "nvidia-smi; nvidia-ctk --version; cat /etc/docker/daemon.json", "NVIDIA container toolkit, Docker"},
+    {"k8s-operator-not-ready", host,
+     "DOCA-OFED*not ready|mofed*not ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
+     "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
+     "use|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady|mofed-driver*",
+     "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
+     "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed. Stop "
+     "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
+     "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
+     "NVIDIA network operator, GPU operator"},
+    {"networkd-busy", host,
+     "Failed to set IAID+DUID|DHCP4 CLIENT: Failed|Could not set DHCP|Could not bring up interface|Failed to configure "
+     "DHCP|networkd*: Failed|Could not process link message|Failed to set MTU|Could not set route|Could not set "
+     "address|Failed to rename network interface",
+     "systemd-networkd could not apply a setting to this interface (EBUSY: the client still runs, here after the "
+     "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
+     "it in the state failed. Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under "
+     "the management interface.",
+     "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}", "systemd src/network"},
+    {"nm-configuration", unknown,
+     "config: unknown key|unknown key '|keyfile: *invalid|NetworkManager*<warn>*keyfile|nm*invalid "
+     "connection|ifcfg-rh: *|unknown connection property",
+     "A key or value in a file of NetworkManager's configuration is not known to this release, and is ignored: the "
+     "line names the key, section and file. Correct its name (a per-connection default is written connection.KEY), "
+     "then nmcli general reload.",
+     "NetworkManager --print-config; nmcli general reload", "NetworkManager src/core/nm-config.c"},
+    {"bond-speed", host,
+     "failed to get link speed/duplex|link speed*mismatch*bond|Cannot set bond|bond*: Error: |enslave*failed|cannot "
+     "enslave|bond*unable to update mode|link is not up*bond|MTU*bond*differs|bonding*slave*does not support|Error: "
+     "Device can not be enslaved",
+     "The bond or team could not take or judge a port: its netdev is down, in use, or of another speed or MTU, or its "
+     "driver does not report its speed yet (then it is settled when the link is up). Take the port down, add it, and "
+     "compare the ports.",
+     "cat /proc/net/bonding/*; ip -br link; ethtool {netdev}", "Linux drivers/net/bonding/bond_main.c"},
+    {"opensm-bind", host,
+     "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: ERR|osm_opensm_bind*failed|umad_open_port() "
+     "failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR 2E10|Error binding "
+     "port|umad_register*failed|can't get port to bind|Can't find suitable port",
+     "OpenSM or another user of management packets could not attach to the port of this host, and exits: ib_umad is "
+     "not loaded, /dev/infiniband/umad is missing or held by another process, the port GUID does not exist here, or "
+     "the port is Ethernet. The line before it (osm_vendor_bind, umad) has the errno; after an update of the kernel "
+     "use an OpenSM that fits.",
+     "lsmod | grep ib_umad; ls -l /dev/infiniband; ibstat -p; systemctl status opensm",
+     "OpenSM opensm/osm_sm.c, libvendor/osm_vendor_ibumad.c"},
+    {"opensm-mad-timeout", network,
+     "sm_mad_ctrl_send_err_cb: ERR|ERR 3113|ERR 3119|ERR 3120|ERR 5411|ERR 5438|umad_receiver: ERR|MAD completed in "
+     "error (IB_TIMEOUT)|MAD completed in error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
+     "A node or switch of the InfiniBand subnet did not answer a management packet of OpenSM: its link is bad or just "
+     "went down, it restarts, or its firmware hangs. The line (or the one after it) has the path by ports (DR path): "
+     "follow it with smpquery -D, and look at the errors of that link.",
+     "iblinkinfo; ibqueryerrors; smpquery -D nodeinfo PATH", "OpenSM opensm/osm_sm_mad_ctrl.c"},
+    {"opensm-sa-request", software,
+     ": ERR 1B|: ERR 1F|: ERR 4B0|validate_more_comp_fields|validate_port_caps|validate_other_comp_fields|mcmr_rcv_*: "
+     "ERR|pr_rcv_*: ERR|__osm_mcmr|sending IB_SA_MAD_STATUS|Provided Join State|osm_mcmr_rcv_join*|cannot join port",
+     "The subnet administrator refused a request of a node: a join of a multicast group (IPoIB) whose rate, MTU or "
+     "P_Key the port does not have, or a path between ports without a common partition. Compare the group (saquery -g) "
+     "with the port (smpquery portinfo), and partitions.conf.",
+     "saquery -g; smpquery portinfo LID PORT; cat /etc/opensm/partitions.conf",
+     "OpenSM opensm/osm_sa_mcmember_record.c, osm_sa_path_record.c"},
+    {"opensm-routing", network,
+     "Duplicated LID|duplicated LIDs|: ERR 0F|ERR 0D05|: ERR AB|: ERR AD|Not enough VLs available|ucast_mgr_*: "
+     "ERR|ftree*ERR|updn*ERR|lid_mgr_*: ERR|failed to build*routing|falling back to*minhop|dfsssp*",
+     "OpenSM could not route the subnet as configured, or found an address (LID, GUID) twice: the fabric does not have "
+     "the form that the routing engine needs (a cable in a wrong port, a switch that is missing), too few VLs, or a "
+     "cloned GUID. It falls back to another engine; compare iblinkinfo with the plan.",
+     "iblinkinfo; ibnetdiscover; grep -n routing_engine /etc/opensm/opensm.conf", "OpenSM opensm/osm_ucast_*.c"},
+    {"ib-counters",
+     cable,
+     "[SymbolErrorCounter ==|[LinkErrorRecoveryCounter ==|[LinkDownedCounter ==|[PortRcvErrors "
+     "==|[LocalLinkIntegrityErrors ==|[PortLocalPhysicalErrors ==|[PortXmitDiscards ==|[PortRcvRemotePhysicalErrors "
+     "==|-E- lid=*symbol|symbol_error_counter*exceeds|link_down_counter*threshold|BER exceeds|High BER|effective BER",
+     {"Counters of errors of InfiniBand ports, as ibqueryerrors or ibdiagnet print them: symbol errors, link "
+      "recoveries and links that went down are of a bad cable or connector, or of restarts since the counters began; "
+      "PortXmitDiscards and PortXmitWait of congestion. Clear them (ibqueryerrors -k), see which port counts again, "
+      "and ",
+      {Work::at_link, "reseat or replace its cable."}},
+     "ibqueryerrors -k; ibqueryerrors --details; iblinkinfo",
+     "infiniband-diags src/ibqueryerrors.c"},
+    {"ibdiag-link",
+     cable,
+     "-W- *link*width|Unexpected actual link speed|Unexpected width|link comes up at*lower|Could be 4X|Link speed is "
+     "lower|Unexpected actual link width",
+     {"A link of the InfiniBand fabric is slower or narrower than both ends can do (iblinkinfo: \"Could be\"): a cable "
+      "of a lower rate or with a broken lane, or a setting of one end. ",
+      {Work::at_link, "Reseat or replace the cable,"},
+      " then compare the two ports with mlxlink."},
+     "iblinkinfo -l; mlxlink -d {rdma} -m",
+     "infiniband-diags, ibdiagnet"},
+    {"ib-tool-no-port", host,
+     "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc "
+     "failed|_do_madrpc: recv failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed:|iberror: query",
+     "A tool for InfiniBand (ibstat, perfquery, smpquery, ibnetdiscover) could not open a port for management packets, "
+     "or got no answer: root rights or /dev/infiniband/umad are missing, the port is Ethernet or down, or the node at "
+     "this LID does not answer (Connection timed out).",
+     "ls -l /dev/infiniband; ibstat; sminfo", "rdma-core libibmad, infiniband-diags"},
+    {"switch-link-changed",
+     cable,
+     "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "
+     "changed*down|IF_DOWN_LINK_FAILURE|IF_DOWN_*|ETHPORT-5-IF_DOWN|phy link down|link changed to down|Port * "
+     "oper*state*down|oper_status*down",
+     {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
+      "may restart or be switched off. ",
+      {Work::at_link, "Check or reseat both ends of the cable;"},
+      " look at the reason of the switch (show interface, transceiver) and at the other end at this time."},
+     "on the switch: show interfaces transceiver; on the host: fabric-agentctl diagnose",
+     "SONiC sonic-swss, NX-OS, EOS"},
+    {"switch-no-lossless", network,
+     "No lossless TC found on port|registerInWdDb|no lossless|Failed to get PFC mask|PFC watchdog*not enabled|PFC "
+     "WD*no lossless",
+     "This switch port has no lossless traffic class (no PFC priority), so that the PFC watchdog has nothing to watch, "
+     "and RoCE on it drops packets under congestion. If the port carries RoCE, set pfc_enable in PORT_QOS_MAP; else "
+     "leave the watchdog off there.",
+     "on the switch: show pfc priority; show runningconfiguration all", "SONiC sonic-swss orchagent/pfcwdorch.cpp"},
+    {"switch-stormed", network,
+     " stormed |PFC storm|pfc storm|PFCWD_STORM|PFC_WD*storm|PFCWD-*|PFC "
+     "watchdog*detected|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected PFC "
+     "storm|restored*storm|storm restored|pauseStormDetected|PFC watchdog",
+     "The PFC watchdog of the switch found a pause storm on a priority of this port, and drops (or forwards) its "
+     "packets until it ends: the device at the port sends pause frames without end. Look at the host or switch behind "
+     "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
+     "(tx_prioN_pause) grow.",
+     "on the host at the port: fabric-agentctl diagnose; ethtool -S {netdev} | grep pause", "SONiC pfcwd, NX-OS, EOS"},
+    {"switch-sai", network,
+     "SAI_STATUS_INSUFFICIENT_RESOURCES|SAI_STATUS_TABLE_FULL|SAI_STATUS_NO_MEMORY|SAI_STATUS_BUFFER_OVERFLOW|TABLE_"
+     "FULL|Encountered failure in create operation|Encountered failure in set operation|exiting "
+     "orchagent|syncd*sendGetResponse|SAI_STATUS_NOT_SUPPORTED|SAI_STATUS_NOT_IMPLEMENTED|SAI_STATUS_INVALID_PARAMETER|"
+     "SAI_STATUS_FAILURE",
+     "The ASIC driver (SAI) of the switch refused a setting: a table or buffer is full, or this value or attribute is "
+     "not supported by this switch; after a failed create operation orchagent exits and the switch restarts its "
+     "services. The line names the object: compare it with the last change of the configuration.",
+     "on the switch: show logging | grep -E 'SAI|orchagent'; crm show resources all",
+     "SONiC sonic-swss, sonic-sairedis"},
+    {"switch-module",
+     cable,
+     "xcvrd*read eeprom*fail|xcvrd*Failed to|CMIS: *timed out|CMIS: *ailed|CMIS: *no suitable app|SFP "
+     "EEPROM|transceiver*not supported|unsupported "
+     "transceiver|TRANSCEIVER*UNSUPPORTED|XCVR-*|SFP-6-*|XCVR_INSERTED|high alarm*rx|rx power low "
+     "alarm|IF_SFP_*|SFP*checksum|DOM*alarm|HIGH_ALARM|LOW_ALARM",
+     {"The switch reports the module in a port: it cannot be read or configured (CMIS), is not supported, or a value "
+      "(temperature, light) is beyond its alarm limit. ",
+      {Work::at_link, "Reseat the module, clean the fiber, then try another module;"},
+      " compare with the list of modules that the switch supports."},
+     "on the switch: show interfaces transceiver eeprom --dom",
+     "SONiC sonic-xcvrd, NX-OS, EOS"},
+    {"opensm-port-down",
+     cable,
+     "SM port is down|SM port is DOWN|Local port*is down*SM",
+     {"The port of this host that OpenSM uses has no link: cable, module, or the switch port at its other end. OpenSM "
+      "waits, and the subnet has no subnet manager unless another one runs. ",
+      {Work::at_link, "Reseat the cable or try another one."}},
+     "ibstat; sminfo; fabric-agentctl status",
+     "OpenSM opensm/osm_state_mgr.c"},
+    {"k8s-unschedulable", software,
+     "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
+     "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
+     "match Pod's node affinity",
+     "Kubernetes finds no node for the pod: all devices of this resource (GPU, RDMA, SR-IOV, EFA, huge pages) are in "
+     "use or the device plugin of the nodes offers none, or labels and taints exclude the nodes. Compare the requests "
+     "with the Allocatable of a node; if it is 0 there, look at the device plugin.",
+     "kubectl describe node NODE | grep -A 12 Allocatable; kubectl get pods -A -o wide", "Kubernetes scheduler"},
+    {"k8s-admission", host,
+     "UnexpectedAdmissionError|Allocate failed due to|requested number of devices unavailable|no pre-allocated "
+     "device|Device plugin * not registered|failed to get preferred allocation|device plugin*has no endpoint|endpoint "
+     "* stopped|can't allocate unregistered device|Unhealthy device",
+     "The kubelet of the node could not give the pod its devices: the device plugin has ended or reports fewer healthy "
+     "devices than the pod asks for. Look at the log of the plugin and at the devices, restart the plugin, and start "
+     "the pod again.",
+     "kubectl describe node NODE; journalctl -u kubelet -g device; kubectl get pods -A | grep -i plugin",
+     "Kubernetes kubelet device manager"},
+    {"k8s-memory", software,
+     "OOMKilled|Memory cgroup out of memory|Container * was OOM|The node was low on resource|memory "
+     "limit*exceeded|exceeded its memory limit",
+     "A container was killed, or a pod evicted, because it used up its memory limit or the memory of the node; files "
+     "in /dev/shm (emptyDir of medium Memory) count as well. Raise the limit (resources.limits.memory). The peers of "
+     "its ranks see closed connections.",
+     "kubectl describe pod POD; journalctl -k -g oom-kill", "Kubernetes kubelet"},
+    {"k8s-sandbox", unknown,
+     "Failed to create pod sandbox|FailedCreatePodSandBox|failed to setup network for sandbox|error adding pod * to "
+     "CNI network|failed (add):|NetworkPlugin cni failed|networkPlugin cni failed",
+     "The network of a pod could not be set up: the rest of the line names the CNI plugin (multus, sriov, rdma, "
+     "calico) and its reason: no free address, no virtual function, a file or program that is missing, or the daemon "
+     "of the plugin that does not run on this node.",
+     "kubectl describe pod POD; journalctl -u kubelet -g cni; ls /etc/cni/net.d", "Kubernetes kubelet, multus"},
+    {"firmware-tool-devices", host,
+     "-E- No supported devices found|No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The "
+     "firmware image was already updated|-E- Failed to send access register|-E- failed to "
+     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|-E- Device is in livefish|livefish",
+     "A firmware tool of NVIDIA (mlxfwmanager, mlxconfig, mlxlink, mstflint) cannot reach or use the NIC: no device "
+     "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
+     "recovery mode (livefish: write the firmware again). The words after -E- decide.",
+     "lspci -d 15b3:; mst status; cat /sys/kernel/security/lockdown", "mstflint, MFT"},
+    {"lldp-dcbx", network,
+     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|lldpad*failed|dcbx*peer*error|PFC "
+     "configuration mismatch|%DCBX*|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
+     "The two ends of a link disagree about PFC or ETS, or no DCBX message came from the other end: RoCE has no "
+     "lossless priority then. Set the same PFC priority on host and switch (a fixed setting on both, or DCBX willing "
+     "on the host).",
+     "fabric-agentctl check --only pfc; dcb pfc show dev {netdev}; lldptool ti -n -i {netdev}",
+     "lldpad, switch operating systems"},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kServiceMessages = kRows;
+
+}  // namespace fabric::lines

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training and inference: PyTorch and Gloo, vLLM, SGLang, Ray, NVSHMEM, DeepEP, Mooncake, NIXL and MORI.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr LineMessage kRows[] = {
+    {"gloo-timeout", peer,
+     "Timed out waiting *ms for recv|Timed out waiting *ms for send|Timed out waiting * for recv operation|Timed out "
+     "waiting * for send operation|Application timeout caused pair closure|gloo*Timed out waiting|Timed out waiting "
+     "for clients",
+     "Another rank did not take part in a collective of Gloo (over TCP) in time: it hangs, ended, or runs something "
+     "else, such as loading data or saving a checkpoint. Look at the log and the stack (py-spy dump) of the other "
+     "ranks; raise the timeout of the process group only if the work is that long.",
+     "py-spy dump --pid PID; grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head",
+     "Gloo gloo/transport/tcp/unbound_buffer.cc"},
+    {"gloo-rank-differs", software, "gloo*op.preamble.length <=|op.preamble.length <= op.nbytes|enforce fail at *gloo",
+     "Two ranks called Gloo with different sizes or in another order: a bug or different data of the ranks (an uneven "
+     "last batch, an object of another size). The network is not at fault.",
+     "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "Gloo gloo/transport/tcp/pair.cc"},
+    {"torch-store-retry", peer,
+     "TCP client failed to connect/validate|failed to connect/validate to host|waitForInput: poll for socket|wait "
+     "timeout after * keys|Socket Timeout*store|DistStoreError|Timed out after * seconds waiting for clients|clients "
+     "joined|DistNetworkError|The client socket has failed to connect to any network "
+     "address|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d store has failed",
+     "The store of PyTorch, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT, rdzv_endpoint), "
+     "does not answer or not all ranks joined: rank 0 ended or has not started, the name resolves to another address, "
+     "or a proxy or firewall closes the connection. RDMA is not used here.",
+     "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"},
+    {"torch-heartbeat",
+     peer,
+     "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
+     "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
+     "timeout|Observed flight recorder dump signal|Exception (either an error or timeout) detected by watchdog|Process "
+     "group watchdog thread terminated with exception|taking the entire process down|To avoid data inconsistency, we "
+     "are taking",
+     "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank or "
+     "another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
+     "collective; if only the store is named, rank 0 ended before.",
+     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head; env | grep TORCH_NCCL",
+     "PyTorch ProcessGroupNCCL.cpp",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx"},
+    {"torch-worker-signal",
+     unknown,
+     "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death signal|Received "
+     "1 death signal|Signal 15 (SIGTERM) received by PID|SignalException: Process|Closing process * via signal SIGTERM",
+     "torchrun stops the other ranks of the host, because a rank ended or the scheduler sent SIGTERM (time limit, "
+     "preemption, scancel). A consequence: the first \"failed (exitcode\" or Traceback, or the log of the scheduler, "
+     "has the cause.",
+     "grep -hE 'exitcode|Traceback' LOG-OF-EVERY-RANK | head; scontrol show job $SLURM_JOB_ID",
+     "PyTorch torch/distributed/elastic",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "nccl|wc|async|gpu|torch|gloo|out|slurm"},
+    {"torch-rank-mismatch", software,
+     "Detected mismatch between collectives on ranks|Tensors must be contiguous|Rank * is running collective: "
+     "CollectiveFingerPrint|Default process group has not been initialized|Mismatched collectives|collective "
+     "operation*mismatch",
+     "The ranks call different collectives, or with different shapes: a branch of the program that only some ranks "
+     "take. The network is not at fault; TORCH_DISTRIBUTED_DEBUG=DETAIL names the call of each rank.",
+     "env | grep TORCH_DISTRIBUTED_DEBUG", "PyTorch ProcessGroupWrapper.cpp"},
+    {"ray-shm", software, "The object store is using /tmp instead of /dev/shm|object store is using /tmp",
+     "Ray keeps its object store in /tmp, because the shared memory of the container (/dev/shm, 64 MiB by default) is "
+     "too small: objects go through the disk and are slow. Start the container with --shm-size of a third of the "
+     "memory, --ipc=host, or an emptyDir of medium Memory at /dev/shm.",
+     "df -h /dev/shm", "Ray python/ray/_private/services.py"},
+    {"ray-node-died", peer,
+     "The node with node id * and address * has been marked dead|has been marked dead because the detector|The actor "
+     "died unexpectedly|The actor is dead because its|ActorDiedError|ActorUnavailableError|WorkerCrashedError|Raylet "
+     "is terminated|raylet*Connection to GCS|lost connection to the GCS|Failed to connect to GCS|A worker died or was "
+     "killed|Worker unexpectedly exits with a connection error|OwnerDiedError",
+     "Ray lost a worker or a node: its process was killed (memory: the OOM killer or Ray's own monitor), crashed, or "
+     "its host stopped answering. Look at the logs of that node in /tmp/ray/session_latest/logs (raylet.out, "
+     "worker-*.err) for the first error, and at the kernel log there.",
+     "ray status; journalctl -k -g oom-kill; ls /tmp/ray/session_latest/logs", "Ray src/ray/gcs"},
+    {"ray-no-resources", software,
+     "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
+     "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "
+     "parallel size (*exceeds available GPUs|exceeds available GPUs",
+     "The job asks for more GPUs than Ray sees: a node has not joined the cluster, its container has no GPUs "
+     "(CUDA_VISIBLE_DEVICES), or another job holds them. Compare ray status with the size of tensor and pipeline "
+     "parallelism.",
+     "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
+    {"vllm-worker-ended",
+     unknown,
+     "Engine core initialization failed|EngineDeadError|Engine core proc * died|WorkerProc initialization "
+     "failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
+     "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
+     "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
+     "NCCL WARN of a worker before this line is the cause (memory of the GPU, a shared library, NCCL).",
+     "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head",
+     "vLLM vllm/v1/engine",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx"},
+    {"sglang-watchdog", unknown,
+     "Watchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The memory capacity is unbalanced|Rank 0 "
+     "scheduler is dead|detokenizer*died|Scheduler or DataParallelController * terminated|TokenizerManager*health "
+     "check failed",
+     "SGLang ends or complains because a scheduler process hangs or failed: a collective that does not finish, memory "
+     "of a GPU that another process holds (\"unbalanced\"), or an exception before this line. Look at the stack "
+     "(py-spy) and the first Traceback of all ranks.",
+     "nvidia-smi; py-spy dump --pid PID; grep -h Traceback LOG-OF-EVERY-RANK | head",
+     "SGLang python/sglang/srt/managers"},
+    {"pd-handshake", peer,
+     "Failed to connect to bootstrap server|bootstrap server*fail|Error fetching prefill*info|Could not fetch "
+     "prefill|Prefill server*not|Decode instance could be dead|Prefill instance could be dead|Request * timed out "
+     "after * in KVPoll|in KVPoll.Bootstrapping|in KVPoll.WaitingForInput|Losing connection with prefill instance|Lost "
+     "connection with prefill instance|Failed to send kv chunk|Session * failed*remote|NIXL handshake*failed|Releasing "
+     "expired KV blocks",
+     "In serving with separate prefill and decode instances one side does not answer the other: it ended or is "
+     "overloaded, its bootstrap address or port cannot be reached from here, or a transfer of the KV cache (Mooncake, "
+     "NIXL) failed before. Look at the log of the other instance for its first error, then at the port in the line.",
+     "ss -ltnp; ping -c 3 {peer}; grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
+     "SGLang python/sglang/srt/disaggregation, vLLM nixl_connector.py"},
+    {"mooncake-slow", unknown,
+     "Failed to complete transfers after|complete transfers after * seconds|Sync data transfer timeout|Timeout of * "
+     "slices|CQ stuck transfer group|CQ completion timeout diagnostic|submitSlicesOnPeer: timed out",
+     "A transfer of Mooncake did not finish in time: the path over RDMA between the two devices of the line loses "
+     "packets or does not exist, or the peer hangs or ended. Read the lines of rdma_endpoint and worker_pool before "
+     "it, and test with ib_write_bw between the two hosts with the same devices and GID index.",
+     "fabric-agentctl diagnose; env | grep MC_; ss -ltnp", "Mooncake mooncake-transfer-engine/src"},
+    {"mooncake-not-registered", host,
+     "Memory region not registered by any active device|Address not registered by any device|not registered by "
+     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Address not "
+     "registered. Unable|Device memory not registered",
+     "The buffer of this transfer is registered at no RDMA device: its registration failed before on this host "
+     "(\"Failed to register memory\": memlock, the limits max_mr_size of the NIC, GPU memory without nvidia_peermem or "
+     "DMA-BUF), no device is active, or it was freed.",
+     "ulimit -l; fabric-agentctl check --only memlock,gpudirect; ibv_devinfo -v | grep max_mr",
+     "Mooncake rdma_transport.cpp, NVSHMEM"},
+    {"mooncake-endpoint", peer,
+     "failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched qp|Failed to "
+     "modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port num|Failed to "
+     "modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
+     "found|Rejecting*handshake|Peer nic not found in that server|RDMA endpoint*handshake",
+     "Mooncake could not connect a queue pair to a device of the peer: the peer has another list of devices or none "
+     "that reaches this rail, its GID index or MTU does not fit (RTR), its process was restarted, or its handshake "
+     "port cannot be reached. Give both sides the same device list and MC_GID_INDEX, and read the log of the peer at "
+     "this time.",
+     "env | grep MC_; fabric-agentctl check --only gid,mtu; ss -ltnp", "Mooncake rdma_endpoint.cpp"},
+    {"mooncake-metadata-server", peer,
+     "Unable to connect*etcd|Failed to connect metadata server|Error from http client|EtcdStoragePlugin: "
+     "unable|RedisStoragePlugin: unable|HTTPStoragePlugin*fail|Failed to register RPC meta|Failed to register "
+     "rpc|Failed to connect to master|rpc*master*timeout|Master service*not reachable|metadata server*unreachable",
+     "Mooncake cannot reach its metadata server or master (etcd, Redis, HTTP): it does not run, the address in "
+     "MC_METADATA_SERVER or of the master is wrong, or a proxy (http_proxy) or firewall is between. TCP is used, not "
+     "RDMA.",
+     "curl -v http://{peer}; env | grep -iE 'MC_|MOONCAKE|proxy'; ss -ltnp", "Mooncake transfer_metadata_plugin.cpp"},
+    {"mooncake-store", software,
+     "NO_AVAILABLE_HANDLE|OBJECT_NOT_FOUND|NO_SPACE_LEFT*mooncake|Failed to allocate * memory for "
+     "segment|INVALID_REPLICA|Failed to mount segment|Segment*already exists|BatchPut*failed|No available "
+     "buffer*store|Failed to put*NO_",
+     "The store of Mooncake refused a request: it has no space left (raise the size of the segments that the clients "
+     "mount, or evict), the object was evicted or never written, or a segment of a client that ended. The network is "
+     "not at fault.",
+     "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
+    {"mori-control", peer,
+     "ReadMessageHeader failed|ReadMessageBody failed|mori*EOF|RecvExact failed|mori*Handshake|MORI-IO*failed",
+     "The peer closed the control connection (TCP) of MORI: its process failed or ended. EOF is not an error of the "
+     "network: look at the log of the peer for its first error.",
+     "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "ROCm MORI src/io"},
+    {"mori-no-gid", host,
+     "RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not found|no valid GID*found|failed to find valid gid|No valid "
+     "GID",
+     "An RDMA port has no RoCE v2 GID: its netdev has no IP address (or is down, or in another network namespace). "
+     "Give the interface of each RDMA port an address, and limit the devices to those with one (show_gids; the filter "
+     "of devices of the program).",
+     "fabric-agentctl check --only gid; ip -br addr; rdma link show", "ROCm MORI src/application/transport/rdma"},
+    {"nvshmem-exchange", peer,
+     "non-zero status: *allgather of|allgather of ipc handles failed|bootstrap*allgather failed|host/*allgather*failed",
+     "The exchange between the processes at the start of NVSHMEM broke: another process ended or its connection "
+     "closed. The status is of NVSHMEM, not an errno. Look at the log of the other processes for the first error, at "
+     "the versions of NVSHMEM on all hosts, and at the interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
+     "env | grep NVSHMEM; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/topo/topo.cpp"},
+    {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
+     "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
+     "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "
+     "of the heap (GPUDirect, NVSHMEM_SYMMETRIC_SIZE), a transport (IBGDA, IBRC), or the bootstrap.",
+     "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/host"},
+    {"nvshmem-heap", software,
+     "symmetric heap*exceeded|nvshmem_malloc*fail|nvshmem*cannot allocate*heap|NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of "
+     "memory|failed to allocate*symmetric|Heap is not symmetric|could not allocate symmetric",
+     "The symmetric heap of NVSHMEM is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE, leave GPU memory "
+     "free for it, and give all processes the same size. Registration at the NIC needs GPUDirect RDMA and room in "
+     "BAR1.",
+     "env | grep NVSHMEM; nvidia-smi -q -d MEMORY | grep -A 3 BAR1", "NVSHMEM src/host/mem"},
+    {"nvshmem-bootstrap", software,
+     "Bootstrap unable to load|Bootstrap failed to get symbol|Bootstrap plugin init failed|Bootstrap library dlopen "
+     "failed|Invalid bootstrap|bootstrap_loader_init|bootstrap*plugin*failed|bootstrap_init failed|Bootstrap plugin "
+     "preinit failed",
+     "NVSHMEM could not start the exchange between its processes: the library nvshmem_bootstrap_*.so of the chosen way "
+     "(NVSHMEM_BOOTSTRAP: MPI, PMI, UID) is missing in LD_LIBRARY_PATH or was built for another MPI, or the launcher "
+     "offers another PMI. UID needs an interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
+     "env | grep NVSHMEM; ldconfig -p | grep nvshmem_bootstrap; ip -br addr", "NVSHMEM src/host/bootstrap"},
+    {"nvshmem-device-state", software,
+     "IBGDA not enabled by host lib|device state*version|NVSHMEM device library version|NVSHMEM host "
+     "library*version|device_lib_version|Unable to find device lib|nvshmemx_cumodule_init|CUDA stack size limit has "
+     "been set",
+     "The device code of the program and the NVSHMEM host library do not belong together, or the code uses IBGDA and "
+     "the library runs without it: build both with one release, and set NVSHMEM_IB_ENABLE_IBGDA=1 if the program "
+     "(DeepEP) needs it.",
+     "env | grep NVSHMEM; ldd PROGRAM | grep nvshmem", "NVSHMEM src/host"},
+    {"nixl-rail", network,
+     "No rail*available|Failed to create rail|rail*failed to post|Failed to insert address for "
+     "rail|libfabric*rail*error|postXfer*failed on rail",
+     "The libfabric backend of NIXL could not use a rail (a network device): the provider refused it, or the address "
+     "of the peer is not valid there. Compare fi_info on both hosts and the devices of the container; the error of "
+     "libfabric is in the line.",
+     "fi_info -l; ls -l /dev/infiniband; env | grep -E 'FI_|NIXL'", "NIXL src/plugins/libfabric"},
+    {"nixl-usage", software,
+     "NIXL_ERR_INVALID_PARAM|NIXL_ERR_NOT_FOUND|NIXL_ERR_MISMATCH|NIXL_ERR_NOT_ALLOWED|NIXL_ERR_REPOST_ACTIVE|NIXL_ERR_"
+     "NOT_SUPPORTED",
+     "NIXL refused a call: a descriptor, agent or memory type that was not registered or does not match the other "
+     "side, or a backend (plugin) that is not installed. Look at NIXL_PLUGIN_DIR and the list of plugins; the metadata "
+     "must be exchanged after each registration. The network is not at fault.",
+     "env | grep NIXL; pip show nixl", "NIXL src/core"},
+};
+
+}  // namespace
+
+const std::span<const LineMessage> kTrainingMessages = kRows;
+
+}  // namespace fabric::lines
