@@ -454,7 +454,7 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   nic.mtu = 3000;
   look();
   EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
-  Changes changes = qos::restore(*kernel_, port, *originals, kFree);
+  Changes changes = qos::restore(*kernel_, port, {}, *originals, kFree);
   EXPECT_EQ(nic.mtu, 2000U);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_FALSE(changes.empty());
@@ -481,7 +481,7 @@ class PowerCycle : public PortManagerTest {
     auto originals = state::load_originals(tree_.path());
     EXPECT_TRUE(originals.ok());
     auto all = ports();
-    for (Port& port : all) qos::restore(*kernel_, port, *originals, kFree);
+    for (Port& port : all) qos::restore(*kernel_, port, {}, *originals, kFree);
     EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
     return qos::restore_of_absent(*originals, all);
   }
@@ -897,8 +897,8 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
   EXPECT_EQ(saved.mtu, 1500U);
   Port port = ports().at(0);
   for (const bool is_plan : {true, false}) {
-    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
-                                    : qos::restore(*kernel_, port, *originals, kFree);
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, {}, *originals, kFree)
+                                    : qos::restore(*kernel_, port, {}, *originals, kFree);
     const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
     ASSERT_NE(fec, changes.end());
     EXPECT_EQ(fec->outcome, Outcome::unsupported);
