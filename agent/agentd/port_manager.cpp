@@ -337,7 +337,7 @@ bool PortManager::is_idle(const std::string& id) {
   if (entry == nullptr) return true;
   const PortPolicy* wanted = policy_for(policy_, entry->port);
   const qos::Use use = environment_.in_use(entry->port);
-  return !use || (use.only_default_route && wanted != nullptr && wanted->front_end);
+  return !use || (use.is_front_end() && wanted != nullptr && wanted->front_end);
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

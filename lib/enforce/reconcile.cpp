@@ -345,7 +345,7 @@ class Pass {
       return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\"", WaitsFor::disruptive};
     if (terms_.disruptive == Disruptive::idle) {
       if (!in_use_) in_use_ = terms_.in_use(port_);
-      if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->only_default_route))
+      if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->is_front_end()))
         return Blocker{Outcome::pending, what + ", and " + in_use_->why, WaitsFor::idle_port};
     }
     if (terms_.window == Maintenance::closed)

@@ -302,10 +302,39 @@ TEST_F(RoceLag, ARevertWritesTheMembersOneAfterTheOther) {
     EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
     EXPECT_EQ(waits > 0, sleeps);
     for (SimNic* nic : {&eth0, &eth1}) {
-      nic->after_change = {};
+      nic->after_change = [](const std::string&) {};
       nic->link_up();
     }
+    terms.disruptive = Disruptive::idle;
   }
+}
+
+// fabric-agentctl may end before the link is back: the next program knows of the port, and of the link of the member.
+TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
+  terms.disruptive = Disruptive::now;
+  bool is_recorded = false;
+  eth0.after_change = [&](const std::string&) { is_recorded = is_recorded || kernel.root.exists(qos::Unsettled::kFile); };
+  const auto report = [](const std::string& what) { ADD_FAILURE() << what; };
+  qos::Unsettled first(tree.path(), report);
+  qos::Turns turns(kernel, first);
+  ports[1].ifindex = 7;
+  terms = turns.terms_for(ports[1], terms, std::chrono::steady_clock::now());
+  qos::reconcile(kernel, ports[1], roce(26, 3), terms, kSaveNowhere);
+  EXPECT_TRUE(is_recorded);
+  EXPECT_FALSE(eth0.carrier);
+  EXPECT_TRUE(first.contains(ports[1]));
+  qos::Unsettled next(tree.path(), report);
+  next.load();
+  EXPECT_TRUE(next.contains(ports[1]));
+  EXPECT_FALSE(next.contains(ports[2]));
+  // Another program adds a port: neither loses that of the other.
+  next.add(kernel.root, ports[2]);
+  first.remove(ports[1].id());
+  next.load();
+  EXPECT_FALSE(next.contains(ports[1]));
+  EXPECT_TRUE(next.contains(ports[2]));
+  next.remove(ports[2].id());
+  EXPECT_FALSE(kernel.root.exists(qos::Unsettled::kFile));
 }
 
 // A step of the class is reported as pending, but has taken the link down.
