@@ -33,6 +33,7 @@ PortManager::PortManager(Environment environment, Policy policy)
                  [this](const std::string& what) { errors_.once(what); }) {
   remember_published();
   unsettled_.load();
+  left_ = unsettled_.ids();
 }
 
 void PortManager::remember_published() {
@@ -119,7 +120,6 @@ std::vector<std::string> PortManager::rescan() {
     releases_.decide(taken, policy_);
     if (found.new_device || found.renamed || found.other_entry) fresh.push_back(id);
   }
-  if (!std::exchange(is_scanned_, true)) expect_links_left();
   return fresh;
 }
 
@@ -160,7 +160,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
   terms.wanted_of = wanted_of_bond();
-  entry.waits_for_member = !turns_.why_wait(entry.port, now).empty();
+  entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.port.qos;
   bool write_now = false;  // a conflict is over: its setting is written at once
@@ -216,12 +216,10 @@ qos::WantedOf PortManager::wanted_of_bond() {
   };
 }
 
-void PortManager::expect_links_left() {
-  for (const auto& [id, entry] : table_.entries()) {
-    if (!unsettled_.contains(entry.port)) continue;
-    left_.insert(id);
-    if (!entry.carrier.value_or(false)) turns_.restarted(entry.port, std::chrono::steady_clock::now());
-  }
+bool PortManager::must_wait_for_member(const Port& port, qos::Instant now) {
+  if (!port.is_member()) return false;
+  turns_.note_others(table_.ports(), now);
+  return !turns_.why_wait(port, now).empty();
 }
 
 bool PortManager::waits_for_member(const std::string& id) const {
@@ -257,7 +255,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
     results_.replace(id, {});
     return {};
   }
-  entry.waits_for_member = !turns_.why_wait(entry.port, now).empty();
+  entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   auto locked = lock(now);
   if (!locked) return locked.error();
@@ -306,7 +304,9 @@ Result<void> PortManager::settle(const std::string& id) {
 }
 
 Suspension::NextSteps PortManager::watch_confirm() {
-  Suspension::NextSteps next = suspension_.watch(config_, table_.ports(), turns_);
+  const std::vector<Port> ports = table_.ports();
+  if (std::ranges::any_of(ports, &Port::is_member)) turns_.note_others(ports, std::chrono::steady_clock::now());
+  Suspension::NextSteps next = suspension_.watch(config_, ports, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;
 }

@@ -85,8 +85,9 @@ class PortManager {
   Result<Fd> lock(qos::Instant now);
   // Terms::wanted_of: of a port that is being released, its originals; of one without an entry, nothing.
   qos::WantedOf wanted_of_bond();
-  // The links of the members of bonds that an earlier program of this boot has left without one are still restarting.
-  void expect_links_left();
+  // True if disruptive writes of the port wait for the link of another member of its bond, which we or fabric-agentctl
+  // have written.
+  bool must_wait_for_member(const Port& port, qos::Instant now);
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
   // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();
@@ -105,7 +106,6 @@ class PortManager {
   unsigned incomplete_scans_ = 0;  // in a row
   qos::Unsettled unsettled_;
   qos::Turns turns_{environment_.kernel, unsettled_};
-  bool is_scanned_ = false;
   std::set<std::string> left_;      // the ports that earlier programs have left unsettled, until their link is up
   std::set<std::string> restored_;  // those that a release or the end of an apply has written
   std::optional<qos::Instant> locked_out_since_{};

@@ -64,11 +64,22 @@ Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
   }
   terms.on_write = [this, now, begun = Clock::now(), had_link = has_carrier(kernel_, port)](
                        const Port& written, SettingId setting, bool disruptive) {
-    if (may_unsettle(setting, disruptive)) unsettled_.add(kernel_.root, written);
+    if (may_unsettle(setting, disruptive)) {
+      unsettled_.add(kernel_.root, written);
+      known_.insert(written.id());
+    }
     // A pass takes seconds with slow firmware.
     if (disruptive && had_link) restarted(written, now + (Clock::now() - begun));
   };
   return terms;
+}
+
+void Turns::note_others(const std::vector<Port>& ports, Instant now) {
+  unsettled_.load();
+  for (const Port& port : ports) {
+    if (!unsettled_.contains(port)) known_.erase(port.id());
+    else if (known_.insert(port.id()).second && !has_carrier(kernel_, port)) restarted(port, now);
+  }
 }
 
 void Turns::restarted(const Port& port, Instant now) {

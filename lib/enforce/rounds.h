@@ -29,14 +29,18 @@ class Turns {
   [[nodiscard]] std::string why_wait(const Port& port, Instant now);
   // The terms of a pass over the port: its writes are recorded, and while why_wait(), disruptive ones are pending.
   [[nodiscard]] Terms terms_for(const Port& port, Terms terms, Instant now);
-  // Another program has written the member, and its link is not back yet.
-  void restarted(const Port& port, Instant now);
+  // Call it at the start, and before passes while other programs may write: reads which of the ports they have left
+  // without a link. Each counts as restarting from its first call on.
+  void note_others(const std::vector<Port>& ports, Instant now);
 
  private:
+  void restarted(const Port& port, Instant now);
+
   Kernel& kernel_;
   Unsettled& unsettled_;
   const std::chrono::milliseconds patience_;
   std::map<std::string, std::map<std::string, Instant>> restarts_{};  // bond -> netdev of the member -> the write
+  std::set<std::string> known_{};                                     // ids of recorded ports, ours and others'
 };
 
 // One pass over a port, with the terms that terms_for() has made of the caller's.

@@ -48,6 +48,12 @@ bool Unsettled::contains(const Port& port) const {
   return device != nullptr && *device == port.ifindex;
 }
 
+std::set<std::string> Unsettled::ids() const {
+  std::set<std::string> out;
+  for (const auto& [id, device] : ports_) out.insert(id);
+  return out;
+}
+
 Result<state::Devices> Unsettled::read() const {
   const auto root = Root::open(directory_);
   if (!root) return root.error();

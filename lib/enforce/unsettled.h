@@ -26,6 +26,7 @@ class Unsettled {
   void remove(const std::string& id);
   // False for another device of the same name: its thresholds are new.
   [[nodiscard]] bool contains(const Port& port) const;
+  [[nodiscard]] std::set<std::string> ids() const;
 
  private:
   Result<state::Devices> read() const;

@@ -165,10 +165,7 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
 Pacing::Pacing(Machine& machine, const Node& node, const std::string& directory, Output& output)
     : unsettled(directory, [&output](const std::string& what) { fail(output, kFailure, what); }),
       turns(machine.kernel, unsettled) {
-  unsettled.load();
-  for (const Port& port : node.ports)
-    if (unsettled.contains(port) && !port.carrier.value_or(false))
-      turns.restarted(port, std::chrono::steady_clock::now());
+  turns.note_others(node.ports, std::chrono::steady_clock::now());
 }
 
 Result<void> must_be_host(const Options& options) {
