@@ -1584,8 +1584,9 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   look(b);
   EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
   second.link_up();
-  now_ += seconds(60);
 
+  manager_.emplace(environment, policy);  // watch_confirm() has the real clock
+  manager_->rescan();
   confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), seconds(3'600), policy,
                                           confirm::digest(wanted_config(policy)));
   for (const Port& port : environment.scan(policy).ports)

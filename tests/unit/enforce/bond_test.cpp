@@ -317,7 +317,6 @@ TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
   const auto report = [](const std::string& what) { ADD_FAILURE() << what; };
   qos::Unsettled first(tree.path(), report);
   qos::Turns turns(kernel, first);
-  ports[1].ifindex = 7;
   terms = turns.terms_for(ports[1], terms, std::chrono::steady_clock::now());
   qos::reconcile(kernel, ports[1], roce(26, 3), terms, kSaveNowhere);
   EXPECT_TRUE(is_recorded);
