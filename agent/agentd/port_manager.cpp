@@ -167,8 +167,8 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   do {
     Changes changes;
     if (is_enforcing())
-      changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now),
-                               save);
+      changes =
+          qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
 
     const bool gone = contains(changes, ENODEV, &Change::code);
@@ -264,8 +264,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
                          .disruptive = policy_.disruptive,
                          .window = maintenance_now(environment_, policy_),
                          .wanted_of = wanted_of_bond()};
-  if (suspension_.reason().empty() &&
-      releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))
+  if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))
     restored_.insert(id);
   entry.changed = !(entry.port.qos == before);
   return {};

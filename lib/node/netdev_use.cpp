@@ -203,8 +203,7 @@ bool forwards(const Root& root, const std::string& netdev, bool v6) {
 // A device outside the stack that leads to a container or guest; null: there is none.
 const rtnl::Link* device_of_guest(const Stack& stack) {
   return find_where(stack.links, [&](const rtnl::Link& link) {
-    const bool is_pair = (link.kind == "veth" || link.kind == "netkit") && link.lower_elsewhere;
-    return (is_pair || link.kind == "tun") && !stack.has(link.ifindex) && link.carrier != false;
+    return (link.is_peer_elsewhere || link.kind == "tun") && !stack.has(link.ifindex) && link.carrier != false;
   });
 }
 

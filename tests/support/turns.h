@@ -15,12 +15,10 @@ struct FreeTurns : qos::Turns {
 };
 
 // confirm::revert() that never sleeps.
-inline Changes revert(Kernel& kernel, std::vector<Port>& ports, confirm::Record& record,
-                      const confirm::BootMoment& now, const qos::UseCheck& in_use,
-                      confirm::Share share = confirm::Share::all) {
+inline Changes revert(Kernel& kernel, std::vector<Port>& ports, confirm::Record& record, const confirm::BootMoment& now,
+                      const qos::UseCheck& in_use, confirm::Share share = confirm::Share::all) {
   FreeTurns turns(kernel);
-  return confirm::revert(kernel, ports, record, now,
-                         {.in_use = in_use, .turns = turns, .sleep = {}, .share = share});
+  return confirm::revert(kernel, ports, record, now, {.in_use = in_use, .turns = turns, .sleep = {}, .share = share});
 }
 
 }  // namespace fabric::test

@@ -39,9 +39,9 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   Node node = scan_for_writing(*machine);
   Output unread;  // the starter has ended
   Pacing pacing(*machine, node, options.root, unread);
-  const auto changes = confirm::lapse(
-      options.root, machine->kernel, node.ports, **record,
-      {.in_use = qos::ask_kernel(machine->kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
+  const auto changes =
+      confirm::lapse(options.root, machine->kernel, node.ports, **record,
+                     {.in_use = qos::ask_kernel(machine->kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
   if (!changes) return kRetry;
   settle(machine->kernel, node, *changes, pacing.unsettled, unread);
   if (is_pending(**record)) return pause.after(*changes);

@@ -134,8 +134,8 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
   for (const Port& port : node.ports) {
     // A step of a class of traffic is written, too, and reported as pending.
     const bool written = unsettled.contains(port) || std::ranges::any_of(changes, [&](const Change& change) {
-      return change.port == port.id() && was_written(change) && change.disruptive;
-    });
+                           return change.port == port.id() && was_written(change) && change.disruptive;
+                         });
     if (written && port.carrier.value_or(false) && !qos::has_carrier(kernel, port)) ports.push_back(&port);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);

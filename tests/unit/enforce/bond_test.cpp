@@ -313,7 +313,9 @@ TEST_F(RoceLag, ARevertWritesTheMembersOneAfterTheOther) {
 TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
   terms.disruptive = Disruptive::now;
   bool is_recorded = false;
-  eth0.after_change = [&](const std::string&) { is_recorded = is_recorded || kernel.root.exists(qos::Unsettled::kFile); };
+  eth0.after_change = [&](const std::string&) {
+    is_recorded = is_recorded || kernel.root.exists(qos::Unsettled::kFile);
+  };
   const auto report = [](const std::string& what) { ADD_FAILURE() << what; };
   qos::Unsettled first(tree.path(), report);
   qos::Turns turns(kernel, first);

@@ -270,8 +270,8 @@ TEST_F(NetdevUse, ABridgeWithAGuest) {
   ip("link set veth0 nomaster");
 }
 
-// Calico and others: the host routes the packets of pods; nothing is above the port. A rail that has its own prefix and a
-// table for its own address is not used, although IP forwarding is on everywhere.
+// Calico and others: the host routes the packets of pods; nothing is above the port. A rail that has its own prefix and
+// a table for its own address is not used, although IP forwarding is on everywhere.
 TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
   ASSERT_TRUE(ip("addr add 10.77.0.1/31 dev use0"));
   if (!sysctl("ipv4/conf/use0/forwarding", "1")) GTEST_SKIP() << "/proc/sys is read-only";
