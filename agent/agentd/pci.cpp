@@ -89,8 +89,13 @@ int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto trial = confirm::load(environment.directory);
   if (!trial) worst = failed(environment, trial.error());
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
+    qos::Unsettled none({}, {});  // MRRS leaves the links alone
+    qos::Turns turns(environment.kernel, none);
     const auto restored = confirm::lapse(environment.directory, environment.kernel, node.ports, **trial,
-                                         qos::ask_kernel(environment.kernel), confirm::Share::sys_admin);
+                                         {.in_use = qos::ask_kernel(environment.kernel),
+                                          .turns = turns,
+                                          .sleep = {},
+                                          .share = confirm::Share::sys_admin});
     if (restored) worst = report(environment, *restored);
     else worst = failed(environment, restored.error());
   }

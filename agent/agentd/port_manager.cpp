@@ -3,7 +3,7 @@
 
 #include "agentd/schedule.h"
 #include "base/find.h"
-#include "enforce/rounds.h"
+#include "enforce/restore.h"
 #include "enforce/sysctl.h"
 #include "judge/rule.h"
 
@@ -20,12 +20,6 @@ static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, s
   return std::min(pause, longest);
 }
 
-// Whether the pass may have changed what the driver computes from the link: Driver::settle.
-static bool may_unsettle(const Change& change) {
-  const bool counts = change.disruptive || change.setting == SettingId::pfc || change.setting == SettingId::mtu;
-  return counts && (was_written(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored);
-}
-
 PortManager::PortManager(Environment environment, Policy policy)
     : environment_(std::move(environment)),
       policy_(std::move(policy)),
@@ -35,9 +29,11 @@ PortManager::PortManager(Environment environment, Policy policy)
       originals_(environment_, errors_),
       releases_(environment_, errors_, results_),
       suspension_(environment_, errors_),
-      unsettled_(environment_, errors_) {
+      unsettled_(environment_.read_only ? "" : environment_.directory,
+                 [this](const std::string& what) { errors_.once(what); }) {
   remember_published();
   unsettled_.load();
+  left_ = unsettled_.ids();
 }
 
 void PortManager::remember_published() {
@@ -115,7 +111,6 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
-      unsettled_.new_device(taken);
       std::string what = "found on " + taken.netdev;
       if (taken.netdev.empty()) what = "found without a netdev";
       if (const std::string why = why_unmanageable(taken); !why.empty()) what += "; unmanaged: " + why;
@@ -164,32 +159,22 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  const std::string link_wait = this->link_wait(entry, now);
-  entry.waits_for_member = !link_wait.empty();
-  if (entry.waits_for_member) {
-    terms.disruptive = Disruptive::idle;
-    terms.in_use = [&link_wait](const Port&) { return qos::Use{link_wait}; };
-  }
-  const bool had_link = entry.carrier.value_or(false);
-  bool keeps_unsettled = unsettled_.contains(id);
-  const qos::SaveOriginal save = [this](const Port& port, const Qos& before) {
-    unsettled_.add(port);
-    return originals_.save(port, before);
-  };
+  terms.wanted_of = wanted_of_bond();
+  entry.waits_for_member = must_wait_for_member(entry.port, now);
+  const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.port.qos;
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
-    if (is_enforcing()) changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, terms, save);
+    if (is_enforcing())
+      changes =
+          qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
 
     const bool gone = contains(changes, ENODEV, &Change::code);
     const bool lost = contains(changes, true, &Change::is_lost);
     entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
     entry.changed = !(entry.port.qos == before);
-    if (had_link && qos::is_restarted(changes)) entry.restarted = now;
-    keeps_unsettled = keeps_unsettled || std::ranges::any_of(changes, may_unsettle);
-    if (!keeps_unsettled) unsettled_.remove(id);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
     const bool again = std::exchange(entry.answered_enodev, gone);
@@ -212,16 +197,29 @@ std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::str
   return pause_after(entry->cut_short, policy_.reread);
 }
 
-std::string PortManager::link_wait(const PortEntry& entry, qos::Instant now) {
-  if (policy_.disruptive != Disruptive::now || !entry.port.is_member()) return {};
-  for (const auto& [id, other] : table_.entries()) {
-    if (&other == &entry || !other.port.is_member() || other.port.bond != entry.port.bond || !other.restarted) continue;
-    const auto passed = now - *other.restarted;
-    if (passed >= qos::kMemberPatience) continue;
-    if (passed < qos::kMemberPause || !qos::has_carrier(environment_.kernel, other.port))
-      return "the link of " + other.port.netdev + ", of the same bond, restarts";
-  }
-  return {};
+qos::WantedOf PortManager::wanted_of_bond() {
+  return [this](const Port& other) -> std::optional<Qos> {
+    const auto& entries = table_.entries();
+    const auto found = std::ranges::find_if(entries, [&](const auto& each) {
+      const Port& port = each.second.port;
+      return port.rdma == other.rdma && port.number == other.number && port.netdev == other.netdev;
+    });
+    if (found == entries.end()) return std::nullopt;
+    const auto& [id, entry] = *found;
+    if (const PortPolicy* wanted = policy_for(policy_, entry.port)) return wanted->want;
+    if (!releases_.is_restoring(id)) return std::nullopt;
+    auto originals = state::load_originals(environment_.directory);
+    if (!originals) return std::nullopt;
+    const auto original = state::find_original(*originals, entry.port);
+    if (original == originals->end()) return Qos{};
+    return original->second;
+  };
+}
+
+bool PortManager::must_wait_for_member(const Port& port, qos::Instant now) {
+  if (!port.is_member()) return false;
+  turns_.note_others(table_.ports(), now);
+  return !turns_.why_wait(port, now).empty();
 }
 
 bool PortManager::waits_for_member(const std::string& id) const {
@@ -231,10 +229,13 @@ bool PortManager::waits_for_member(const std::string& id) const {
 
 std::vector<std::string> PortManager::links_recovered() {
   std::vector<std::string> out = table_.links_recovered();
-  for (std::string& id : unsettled_.left_with_link(table_)) {
-    if (policy_.mode == Mode::enforce) restored_.insert(id);
-    out.push_back(std::move(id));
-  }
+  std::erase_if(left_, [&](const std::string& id) {
+    const PortEntry* entry = find_in(table_.entries(), id);
+    if (entry == nullptr || !entry->carrier.value_or(false)) return false;
+    // Nothing will announce the link. Another device has new thresholds.
+    if (unsettled_.contains(entry->port)) out.push_back(id);
+    return true;
+  });
   return out;
 }
 
@@ -254,15 +255,18 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
     results_.replace(id, {});
     return {};
   }
-  entry.waits_for_member = !link_wait(entry, now).empty();
+  entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   auto locked = lock(now);
   if (!locked) return locked.error();
-  if (suspension_.reason().empty() && releases_.restore(entry.port, policy_, now)) {
+  const Qos before = entry.port.qos;
+  const qos::Terms terms{.in_use = environment_.in_use,
+                         .disruptive = policy_.disruptive,
+                         .window = maintenance_now(environment_, policy_),
+                         .wanted_of = wanted_of_bond()};
+  if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))
     restored_.insert(id);
-    unsettled_.add(entry.port);
-    if (entry.carrier.value_or(false)) entry.restarted = now;
-  }
+  entry.changed = !(entry.port.qos == before);
   return {};
 }
 
@@ -285,8 +289,10 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 Result<void> PortManager::settle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
   if (entry == nullptr) return {};
+  unsettled_.load();  // fabric-agentctl may have written the port
   const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
-  if (!is_enforced && !restored_.contains(id)) return {};
+  const bool is_left = policy_.mode == Mode::enforce && unsettled_.contains(entry->port);
+  if (!is_enforced && !is_left && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
   auto settled = qos::settle(environment_.kernel, entry->port);
@@ -297,10 +303,10 @@ Result<void> PortManager::settle(const std::string& id) {
 }
 
 Suspension::NextSteps PortManager::watch_confirm() {
-  Suspension::NextSteps next = suspension_.watch(config_, table_.ports());
+  const std::vector<Port> ports = table_.ports();
+  if (std::ranges::any_of(ports, &Port::is_member)) turns_.note_others(ports, std::chrono::steady_clock::now());
+  Suspension::NextSteps next = suspension_.watch(config_, ports, turns_);
   restored_.insert(next.written.begin(), next.written.end());
-  for (const std::string& id : next.written)
-    if (const PortEntry* entry = table_.find(id)) unsettled_.add(entry->port);
   return next;
 }
 
@@ -330,7 +336,7 @@ bool PortManager::is_idle(const std::string& id) {
   if (entry == nullptr) return true;
   const PortPolicy* wanted = policy_for(policy_, entry->port);
   const qos::Use use = environment_.in_use(entry->port);
-  return !use || (use.only_default_route && wanted != nullptr && wanted->front_end);
+  return !use || (use.is_front_end() && wanted != nullptr && wanted->front_end);
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

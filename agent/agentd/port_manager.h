@@ -8,7 +8,7 @@
 #include "agentd/originals.h"
 #include "agentd/releases.h"
 #include "agentd/suspension.h"
-#include "agentd/unsettled.h"
+#include "enforce/rounds.h"
 #include "policy/config.h"
 
 namespace fabric::agentd {
@@ -43,7 +43,7 @@ class PortManager {
   // The other ports of the port's bond, if the last pass has changed the port: what they wait for may be done.
   [[nodiscard]] std::vector<std::string> waiting_for(const std::string& id) const;
   // True if disruptive writes of the port wait for the link of another member of its bond: call reconcile_port() again
-  // soon. Only with disruptive = "now"; two members must not be without a link at the same time.
+  // soon. Two members must not be without a link at the same time.
   [[nodiscard]] bool waits_for_member(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
@@ -83,8 +83,11 @@ class PortManager {
   Result<void> release(PortEntry& entry, qos::Instant now);
   // Takes the write lock; in audit mode takes none.
   Result<Fd> lock(qos::Instant now);
-  // Why a disruptive write of the port waits for another member of its bond; empty: it does not.
-  std::string link_wait(const PortEntry& entry, qos::Instant now);
+  // Terms::wanted_of: of a port that is being released, its originals; of one without an entry, nothing.
+  qos::WantedOf wanted_of_bond();
+  // True if disruptive writes of the port wait for the link of another member of its bond, which we or fabric-agentctl
+  // have written.
+  bool must_wait_for_member(const Port& port, qos::Instant now);
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
   // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();
@@ -101,7 +104,9 @@ class PortManager {
   Publisher publisher_;
   std::string config_error_;
   unsigned incomplete_scans_ = 0;  // in a row
-  Unsettled unsettled_;
+  qos::Unsettled unsettled_;
+  qos::Turns turns_{environment_.kernel, unsettled_};
+  std::set<std::string> left_;      // the ports that earlier programs have left unsettled, until their link is up
   std::set<std::string> restored_;  // those that a release or the end of an apply has written
   std::optional<qos::Instant> locked_out_since_{};
 };

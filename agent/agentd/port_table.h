@@ -32,11 +32,10 @@ struct PortEntry {
   Arrival arrival = Arrival::appeared;
   std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};
-  bool answered_enodev = false;             // in the last pass, although the netdev exists
-  unsigned cut_short = 0;                   // passes in a row that could not read the port to their end
-  std::optional<qos::Instant> restarted{};  // time of the last disruptive write of a port with a link
-  bool waits_for_member = false;            // in the last pass: for the link of another member of the bond
-  bool changed = false;                     // the last pass has read other values than the one before
+  bool answered_enodev = false;   // in the last pass, although the netdev exists
+  unsigned cut_short = 0;         // passes in a row that could not read the port to their end
+  bool waits_for_member = false;  // in the last pass: for the link of another member of the bond
+  bool changed = false;           // the last pass has read other values than the one before
   std::optional<bool> carrier{};
   std::optional<uint32_t> carrier_downs{};
 };

@@ -56,7 +56,7 @@ bool Releases::is_restoring(const std::string& id) const {
   return state != nullptr && *state == State::restoring;
 }
 
-bool Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
+bool Releases::restore(Port& port, const qos::Terms& terms, qos::Instant now) {
   const std::string id = port.id();
   Retry& retry = retries_[id];
   if (now < retry.next) return false;
@@ -65,10 +65,7 @@ bool Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
     errors_.once(originals.error().text() + "; the restore of " + id + " waits until the file is repaired or removed");
     return false;
   }
-  const Changes changes = qos::restore(environment_.kernel, port, *originals,
-                                       {.in_use = environment_.in_use,
-                                        .disruptive = policy.disruptive,
-                                        .window = maintenance_now(environment_, policy)});
+  const Changes changes = qos::restore(environment_.kernel, port, {}, *originals, terms);
   if (auto saved = state::save_originals(environment_.directory, *originals); !saved)
     errors_.once(saved.error().text());
   Results::OfPort left;

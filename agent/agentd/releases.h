@@ -27,7 +27,7 @@ class Releases {
   [[nodiscard]] bool is_restoring(const std::string& id) const;
   // Restores the original settings of a port that is_restoring(), as far as they may be written now. Settings that are
   // refused are tried again after a while. The caller holds the lock. True if a setting was written.
-  bool restore(Port& port, const Policy& policy, qos::Instant now);
+  bool restore(Port& port, const qos::Terms& terms, qos::Instant now);
 
  private:
   enum class State : uint8_t {

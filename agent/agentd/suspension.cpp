@@ -46,7 +46,7 @@ bool Suspension::refresh(const std::string& config) {
   return reason_ != before;
 }
 
-Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present) {
+Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present, qos::Turns& turns) {
   NextSteps next;
   const bool was_unread = std::exchange(is_unread_, false);
   next.changed = refresh(config);
@@ -80,7 +80,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
       next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return next;
   }
-  const auto pause = revert(**record, present, next);
+  const auto pause = revert(**record, present, turns, next);
   if (confirm::is_pending(**record) || !(*record)->is_restored()) next.again = pause;
   next.changed = refresh(config) || next.changed;
   return next;
@@ -126,10 +126,12 @@ Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
   return {};
 }
 
-std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next) {
+std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, qos::Turns& turns,
+                                             NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
-  const auto changes =
-      confirm::lapse(environment_.directory, environment_.kernel, present, record, environment_.in_use);
+  // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.
+  const auto changes = confirm::lapse(environment_.directory, environment_.kernel, present, record,
+                                      {.in_use = environment_.in_use, .turns = turns, .sleep = {}});
   if (!changes) {
     errors_.once(changes.error().text());
     return kRetry;

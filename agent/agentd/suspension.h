@@ -32,7 +32,7 @@ class Suspension {
   };
   // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Settings
   // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
-  NextSteps watch(const std::string& config, std::vector<Port> present);
+  NextSteps watch(const std::string& config, std::vector<Port> present, qos::Turns& turns);
 
   // Removes the record of a reverted apply: a reload confirms its configuration. If that fails, the reason is logged,
   // and watch() tries again.
@@ -49,7 +49,8 @@ class Suspension {
   // Removes the record that `dropped_` names.
   Result<void> drop_reverted(std::chrono::milliseconds patience);
   // Restores the previous settings and logs the result. Returns the pause before the next call.
-  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, NextSteps& next);
+  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, qos::Turns& turns,
+                                   NextSteps& next);
 
   Environment& environment_;
   ErrorLog& errors_;

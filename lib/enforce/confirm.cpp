@@ -188,19 +188,20 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
-               const qos::UseCheck& in_use, Share share) {
-  Changes all;
+               const RevertTerms& how) {
   // An apply that did not wait for the maintenance window is reverted without waiting for it.
   // It wrote a port with the default route only if the operator's entry names the port.
-  const qos::Terms terms{
-      .in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open, .front_end = true};
-  for (Port& port : ports) {
-    auto entry = state::find_original(record.before, port);
-    if (entry == record.before.end()) continue;
+  const qos::Terms terms{.in_use = how.in_use,
+                         .disruptive = record.disruptive,
+                         .window = qos::Maintenance::open,
+                         .front_end = true,
+                         .wanted_of = qos::saved_settings(ports, record.before)};
+  const auto restore = [&](Port& port, const qos::Complete& complete) -> Changes {
+    const auto entry = state::find_original(record.before, port);
+    if (entry == record.before.end()) return {};
     Qos wanted = entry->second;
-    if (share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
-    const Changes changes = qos::write_back(kernel, port, wanted, terms);
-    all.insert(all.end(), changes.begin(), changes.end());
+    if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
+    Changes changes = qos::write_back(kernel, port, wanted, complete(terms));
     // The writes that are left may overwrite what reads back now (ice: the last DSCP takes ETS and PFC along).
     const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
     Keys restored, at_risk;
@@ -209,9 +210,11 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
       else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
     }
     state::forget(record.before, port, restored & ~at_risk);
-  }
+    return changes;
+  };
+  Changes all = qos::write_in_rounds(how.turns, ports, restore, how.sleep);
   qos::SysctlValues host = record.sysctl;
-  if (share == Share::sys_admin)
+  if (how.share == Share::sys_admin)
     std::erase_if(host, [](const auto& each) {
       const qos::Sysctl* row = qos::find_sysctl(each.first);
       return row == nullptr || !row->sys_admin;
@@ -225,22 +228,22 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
   const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
   const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
   const bool gives_up = overdue >= kPatience && !contains(all, Outcome::pending, &Change::outcome);
-  if (gives_up && share == Share::all)
+  if (gives_up && how.share == Share::all)
     for (Change& change : qos::restore_of_absent(record.before, ports)) {
       change.outcome = Outcome::refused;
       change.code = ENODEV;
       change.detail = "the card has been gone for 10 minutes";
       all.push_back(std::move(change));
     }
-  if (is_pending(record) && (record.is_restored() || (gives_up && share == Share::all)))
+  if (is_pending(record) && (record.is_restored() || (gives_up && how.share == Share::all)))
     record.reverted = time_text(std::time(nullptr));
   return all;
 }
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      const qos::UseCheck& in_use, Share share) {
+                      const RevertTerms& how) {
   const bool is_empty = record.is_restored();  // before revert() removes restored settings
-  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use, share);
+  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), how);
   if (is_empty) {
     if (auto removed = remove(directory); !removed) return removed.error();
   } else if (auto saved = save(directory, record); !saved) {

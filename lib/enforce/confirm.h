@@ -3,7 +3,7 @@
 // one file. At the deadline the guard process, agentd, or agentd's first start after a reboot restores them.
 #pragma once
 
-#include "enforce/reconcile.h"
+#include "enforce/rounds.h"
 #include "enforce/sysctl.h"
 #include "node/state.h"
 #include "policy/policy.h"
@@ -67,17 +67,24 @@ enum class Share : uint8_t {
   sys_admin,  // only what requires CAP_SYS_ADMIN: MRRS, and sysctls with Sysctl::sys_admin
 };
 
+// The conditions of a restore of the previous settings.
+struct RevertTerms {
+  qos::UseCheck in_use;
+  qos::Turns& turns;
+  qos::Sleep sleep;  // waits for the link of a member of a bond (write_in_rounds()); null: call again instead
+  Share share = Share::all;
+};
+
 // Restores the previous settings. What reads back as before is removed from the record, once no write that is left can
 // change it again (Op::reach), and nothing else: what is busy, absent or refused stays for the next call, or for a
 // process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the boot, if
 // nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay in the
 // record.
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
-               const qos::UseCheck& in_use, Share share = Share::all);
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now, const RevertTerms& how);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      const qos::UseCheck& in_use, Share share = Share::all);
+                      const RevertTerms& how);
 
 // The pause before the next lapse(): a second while ports are busy or absent; doubled, up to a minute, while settings
 // are refused, because each try of a disruptive write may stop traffic.

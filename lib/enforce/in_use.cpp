@@ -71,9 +71,11 @@ Use is_in_use(Kernel& kernel, const Port& port) {
   }
   if (!known) return unknown(port.rdma + " is not listed by RDMA netlink");
   if (std::string why = sessions_over(kernel, port); !why.empty()) return {std::move(why)};
-  std::string route = default_route_of(kernel, port);
-  const bool has_route = !route.empty();
-  return {std::move(route), has_route};
+  if (std::string route = default_route_of(kernel, port); !route.empty())
+    return {.why = std::move(route), .only_default_route = true};
+  std::string forwarding = forwarding_over(kernel, port);
+  const bool forwards = !forwarding.empty();
+  return {.why = std::move(forwarding), .only_forwarding = forwards};
 }
 
 UseCheck ask_kernel(Kernel& kernel) {
@@ -91,7 +93,8 @@ UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
     const auto last = seen->find(port.id());
     if (last == seen->end() || now - last->second >= hold) return use;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
-    return {"the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s", true};
+    return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
+            .only_default_route = true};
   };
 }
 

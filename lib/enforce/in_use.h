@@ -15,6 +15,9 @@ namespace fabric::qos {
 struct Use {
   std::string why{};
   bool only_default_route = false;  // the machine's default route is the only user
+  bool only_forwarding = false;     // containers or guests whose packets the host routes are the only users
+  // An entry with front_end = true says that the port is for such traffic.
+  [[nodiscard]] bool is_front_end() const { return only_default_route || only_forwarding; }
   explicit operator bool() const { return !why.empty(); }
 };
 
@@ -50,7 +53,8 @@ class UseCheck {
 // - a bridge or Open vSwitch above it with another member,
 // - a device above it in another network namespace (a container's macvlan, ipvlan or VLAN),
 // - an established TCP session of this host over it or a device above it,
-// - the machine's default route (default_route_of()).
+// - the machine's default route (default_route_of()),
+// - containers or guests whose packets the host routes over it (forwarding_over()).
 // What cannot be determined counts as a user: a job may be running.
 Use is_in_use(Kernel& kernel, const Port& port);
 

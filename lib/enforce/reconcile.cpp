@@ -64,14 +64,7 @@ class Pass {
         want_(expected_of(driver_, want, {})),
         others_(others_of_bond(kernel.root, port)) {
     keys_ = keys_wanted();
-    const Keys own = own_keys(port_);
-    for (const Setting& setting : kSettings)
-      if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
-        foreign_[index(setting.id)] = !others_.empty() && !has_key(own, setting.id) && has_value(setting, want_);
-    if (foreign_.none()) others_.clear();
-    const bool tagged = has_vlan(kernel.root, port.netdev);
-    for (size_t i = 0; i < std::max<size_t>(1, others_.size()); ++i)
-      guards_.emplace_back(driver_, policy_, keys_ | foreign_, tagged);
+    add_guards();
     for (const Setting& setting : kSettings)
       if (has_key(keys_, setting.id)) rows_.push_back({&setting, &op_of(driver_, setting.id)});
   }
@@ -112,6 +105,28 @@ class Pass {
   }
 
  private:
+  // One guard; of a bond one for each member. It sees the settings of the class that belong to the other port, and the
+  // values that are wanted of that port.
+  void add_guards() {
+    for (const Port& other : others_) {
+      Qos& combined = combined_.emplace_back(policy_);
+      if (terms_.wanted_of)
+        if (const auto want = terms_.wanted_of(other)) {
+          const Keys theirs = own_keys(other) & ~own_keys(port_);
+          for (const Setting& setting : kSettings)
+            if (has_key(theirs, setting.id)) copy_value(setting, *want, combined);
+        }
+      const Keys wanted = keys_of(expected_of(driver_, combined, {})) & ~own_keys(port_);
+      for (const Setting& setting : kSettings)
+        if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
+          foreign_[index(setting.id)] = foreign_[index(setting.id)] || has_key(wanted, setting.id);
+    }
+    if (foreign_.none()) others_.clear();
+    if (others_.empty()) combined_ = {policy_};
+    const bool tagged = has_vlan(kernel_.root, port_.netdev);
+    for (const Qos& combined : combined_) guards_.emplace_back(driver_, combined, keys_ | foreign_, tagged);
+  }
+
   // DCBX returns to the firmware, or the firmware's LLDP agent starts: they refuse every change afterwards.
   [[nodiscard]] bool is_handover(SettingId id) const {
     return (id == SettingId::dcbx && want_.dcbx == Dcbx::firmware) ||
@@ -198,6 +213,7 @@ class Pass {
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.wanted.set(index(other.setting->id));
+    if (terms_.on_write) terms_.on_write(port_, row.setting->id, is_disruptive(row));
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;
@@ -284,11 +300,12 @@ class Pass {
       }
       Reading seen = have_;
       update(seen, foreign_have_[i], foreign_);
-      const Qos want = expected_of(driver_, policy_, seen);
+      const Qos want = expected_of(driver_, combined_[i], seen);
       // A plan also shows the writes that wait for those of the other ports.
       if (dry_run_)
         for (const Setting& setting : kSettings)
-          if (has_key(foreign_, setting.id) && has_value(setting, seen.values)) copy_value(setting, want, seen.values);
+          if (has_key(foreign_, setting.id) && has_value(setting, seen.values) && has_value(setting, want))
+            copy_value(setting, want, seen.values);
       guards_[i].update(seen, want, others_[i].is_member() ? others_[i].netdev : port_.netdev);
     }
   }
@@ -328,7 +345,7 @@ class Pass {
       return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\"", WaitsFor::disruptive};
     if (terms_.disruptive == Disruptive::idle) {
       if (!in_use_) in_use_ = terms_.in_use(port_);
-      if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->only_default_route))
+      if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->is_front_end()))
         return Blocker{Outcome::pending, what + ", and " + in_use_->why, WaitsFor::idle_port};
     }
     if (terms_.window == Maintenance::closed)
@@ -523,7 +540,8 @@ class Pass {
   std::vector<Port> others_;           // others_of_bond(), if the policy has settings of the class that are theirs
   Keys foreign_;                       // these settings
   std::vector<Reading> foreign_have_;  // of each of others_
-  std::vector<TrafficGuard> guards_;   // one; of a bond one for each member
+  std::vector<Qos> combined_;          // of each guard: `policy_` with the wanted values of others_[i] for foreign_
+  std::vector<TrafficGuard> guards_;
   std::vector<Row> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading

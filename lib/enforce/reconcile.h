@@ -17,6 +17,9 @@ namespace fabric::qos {
 // While the maintenance window is closed, disruptive writes wait.
 enum class Maintenance : uint8_t { closed, open };
 
+// The wanted settings of another port of the same bond; nullopt: unknown.
+using WantedOf = std::function<std::optional<Qos>(const Port&)>;
+
 // The conditions of a write.
 struct Terms {
   UseCheck in_use;
@@ -30,6 +33,11 @@ struct Terms {
   std::function<bool(SettingId)> in_conflict{};
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
+  // RoCE's class of a bond is spread over its ports: the mark is the bond's, the map and PFC are the members'. What
+  // this does not know counts as wanted as for the port itself. Null: it knows nothing.
+  WantedOf wanted_of{};
+  // Called before each write, with whether it is disruptive. Null: not called.
+  std::function<void(const Port&, SettingId, bool disruptive)> on_write{};
 };
 
 // Called before the first write of a port, with the values read before it, and again for settings that appear later;

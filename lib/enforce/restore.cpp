@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/restore.h"
 
+#include "enforce/rounds.h"
+
 namespace fabric::qos {
 namespace {
 
@@ -20,10 +22,19 @@ void add_unknown(const Port& port, const state::Original& original, Changes& out
 
 }  // namespace
 
-Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms terms) {
+WantedOf saved_settings(const std::vector<Port>& all, state::Originals& saved) {
+  return wanted_among(all, [&saved](const Port& other) -> std::optional<Qos> {
+    const auto entry = state::find_original(saved, other);
+    if (entry == saved.end()) return Qos{};
+    return entry->second;
+  });
+}
+
+Changes restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals, Terms terms) {
   const auto entry = state::find_original(originals, port);
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
+  if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
   Changes changes = write_back(kernel, port, entry->second, terms);
   Keys restored = own_keys(port);
   bool is_left = false;
@@ -37,10 +48,12 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms t
   return changes;
 }
 
-Changes plan_restore(Kernel& kernel, Port& port, state::Originals& originals, Terms terms) {
+Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals,
+                     Terms terms) {
   const auto entry = state::find_original(originals, port);
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
+  if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
   Changes changes = plan(kernel, port, entry->second, terms);
   add_unknown(port, entry->second, changes);
   return changes;

@@ -10,6 +10,8 @@
 namespace fabric::qos {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Replaces the changes of the same settings by those of a later pass. What the first one has written stays written.
 void replace(Changes& all, const Changes& later) {
   for (const Change& change : later) {
@@ -23,13 +25,14 @@ void replace(Changes& all, const Changes& later) {
   }
 }
 
+// Whether a write may change what the driver computes from the link: Driver::settle.
+bool may_unsettle(SettingId setting, bool disruptive) {
+  return disruptive || setting == SettingId::pfc || setting == SettingId::mtu;
+}
+
 }  // namespace
 
 void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
-
-bool is_restarted(const Changes& changes) {
-  return std::ranges::any_of(changes, [](const Change& each) { return was_written(each) && each.disruptive; });
-}
 
 bool has_carrier(Kernel& kernel, const Port& port) {
   if (!kernel.route) return false;
@@ -37,29 +40,59 @@ bool has_carrier(Kernel& kernel, const Port& port) {
   return link && link->carrier.value_or(false);
 }
 
-Changes write_in_rounds(Kernel& kernel, std::vector<Port>& ports, std::chrono::milliseconds patience,
-                        const std::function<Changes(Port&)>& write, const Sleep& sleep) {
-  // The member of each bond that was written disruptively last.
-  std::map<std::string, const Port*> restarting;
-  const auto wait_for_link = [&](const std::string& bond) {
-    constexpr std::chrono::milliseconds kPoll{50};
-    const auto member = restarting.find(bond);
-    if (member == restarting.end()) return;
-    for (std::chrono::milliseconds slept{}; slept < patience; slept += kPoll) {
-      if (slept >= kMemberPause && has_carrier(kernel, *member->second)) break;
-      sleep(kPoll);
-    }
-    restarting.erase(member);
-  };
-  const auto write_one = [&](Port& port) {
-    if (!port.is_member()) return write(port);
-    wait_for_link(port.bond);
-    const bool had_link = has_carrier(kernel, port);
-    Changes changes = write(port);
-    if (had_link && is_restarted(changes)) restarting[port.bond] = &port;
-    return changes;
-  };
+std::string Turns::why_wait(const Port& port, Instant now) {
+  if (!port.is_member()) return {};
+  auto& members = restarts_[port.bond];
+  std::string why;
+  std::erase_if(members, [&](const auto& each) {
+    const auto& [netdev, since] = each;
+    if (netdev == port.netdev) return false;
+    Port other;
+    other.netdev = netdev;
+    const auto passed = now - since;
+    if (passed >= patience_ || (passed >= kMemberPause && has_carrier(kernel_, other))) return true;
+    why = "the link of " + netdev + ", of the same bond, restarts";
+    return false;
+  });
+  return why;
+}
 
+Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
+  if (std::string why = why_wait(port, now); !why.empty() && terms.disruptive != Disruptive::never) {
+    terms.disruptive = Disruptive::idle;
+    terms.in_use = [why = std::move(why)](const Port&) { return Use{why}; };
+  }
+  terms.on_write = [this, now, begun = Clock::now(), had_link = has_carrier(kernel_, port)](
+                       const Port& written, SettingId setting, bool disruptive) {
+    if (may_unsettle(setting, disruptive)) {
+      unsettled_.add(kernel_.root, written);
+      known_.insert(written.id());
+    }
+    // A pass takes seconds with slow firmware.
+    if (disruptive && had_link) restarted(written, now + (Clock::now() - begun));
+  };
+  return terms;
+}
+
+void Turns::note_others(const std::vector<Port>& ports, Instant now) {
+  unsettled_.load();
+  for (const Port& port : ports) {
+    if (!unsettled_.contains(port)) known_.erase(port.id());
+    else if (known_.insert(port.id()).second && !has_carrier(kernel_, port)) restarted(port, now);
+  }
+}
+
+void Turns::restarted(const Port& port, Instant now) {
+  if (port.is_member()) restarts_[port.bond][port.netdev] = now;
+}
+
+Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort& write, const Sleep& sleep) {
+  const auto write_one = [&](Port& port) {
+    constexpr std::chrono::milliseconds kPoll{50};
+    Instant now = Clock::now();
+    for (; sleep && !turns.why_wait(port, now).empty(); now += kPoll) sleep(kPoll);
+    return write(port, [&](Terms terms) { return turns.terms_for(port, std::move(terms), now); });
+  };
   Changes all;
   for (Port& port : ports) {
     const Changes changes = write_one(port);
@@ -73,6 +106,16 @@ Changes write_in_rounds(Kernel& kernel, std::vector<Port>& ports, std::chrono::m
           }))
         replace(all, write_one(port));
   return all;
+}
+
+WantedOf wanted_among(const std::vector<Port>& ports, std::function<std::optional<Qos>(const Port&)> want) {
+  return [&ports, want = std::move(want)](const Port& other) -> std::optional<Qos> {
+    const Port* found = find_where(ports, [&](const Port& each) {
+      return each.rdma == other.rdma && each.number == other.number && each.netdev == other.netdev;
+    });
+    if (found == nullptr) return std::nullopt;
+    return want(*found);
+  };
 }
 
 }  // namespace fabric::qos

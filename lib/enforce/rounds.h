@@ -1,30 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes several ports in one call: a bond (RoCE LAG) and its members wait for each other, and two members must not be
-// without a link at the same time.
+// What all passes that write have in common, in agentd and fabric-agentctl (apply, restore, the revert of an apply that
+// was not confirmed): the ports of a bond (RoCE LAG) take turns. Two members must not be without a link at the same
+// time, and a class of traffic moves over all ports of the bond as a whole.
 #pragma once
 
-#include <chrono>
-
+#include "enforce/drift.h"
 #include "enforce/reconcile.h"
+#include "enforce/unsettled.h"
 
 namespace fabric::qos {
 
-// The wait for the link of a member after a disruptive write, before the next member of the bond is written: until the
+// The wait for the link of a member after a disruptive write, before another member of the bond is written: until the
 // link is up, but not shorter (the driver may report the loss of the carrier late) and not longer than this.
 inline constexpr std::chrono::milliseconds kMemberPause{1'000}, kMemberPatience{20'000};
 
 using Sleep = std::function<void(std::chrono::milliseconds)>;
 void sleep_for(std::chrono::milliseconds time);
 
+// The members of bonds whose links restart, and the passes that must know of them. The caller holds the lock
+// state::kLockFile during a pass.
+class Turns {
+ public:
+  // Ports that a write may unsettle are recorded in `unsettled`, which must outlive this.
+  Turns(Kernel& kernel, Unsettled& unsettled, std::chrono::milliseconds patience = kMemberPatience)
+      : kernel_(kernel), unsettled_(unsettled), patience_(patience) {}
+
+  // Why disruptive writes of the port wait: the link of another member of its bond restarts. Empty: they do not.
+  [[nodiscard]] std::string why_wait(const Port& port, Instant now);
+  // The terms of a pass over the port: its writes are recorded, and while why_wait(), disruptive ones are pending.
+  [[nodiscard]] Terms terms_for(const Port& port, Terms terms, Instant now);
+  // Call it at the start, and before passes while other programs may write: reads which of the ports they have left
+  // without a link. Each counts as restarting from its first call on.
+  void note_others(const std::vector<Port>& ports, Instant now);
+
+ private:
+  void restarted(const Port& port, Instant now);
+
+  Kernel& kernel_;
+  Unsettled& unsettled_;
+  const std::chrono::milliseconds patience_;
+  std::map<std::string, std::map<std::string, Instant>> restarts_{};  // bond -> netdev of the member -> the write
+  std::set<std::string> known_{};                                     // ids of recorded ports, ours and others'
+};
+
+// One pass over a port, with the terms that terms_for() has made of the caller's.
+using Complete = std::function<Terms(Terms)>;
+using WritePort = std::function<Changes(Port&, const Complete&)>;
+
 // Calls `write` (reconcile(), restore(), ...) for each port, and again for the ports of bonds while settings wait for
 // those of another port of the bond: the members protect, the bond moves RoCE, the members release. Returns the changes
-// of all ports, each setting once. After a disruptive write of a member waits for its link, for `patience` at most,
-// before it writes the next member of the bond.
-Changes write_in_rounds(Kernel& kernel, std::vector<Port>& ports, std::chrono::milliseconds patience,
-                        const std::function<Changes(Port&)>& write, const Sleep& sleep = sleep_for);
+// of all ports, each setting once. Sleeps before the pass of a port that why_wait(); without `sleep` its disruptive
+// writes stay pending instead, and the caller calls again.
+Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort& write, const Sleep& sleep);
 
-// True if a disruptive write succeeded.
-bool is_restarted(const Changes& changes);
+// Terms::wanted_of: `want` for that one of `ports` which is the given port of the bond. The result refers to `ports`.
+WantedOf wanted_among(const std::vector<Port>& ports, std::function<std::optional<Qos>(const Port&)> want);
+
 // True if the port's netdev has a link now.
 bool has_carrier(Kernel& kernel, const Port& port);
 

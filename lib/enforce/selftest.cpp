@@ -204,7 +204,7 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::
     // The test waited neither for the maintenance window nor for an entry that names a port with the default route, so
     // its end does not, either.
     const Changes changes =
-        restore(kernel, port, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
+        restore(kernel, port, {}, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
     all.insert(all.end(), changes.begin(), changes.end());
     if (std::ranges::all_of(changes, is_restored)) state::forget(*record, port, own_keys(port));
     changed = true;

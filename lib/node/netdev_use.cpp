@@ -191,6 +191,22 @@ Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& 
   return std::optional<rtnl::Link>();
 }
 
+// Whether this host forwards packets between the interface and others.
+bool forwards(const Root& root, const std::string& netdev, bool v6) {
+  const std::string file =
+      v6 ? "proc/sys/net/ipv6/conf/all/forwarding" : "proc/sys/net/ipv4/conf/" + netdev + "/forwarding";
+  const auto text = root.read(file);
+  if (!text) return text.error().code != ENOENT;  // IPv6 may be disabled
+  return !text->starts_with("0");
+}
+
+// A device outside the stack that leads to a container or guest; null: there is none.
+const rtnl::Link* device_of_guest(const Stack& stack) {
+  return find_where(stack.links, [&](const rtnl::Link& link) {
+    return (link.is_peer_elsewhere || link.kind == "tun") && !stack.has(link.ifindex) && link.carrier != false;
+  });
+}
+
 std::string place_of(const Stack& stack, int ifindex, const Port& port) {
   const std::string name = stack.name_of(ifindex);
   if (name == port.netdev) return name;
@@ -231,6 +247,38 @@ std::string default_route_of(Kernel& kernel, const Port& port) {
     for (const rtnl::NextHop& hop : each.hops)
       if (stack->has(hop.ifindex) && !is_table_of(*stack, *rules, each.table, each.destination.v6))
         return "the default route leaves by " + place_of(*stack, hop.ifindex, port);
+  }
+  return {};
+}
+
+std::string forwarding_over(Kernel& kernel, const Port& port) {
+  if (port.netdev.empty() || !kernel.route) return {};
+  const auto unknown = [&](const Error& failure) {
+    return "whether containers use " + port.netdev + " cannot be determined (" + failure.text() + ")";
+  };
+  const auto stack = read_stack(kernel, port);
+  if (!stack) return unknown(stack.error());
+  const rtnl::Link* guest = device_of_guest(*stack);
+  if (guest == nullptr) return {};
+  const auto routes = rtnl::routes(*kernel.route);
+  if (!routes) return unknown(routes.error());
+  const auto rules = rtnl::rules(*kernel.route);
+  if (!rules) return unknown(rules.error());
+  for (const rtnl::IpRoute& each : *routes) {
+    const bool v6 = each.destination.v6;
+    if (!each.unicast || each.prefix <= (v6 ? kDefaultV6 : kDefaultV4) || is_link_local(each.destination)) continue;
+    const bool is_own_prefix = std::ranges::any_of(
+        stack->own, [&](const Ip& ip) { return ip.v6 == v6 && in_subnet(ip, each.destination, each.prefix); });
+    for (const rtnl::NextHop& hop : each.hops) {
+      if (!stack->has(hop.ifindex) || (is_own_prefix && !hop.gateway)) continue;
+      const std::string netdev = stack->name_of(hop.ifindex);
+      if (!forwards(kernel.root, netdev, v6) || is_table_of(*stack, *rules, each.table, v6)) continue;
+      std::string why = "containers or guests (" + guest->name + ") may reach " + to_text(each.destination) + "/" +
+                        std::to_string(each.prefix) + " over " + place_of(*stack, hop.ifindex, port) +
+                        ", which this host forwards";
+      if (!v6) why += " (if they must not: sysctl net.ipv4.conf." + netdev + ".forwarding=0)";
+      return why + "; an entry that names the port and has front_end = true allows the write";
+    }
   }
   return {};
 }

@@ -37,11 +37,13 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   // An apply that took longer than its time has set a later deadline meanwhile.
   if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return kRetry;
   Node node = scan_for_writing(*machine);
-  const auto changes =
-      confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
-  if (!changes) return kRetry;
   Output unread;  // the starter has ended
-  settle(machine->kernel, node, *changes, unread);
+  Pacing pacing(*machine, node, options.root, unread);
+  const auto changes =
+      confirm::lapse(options.root, machine->kernel, node.ports, **record,
+                     {.in_use = qos::ask_kernel(machine->kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
+  if (!changes) return kRetry;
+  settle(machine->kernel, node, *changes, pacing.unsettled, unread);
   if (is_pending(**record)) return pause.after(*changes);
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)
@@ -67,12 +69,13 @@ Result<void> Trial::refuse(const Options& options) {
                       ": run fabric-agentctl confirm to keep it, or wait until it is reverted");
 }
 
-Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Output& output) {
+Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output) {
   Kernel& kernel = writer.machine.kernel;
   auto record = confirm::load(options.root);
   if (!record) return record.error();
   if (!*record || !confirm::is_due(**record, confirm::this_moment(kernel.root))) return Changes();
-  auto changes = confirm::lapse(options.root, kernel, writer.node.ports, **record, qos::ask_kernel(kernel));
+  auto changes = confirm::lapse(options.root, kernel, writer.node.ports, **record,
+                                {.in_use = qos::ask_kernel(kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
   if (!changes) return changes;
   if (!is_pending(**record))
     output.errors += "An apply was not confirmed by " + (*record)->until + ": its previous settings were restored.\n";

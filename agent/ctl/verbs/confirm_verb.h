@@ -19,7 +19,7 @@ class Trial {
   // Restores the previous settings of an apply that was not confirmed in time. Its guard or the agent would do the
   // same, but after a reboot neither may be running. Informs the user. Returns the changes without those that were in
   // sync.
-  static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
+  static Result<Changes> end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output);
 
   // Saves the previous settings, before the first write of a port or of a host setting.
   Result<void> remember(const Port& port, const Qos& before, const Keys& keys);

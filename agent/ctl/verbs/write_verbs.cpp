@@ -129,12 +129,13 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 // After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
 // them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
 // carrier never comes.
-void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output) {
+void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
   std::vector<const Port*> ports;  // ports that lost their carrier by a write
   for (const Port& port : node.ports) {
-    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
-      return change.port == port.id() && was_written(change) && change.disruptive;
-    });
+    // A step of a class of traffic is written, too, and reported as pending.
+    const bool written = unsettled.contains(port) || std::ranges::any_of(changes, [&](const Change& change) {
+                           return change.port == port.id() && was_written(change) && change.disruptive;
+                         });
     if (written && port.carrier.value_or(false) && !qos::has_carrier(kernel, port)) ports.push_back(&port);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -142,6 +143,7 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& ou
     std::erase_if(ports, [&](const Port* port) {
       if (!qos::has_carrier(kernel, *port)) return false;
       if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
+      else unsettled.remove(port->id());
       return true;
     });
     if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
@@ -158,6 +160,12 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& ou
     }
     fail(output, kFailure, text);
   }
+}
+
+Pacing::Pacing(Machine& machine, const Node& node, const std::string& directory, Output& output)
+    : unsettled(directory, [&output](const std::string& what) { fail(output, kFailure, what); }),
+      turns(machine.kernel, unsettled) {
+  turns.note_others(node.ports, std::chrono::steady_clock::now());
 }
 
 Result<void> must_be_host(const Options& options) {
@@ -257,13 +265,19 @@ int run_apply(const Options& options, Output& output) {
   auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
   const Policy& policy = *writer->machine.policy;
-  auto ended = Trial::end_overdue(*writer, options, output);
+  Pacing pacing(writer->machine, writer->node, options.root, output);
+  auto ended = Trial::end_overdue(*writer, options, pacing, output);
   if (!ended) return failure(ended.error(), output);
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = write_terms(writer->machine, options);
+  terms.wanted_of = qos::wanted_among(writer->node.ports, [&](const Port& port) -> std::optional<Qos> {
+    const PortPolicy* entry = policy_for(policy, port);
+    if (entry == nullptr) return std::nullopt;
+    return entry->want;
+  });
   Changes all = std::move(*ended);
-  const auto apply = [&](Port& port) -> Changes {
+  const auto apply = [&](Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) return {};
     terms.front_end = entry->front_end;
@@ -273,9 +287,9 @@ int run_apply(const Options& options, Output& output) {
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    return qos::reconcile(writer->machine.kernel, port, entry->want, terms, save);
+    return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save);
   };
-  append(all, qos::write_in_rounds(writer->machine.kernel, writer->node.ports, qos::kMemberPatience, apply));
+  append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
   if (names_host(options)) {
     const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
@@ -285,7 +299,7 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, host_changes(writer->machine, false, save));
   }
-  settle(writer->machine.kernel, writer->node, all, output);
+  settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   return print_changes(all, options, output, trial->await(output));
 }
 
@@ -305,10 +319,11 @@ int run_restore(const Options& options, Output& output) {
     sysctl_originals = std::move(loaded).value();
   }
   qos::Terms terms = write_terms(writer->machine, options);
+  Pacing pacing(writer->machine, writer->node, options.root, output);
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
-    auto ended = Trial::end_overdue(*writer, options, output);
+    auto ended = Trial::end_overdue(*writer, options, pacing, output);
     if (!ended) return failure(ended.error(), output);
     if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
     Kernel& kernel = writer->machine.kernel;
@@ -317,18 +332,19 @@ int run_restore(const Options& options, Output& output) {
     all = std::move(*ended);
     append(all, *tested);
   }
-  const auto restore = [&](Port& port) -> Changes {
+  const std::vector<Port>& ports = writer->node.ports;
+  const auto restore = [&](Port& port, const qos::Complete& complete) -> Changes {
     if (!is_chosen(options, port) || !saved) return {};
     const Policy* policy = writer->machine.policy_or_null();
     const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
     terms.front_end = entry != nullptr && entry->front_end;
-    if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, writer->originals, terms);
-    Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, terms);
+    if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, ports, writer->originals, terms);
+    Changes changes = qos::restore(writer->machine.kernel, port, ports, writer->originals, complete(terms));
     // Saved after each port: if the program is killed, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     return changes;
   };
-  append(all, qos::write_in_rounds(writer->machine.kernel, writer->node.ports, qos::kMemberPatience, restore));
+  append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, restore, qos::sleep_for));
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
   if (saved && !sysctl_originals.empty()) {
     const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});
@@ -349,7 +365,7 @@ int run_restore(const Options& options, Output& output) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle(writer->machine.kernel, writer->node, all, output);
+  settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   const int code = print_changes(all, options, output, saved);
   return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }

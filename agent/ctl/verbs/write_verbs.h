@@ -4,6 +4,7 @@
 
 #include "ctl/machine.h"
 #include "ctl/verbs.h"
+#include "enforce/rounds.h"
 #include "node/state.h"
 
 namespace fabric::ctl {
@@ -20,14 +21,21 @@ struct Writer {
   state::Originals originals;
   Node node;
 };
+// The conditions of writes that every verb shares with agentd: the members of a bond take turns, and the ports that a
+// write may unsettle are recorded, for an agentd that starts before their links are back. Errors are added to `output`.
+struct Pacing {
+  Pacing(Machine& machine, const Node& node, const std::string& directory, Output& output);
+  qos::Unsettled unsettled;
+  qos::Turns turns;
+};
 // Takes the lock, unless nothing will be written (dry_run).
 Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
 Node scan_for_writing(Machine& machine);
 
 // Calls qos::settle() for each port that has lost its carrier by these changes, once the carrier is back, for 10
-// seconds at most.
-void settle(Kernel& kernel, const Node& node, const Changes& changes, Output& output);
+// seconds at most. What has no link after that stays recorded in `unsettled`.
+void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output);
 
 // True if fabric-agentd runs in enforce mode.
 bool is_enforced(const Machine& machine);

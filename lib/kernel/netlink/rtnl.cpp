@@ -169,7 +169,10 @@ Result<Link> parse_link(View8 payload) {
       default: break;
     }
   }
-  if (out.kind == "veth" || out.kind == "netkit") out.lower.reset();
+  if (out.kind == "veth" || out.kind == "netkit") {
+    out.is_peer_elsewhere = is_elsewhere;
+    out.lower.reset();
+  }
   if (contains(kWithoutLink, out.kind)) out.lower = lower_of_vxlan;
   if (is_elsewhere) out.lower_elsewhere = std::exchange(out.lower, std::nullopt);
   if (!out.lower_elsewhere) out.lower_namespace.reset();

@@ -25,6 +25,7 @@ struct Link {
   // The same if that device is in another network namespace: its ifindex there, and the id that the namespace of the
   // socket has of that namespace, also in the answers of links_in() (rtnl_fill_link_netnsid()).
   std::optional<int> lower_elsewhere{}, lower_namespace{};
+  bool is_peer_elsewhere = false;  // a veth or netkit whose other end is in another network namespace
   // The ends of a tunnel that names no device (vxlan, geneve, gre, ipip, ip6tnl).
   std::optional<Ip> tunnel_local{}, tunnel_remote{};
 };

@@ -5,6 +5,8 @@
 #include <linux/ethtool.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "agentd/schedule.h"
 #include "enforce/restore.h"
 #include "node/state.h"
@@ -454,7 +456,7 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   nic.mtu = 3000;
   look();
   EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
-  Changes changes = qos::restore(*kernel_, port, *originals, kFree);
+  Changes changes = qos::restore(*kernel_, port, {}, *originals, kFree);
   EXPECT_EQ(nic.mtu, 2000U);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_FALSE(changes.empty());
@@ -481,7 +483,7 @@ class PowerCycle : public PortManagerTest {
     auto originals = state::load_originals(tree_.path());
     EXPECT_TRUE(originals.ok());
     auto all = ports();
-    for (Port& port : all) qos::restore(*kernel_, port, *originals, kFree);
+    for (Port& port : all) qos::restore(*kernel_, port, {}, *originals, kFree);
     EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
     return qos::restore_of_absent(*originals, all);
   }
@@ -897,8 +899,8 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
   EXPECT_EQ(saved.mtu, 1500U);
   Port port = ports().at(0);
   for (const bool is_plan : {true, false}) {
-    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
-                                    : qos::restore(*kernel_, port, *originals, kFree);
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, {}, *originals, kFree)
+                                    : qos::restore(*kernel_, port, {}, *originals, kFree);
     const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
     ASSERT_NE(fec, changes.end());
     EXPECT_EQ(fec->outcome, Outcome::unsupported);
@@ -1547,6 +1549,58 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
     EXPECT_EQ(second.pfc.pfc_en, 0);
     EXPECT_FALSE(manager_->waits_for_member(b));
   }
+}
+
+// The agent is stopped after the write of the first member: the next one still waits for its link. The same in the
+// revert of an apply, which does not block the event loop.
+TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
+  tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
+  SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
+  SimNic& second = sim_.add_nic("eth1", Personality::mlx5);
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  Environment environment = this->environment();
+  environment.scan = [&](const Policy&) {
+    std::vector<Port> all = ports();
+    for (Port& port : all) {
+      port.rdma = "mlx5_bond_0";
+      port.kernel_driver = "mlx5_core";
+      port.role = PortRole::bond_member;
+      port.bond = "bond0";
+    }
+    return FoundPorts(std::move(all));
+  };
+  const Policy policy = policy_of(kEnforce + "disruptive = \"now\"\n");
+  const std::string b = "mlx5_bond_0/1@eth1";
+  manager_.emplace(environment, policy);
+  reconcile_all();
+  ASSERT_FALSE(first.carrier);
+  manager_.emplace(environment, policy);
+  now_ = std::chrono::steady_clock::now();
+  reconcile_all();
+  EXPECT_TRUE(second.carrier) << "the link of the other member is not back";
+  EXPECT_TRUE(manager_->waits_for_member(b));
+  first.link_up();
+  now_ += seconds(2);
+  look(b);
+  EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
+  second.link_up();
+
+  manager_.emplace(environment, policy);  // watch_confirm() has the real clock
+  manager_->rescan();
+  confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), seconds(3'600), policy,
+                                          confirm::digest(wanted_config(policy)));
+  for (const Port& port : environment.scan(policy).ports)
+    confirm::remember(record, port, {.pfc = PrioSet{1 << 4}}, Keys().set());
+  record.deadline = 0;
+  ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
+  EXPECT_TRUE(manager_->watch_confirm().again);
+  EXPECT_EQ(first.pfc.pfc_en, 1 << 4);
+  EXPECT_FALSE(first.carrier);
+  EXPECT_TRUE(second.carrier);
+  std::this_thread::sleep_for(qos::kMemberPause + std::chrono::milliseconds(50));
+  first.link_up();
+  manager_->watch_confirm();
+  EXPECT_EQ(second.pfc.pfc_en, 1 << 4);
 }
 
 // What waits for another setting, which the driver refuses, does not wait for an idle port.

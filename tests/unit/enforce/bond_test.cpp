@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // RoCE LAG of mlx5: the RDMA device and RoCE's mark are the bond's, the map and PFC are the members', whose functions
 // differ. After every change an oracle judges by the state of the NICs whether RoCE's new connections are protected.
+#include <thread>
+
 #include "enforce/restore.h"
-#include "enforce/rounds.h"
 #include "node/netdev_use.h"
 #include "support/ports.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "support/turns.h"
 
 namespace fabric::test {
 namespace {
@@ -69,6 +71,39 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
   void settle_to(const Qos& want) {
     for (int i = 0; i < 3; ++i) apply(want);
     expect_all(apply(want), {Outcome::in_sync});
+  }
+
+  qos::WritePort writer_of(const Qos& want) {
+    return [this, want](Port& port, const qos::Complete& complete) {
+      return qos::reconcile(kernel, port, want, complete(terms), kSaveNowhere);
+    };
+  }
+  Changes in_rounds(const qos::WritePort& write, std::chrono::milliseconds patience = {}) {
+    FreeTurns turns(kernel, patience);
+    return qos::write_in_rounds(turns, ports, write, qos::sleep_for);
+  }
+  // From now on a test fails when both links are down.
+  void watch_links() {
+    for (SimNic* nic : {&eth0, &eth1})
+      nic->after_change = [this](const std::string& op) {
+        EXPECT_TRUE(eth0.carrier || eth1.carrier) << "both links are down after " << op;
+        judge(op);
+      };
+  }
+  // What an apply --confirm of `to` leaves, with `from` before it.
+  confirm::Record applied(const Qos& from, const Qos& to, Disruptive disruptive) {
+    settle_to(from);
+    confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), {.disruptive = disruptive}, "");
+    const qos::SaveOriginal save = [&](const Port& port, const Qos& before) -> Result<void> {
+      confirm::remember(record, port, before, keys_of(to));
+      return {};
+    };
+    for (int i = 0; i < 3; ++i)
+      for (Port& port : ports) {
+        qos::reconcile(kernel, port, to, terms, save);
+        for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+      }
+    return record;
   }
 
   uint32_t tos() { return kernel.root.number_in<uint32_t>(kTos).value_or(0); }
@@ -188,8 +223,9 @@ TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
     }
   ASSERT_EQ(tos(), 136U);
   ASSERT_EQ(eth1.pfc.pfc_en, 0x10);
-  const Changes changes = qos::write_in_rounds(kernel, ports, std::chrono::milliseconds(0), [&](Port& port) {
-    Changes done = qos::restore(kernel, port, originals, terms);
+  watched = true;
+  const Changes changes = in_rounds([&](Port& port, const qos::Complete& complete) {
+    Changes done = qos::restore(kernel, port, ports, originals, complete(terms));
     for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
     return done;
   });
@@ -200,16 +236,130 @@ TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
   EXPECT_TRUE(originals.empty()) << text(changes);
 }
 
+// An entry for the members and one for the bond: neither has the other's part of RoCE's class.
+TEST_F(RoceLag, EntriesOfTheirOwnForTheBondAndItsMembersMoveTogether) {
+  settle_to(roce(26, 3));
+  watched = true;
+  const auto part_of = [](const Port& port, Qos want) {
+    if (port.is_member()) want.roce_tos.reset();
+    else want = {.roce_tos = want.roce_tos};
+    return want;
+  };
+  const Qos want = roce(34, 4);
+  terms.wanted_of = [&](const Port& other) { return part_of(other, want); };
+  for (int i = 0; i < 3; ++i)
+    for (Port& port : ports) {
+      const bool releases = i == 0 && port.is_member();
+      const Changes changes = pass(port, part_of(port, want));
+      if (releases) EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::pending, "roce_tos of bond0")) << text(changes);
+    }
+  EXPECT_EQ(tos(), 136U);
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x10);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x10);
+}
+
+TEST_F(RoceLag, ARevertProtectsRoceAllTheTime) {
+  confirm::Record record = applied(roce(26, 3), roce(34, 4), Disruptive::idle);
+  ASSERT_EQ(tos(), 136U);
+  ASSERT_EQ(eth1.pfc.pfc_en, 0x10);
+  watched = true;
+  for (SimNic* nic : {&eth0, &eth1})
+    nic->after_change = [this, nic](const std::string& op) {
+      judge(op);
+      nic->link_up();
+    };
+  FreeTurns turns(kernel);
+  confirm::revert(kernel, ports, record, {"a boot", 2'000}, {.in_use = kIdle, .turns = turns, .sleep = qos::sleep_for});
+  EXPECT_FALSE(confirm::is_pending(record)) << confirm::left_text(record);
+  EXPECT_EQ(tos(), 104U);
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+}
+
+// With disruptive = "now" the revert of an apply leaves the bond one link, too: it sleeps, or is called again.
+TEST_F(RoceLag, ARevertWritesTheMembersOneAfterTheOther) {
+  for (const bool sleeps : {true, false}) {
+    confirm::Record record = applied(roce(26, 3), roce(34, 4), Disruptive::now);
+    terms.disruptive = Disruptive::now;
+    watch_links();
+    FreeTurns turns(kernel, std::chrono::milliseconds(2'000));
+    unsigned waits = 0;
+    const auto links_return = [&](std::chrono::milliseconds) {
+      if (++waits % 30 == 0)
+        for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+    };
+    for (int call = 0; call < 8 && confirm::is_pending(record); ++call) {
+      confirm::RevertTerms how{.in_use = kInUse, .turns = turns, .sleep = {}};
+      if (sleeps) how.sleep = links_return;
+      const Changes changes = confirm::revert(kernel, ports, record, {"a boot", 700'000}, how);
+      if (sleeps) continue;
+      if (call == 0) EXPECT_TRUE(contains(changes, Outcome::pending, &Change::outcome)) << text(changes);
+      std::this_thread::sleep_for(qos::kMemberPause + std::chrono::milliseconds(50));
+      for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+    }
+    EXPECT_FALSE(confirm::is_pending(record)) << confirm::left_text(record);
+    EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+    EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+    EXPECT_EQ(waits > 0, sleeps);
+    for (SimNic* nic : {&eth0, &eth1}) {
+      nic->after_change = [](const std::string&) {};
+      nic->link_up();
+    }
+    terms.disruptive = Disruptive::idle;
+  }
+}
+
+// fabric-agentctl may end before the link is back: the next program knows of the port, and of the link of the member.
+TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
+  terms.disruptive = Disruptive::now;
+  bool is_recorded = false;
+  eth0.after_change = [&](const std::string&) {
+    is_recorded = is_recorded || kernel.root.exists(qos::Unsettled::kFile);
+  };
+  const auto report = [](const std::string& what) { ADD_FAILURE() << what; };
+  qos::Unsettled first(tree.path(), report);
+  qos::Turns turns(kernel, first);
+  terms = turns.terms_for(ports[1], terms, std::chrono::steady_clock::now());
+  qos::reconcile(kernel, ports[1], roce(26, 3), terms, kSaveNowhere);
+  EXPECT_TRUE(is_recorded);
+  EXPECT_FALSE(eth0.carrier);
+  EXPECT_TRUE(first.contains(ports[1]));
+  qos::Unsettled next(tree.path(), report);
+  next.load();
+  EXPECT_TRUE(next.contains(ports[1]));
+  EXPECT_FALSE(next.contains(ports[2]));
+  // Another program adds a port: neither loses that of the other.
+  next.add(kernel.root, ports[2]);
+  first.remove(ports[1].id());
+  next.load();
+  EXPECT_FALSE(next.contains(ports[1]));
+  EXPECT_TRUE(next.contains(ports[2]));
+  next.remove(ports[2].id());
+  EXPECT_FALSE(kernel.root.exists(qos::Unsettled::kFile));
+}
+
+// A step of the class is reported as pending, but has taken the link down.
+TEST_F(RoceLag, AStepOfAMemberKeepsTheOtherOneWaiting) {
+  settle_to(roce(26, 3));
+  terms.disruptive = Disruptive::now;
+  watch_links();
+  FreeTurns turns(kernel, qos::kMemberPatience);
+  unsigned polls = 0;
+  qos::write_in_rounds(turns, ports, writer_of(roce(34, 4)), [&](auto) {
+    if (++polls % 30 == 0)
+      for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
+  });
+  EXPECT_EQ(tos(), 136U);
+  EXPECT_GE(polls, 30U);
+}
+
 // With disruptive = "now" the bond keeps one link.
 TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
   terms.disruptive = Disruptive::now;
-  for (SimNic* nic : {&eth0, &eth1})
-    nic->after_change = [this](const std::string& op) {
-      EXPECT_TRUE(eth0.carrier || eth1.carrier) << "both links are down after " << op;
-    };
+  watch_links();
   std::chrono::milliseconds slept{};
-  const auto write = [&](Port& port) { return qos::reconcile(kernel, port, roce(26, 3), terms, kSaveNowhere); };
-  qos::write_in_rounds(kernel, ports, qos::kMemberPatience, write, [&](std::chrono::milliseconds time) {
+  FreeTurns turns(kernel, qos::kMemberPatience);
+  qos::write_in_rounds(turns, ports, writer_of(roce(26, 3)), [&](std::chrono::milliseconds time) {
     slept += time;
     if (slept == std::chrono::seconds(3)) eth0.link_up();
   });
@@ -222,14 +372,13 @@ TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
 TEST_F(RoceLag, TheWaitForAMembersLinkIsBounded) {
   terms.disruptive = Disruptive::now;
   eth0.carrier = false;
-  const auto write = [&](Port& port) { return qos::reconcile(kernel, port, roce(26, 3), terms, kSaveNowhere); };
-  qos::write_in_rounds(kernel, ports, qos::kMemberPatience, write,
+  FreeTurns turns(kernel, qos::kMemberPatience);
+  qos::write_in_rounds(turns, ports, writer_of(roce(26, 3)),
                        [](auto) { FAIL() << "a link that was down before does not come back"; });
   EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
   eth0.link_up();
   eth1.link_up();
-  qos::write_in_rounds(kernel, ports, std::chrono::milliseconds(20),
-                       [&](Port& port) { return qos::reconcile(kernel, port, roce(34, 4), terms, kSaveNowhere); });
+  in_rounds(writer_of(roce(34, 4)), std::chrono::milliseconds(20));
   EXPECT_EQ(eth1.pfc.pfc_en & 0x10, 0x10);
 }
 

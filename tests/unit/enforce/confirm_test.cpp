@@ -18,6 +18,7 @@
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "support/turns.h"
 
 namespace fabric::confirm {
 namespace {
@@ -108,15 +109,15 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
   const qos::UseCheck in_use = [&](const Port&) { return busy; };
-  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
   EXPECT_TRUE(is_pending(record));
   busy = false;
   nic.present = false;
-  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
   nic.present = true;
-  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_FALSE(is_pending(record));
@@ -137,11 +138,11 @@ TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   for (const bool listed : {true, false}) {
     if (!listed) ports.clear();
     Record record = unconfirmed;
-    revert(kernel, ports, record, {"a boot", 600'999}, test::kIdle);
+    test::revert(kernel, ports, record, {"a boot", 600'999}, test::kIdle);
     EXPECT_TRUE(is_pending(record)) << "a driver may be loading";
-    revert(kernel, ports, record, {"the next boot", 599'999}, test::kIdle);
+    test::revert(kernel, ports, record, {"the next boot", 599'999}, test::kIdle);
     EXPECT_TRUE(is_pending(record));
-    const Changes told = revert(kernel, ports, record, {"a boot", 601'000}, test::kIdle);
+    const Changes told = test::revert(kernel, ports, record, {"a boot", 601'000}, test::kIdle);
     EXPECT_FALSE(is_pending(record));
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].outcome, Outcome::refused);
@@ -166,7 +167,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   ASSERT_NE(bed.read().ets, before.ets);
   EXPECT_FALSE(record.before.begin()->second.mtu) << "is not touched";
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  test::revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
   EXPECT_EQ(bed.read().ets, before.ets);
   EXPECT_EQ(bed.read().pfc, before.pfc);
   EXPECT_FALSE(is_pending(record));
@@ -185,7 +186,7 @@ TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   bed.settle_to(want);
   ASSERT_EQ(bed.read().pfc, PrioSet{4});
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  test::revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
   EXPECT_EQ(bed.read(), before);
 }
 
@@ -213,7 +214,7 @@ class LeftToTheOther : public testing::TestWithParam<Personality> {
     // One pass of one process, whose successor reads the record from its file.
     void pass() {
       std::vector<Port> ports{port};
-      revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+      test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
       nic.link_up();
       record = *parse(record_text(record), kFile);
     }
@@ -271,10 +272,10 @@ TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   Applied bed(GetParam());
   bed.files->fault({.code = EINVAL, .glob = "*tcp_ecn"});
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, bed.record, {"a boot", 600'999}, test::kIdle);
+  test::revert(bed.kernel, ports, bed.record, {"a boot", 600'999}, test::kIdle);
   bed.nic.link_up();
   EXPECT_TRUE(is_pending(bed.record));
-  const Changes told = revert(bed.kernel, ports, bed.record, {"a boot", 601'000}, test::kIdle);
+  const Changes told = test::revert(bed.kernel, ports, bed.record, {"a boot", 601'000}, test::kIdle);
   bed.nic.link_up();
   EXPECT_FALSE(is_pending(bed.record));
   EXPECT_TRUE(has(left_text(bed.record), "host net.ipv4.tcp_ecn"));
@@ -291,7 +292,7 @@ TEST_P(LeftToTheOther, TheServiceWithCapSysAdminRestoresOnlyWhatNeedsIt) {
   Applied bed(GetParam());
   std::vector<Port> ports{bed.port};
   const unsigned writes = bed.nic.writes();
-  revert(bed.kernel, ports, bed.record, {"the next boot", 700'000}, test::kIdle, Share::sys_admin);
+  test::revert(bed.kernel, ports, bed.record, {"the next boot", 700'000}, test::kIdle, Share::sys_admin);
   EXPECT_EQ(bed.nic.writes(), writes);
   EXPECT_EQ(bed.tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "1");
   EXPECT_EQ(bed.tree.content("proc/sys/net/ipv4/tcp_ecn").substr(0, 1), "1");
@@ -505,7 +506,8 @@ class Race : public Guard {
     test::SimKernel none;
     Kernel kernel = none.kernel(directory);
     std::vector<Port> ports;
-    return lapse(directory, kernel, ports, **record, test::kIdle).ok();
+    test::FreeTurns turns(kernel);
+    return lapse(directory, kernel, ports, **record, {.in_use = test::kIdle, .turns = turns, .sleep = {}}).ok();
   }
   pid_t start_agent(First first) {
     const pid_t agent = ::fork();

@@ -12,6 +12,7 @@
 #include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "support/turns.h"
 
 namespace fabric::test {
 namespace {
@@ -50,10 +51,10 @@ TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
   apply(
       [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
   ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
-  qos::restore(kernel_, ports_[0], originals, free_terms());
+  qos::restore(kernel_, ports_[0], ports_, originals, free_terms());
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(originals.size(), 1U);
-  qos::restore(kernel_, ports_[1], originals, free_terms());
+  qos::restore(kernel_, ports_[1], ports_, originals, free_terms());
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_TRUE(originals.empty());
 }
@@ -78,7 +79,7 @@ TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
     confirm::remember(record, port, before, Keys().set());
     return {};
   });
-  confirm::revert(kernel_, ports_, record, {"a boot", 2'000}, kIdle);
+  revert(kernel_, ports_, record, {"a boot", 2'000}, kIdle);
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_FALSE(confirm::is_pending(record));
@@ -97,13 +98,13 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   const Rates applied = *want.maxrate;
   ASSERT_EQ(bed.read().maxrate, applied);
   bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
-  const Changes changes = qos::restore(bed.kernel, bed.port, originals, free_terms());
+  const Changes changes = qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   ASSERT_EQ(originals.size(), 1U);
   EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
   bed.nic.faults.clear();
-  qos::restore(bed.kernel, bed.port, originals, free_terms());
+  qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(bed.read().maxrate, Rates{});
   EXPECT_TRUE(originals.empty());
 }
@@ -133,7 +134,7 @@ TEST(Restore, TwoSettingsThatAppearLateAndAreWrittenTogetherHaveTheirOriginals) 
   const auto loaded = state::load_originals(tree.path());
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(*loaded, originals) << "durable before the write";
-  qos::restore(bed.kernel, bed.port, originals, free_terms());
+  qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(bed.nic.ethtool.ring_rx->now, 512U);
   EXPECT_EQ(bed.nic.ethtool.ring_tx->now, 256U);
 }
@@ -172,7 +173,7 @@ TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   Bed old(Personality::bnxt), present(Personality::full);
   ASSERT_EQ(state::port_key(old.port), state::port_key(present.port));
   ASSERT_TRUE(state::save_original(tree.path(), originals, old.port, {.mtu = 9000}).ok());
-  EXPECT_TRUE(qos::restore(present.kernel, present.port, originals, free_terms()).empty());
+  EXPECT_TRUE(qos::restore(present.kernel, present.port, {}, originals, free_terms()).empty());
   EXPECT_EQ(present.nic.writes(), 0U);
   const Changes kept = qos::restore_of_absent(originals, {present.port});
   ASSERT_EQ(kept.size(), 1U);
@@ -181,9 +182,9 @@ TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   ASSERT_TRUE(state::save_original(tree.path(), originals, present.port, {.mtu = 1500}).ok());
   EXPECT_EQ(originals.size(), 2U);
   present.nic.mtu = 4200;
-  qos::restore(present.kernel, present.port, originals, free_terms());
+  qos::restore(present.kernel, present.port, {}, originals, free_terms());
   EXPECT_EQ(present.nic.mtu, 1500U);
-  qos::restore(old.kernel, old.port, originals, free_terms());
+  qos::restore(old.kernel, old.port, {}, originals, free_terms());
   EXPECT_EQ(old.nic.mtu, 9000U) << "the card has returned";
   EXPECT_TRUE(originals.empty());
 }

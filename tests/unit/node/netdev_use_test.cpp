@@ -93,6 +93,10 @@ class NetdevUse : public Veth {
 
   std::string route() { return default_route_of(kernel, port_); }
   std::string use() { return sessions_over(kernel, port_); }
+  std::string forwarding() { return forwarding_over(kernel, port_); }
+  static bool sysctl(const std::string& name, const char* value) {
+    return std::system(("echo " + std::string(value) + " 2>/dev/null > /proc/sys/net/" + name).c_str()) == 0;
+  }
 
   pid_t peer_ = -1;
   Port port_{.rdma = "mlx5_0"};
@@ -264,6 +268,37 @@ TEST_F(NetdevUse, ABridgeWithAGuest) {
   ASSERT_TRUE(ip("link set veth0 master useb"));
   EXPECT_EQ(use(), "a guest or a container (veth0) uses useb, on the link of use0");
   ip("link set veth0 nomaster");
+}
+
+// Calico and others: the host routes the packets of pods; nothing is above the port. A rail that has its own prefix and
+// a table for its own address is not used, although IP forwarding is on everywhere.
+TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/31 dev use0"));
+  if (!sysctl("ipv4/conf/use0/forwarding", "1")) GTEST_SKIP() << "/proc/sys is read-only";
+  ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
+  ASSERT_TRUE(ip("link set useg up"));
+  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
+    GTEST_SKIP() << "requires nsenter";
+  ASSERT_TRUE(ip("route add 10.244.1.5/32 dev useg"));
+  EXPECT_EQ(forwarding(), "") << "a connected prefix";
+  ASSERT_TRUE(ip("rule add pref 77 from 10.77.0.1 lookup 100") &&
+              ip("route add 10.0.0.0/8 via 10.77.0.0 dev use0 table 100"));
+  EXPECT_EQ(forwarding(), "") << "a table for the port's own packets";
+  ASSERT_TRUE(ip("rule add pref 77 from 10.244.0.0/16 lookup 101") &&
+              ip("route add 10.99.0.0/16 via 10.77.0.0 dev use0 table 101"));
+  EXPECT_TRUE(has(forwarding(), "may reach 10.99.0.0/16 over use0")) << "a policy route of the pods";
+  ASSERT_TRUE(ip("route flush table 101"));
+  for (const char* route : {"10.244.3.0/26 via 10.77.0.0 dev use0 proto 12", "10.244.4.0/24 dev use0"}) {
+    ASSERT_TRUE(ip(std::string("route add ") + route));
+    EXPECT_TRUE(has(forwarding(), "front_end = true")) << route << ": " << forwarding();
+    ASSERT_TRUE(sysctl("ipv4/conf/use0/forwarding", "0"));
+    EXPECT_EQ(forwarding(), "") << "this host drops them";
+    ASSERT_TRUE(sysctl("ipv4/conf/use0/forwarding", "1"));
+    ASSERT_TRUE(ip("link set useg down"));
+    EXPECT_EQ(forwarding(), "") << "no pod runs";
+    ASSERT_TRUE(ip("link set useg up") && ip("route replace 10.244.1.5/32 dev useg"));
+    ASSERT_TRUE(ip(std::string("route del ") + route));
+  }
 }
 
 // What `cat /proc/net/tcp` and tcp6 print on a little-endian machine.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "enforce/unsettled.h"
+
+#include "base/files.h"
+#include "base/find.h"
+#include "base/json.h"
+#include "nic/driver.h"
+
+namespace fabric::qos {
+namespace {
+
+Result<state::Devices> parse(std::string_view text, const std::string& name) {
+  auto json = parse_state(text, name);
+  if (!json) return json.error();
+  state::Devices ports;
+  try {
+    read_member(*json, "ports", ports);
+  } catch (const std::exception& fault) {
+    return unreadable_state(name, fault);
+  }
+  return ports;
+}
+
+}  // namespace
+
+Unsettled::Unsettled(std::string directory, Report report)
+    : directory_(std::move(directory)), report_(std::move(report)) {}
+
+void Unsettled::load() {
+  if (directory_.empty()) return;
+  auto ports = read();
+  if (ports) ports_ = std::move(*ports);
+  else report_(ports.error().text() + "; ports that an earlier program has written are not settled");
+}
+
+void Unsettled::add(const Root& root, const Port& port) {
+  const bool has_settle = driver_for(port.kernel_driver, &root, port.netdev).settle != nullptr;
+  if ((!has_settle && !port.is_member()) || contains(port)) return;
+  update([&](state::Devices& ports) { ports[port.id()] = port.ifindex; });
+}
+
+void Unsettled::remove(const std::string& id) {
+  if (ports_.contains(id)) update([&](state::Devices& ports) { ports.erase(id); });
+}
+
+bool Unsettled::contains(const Port& port) const {
+  const int* device = find_in(ports_, port.id());
+  return device != nullptr && *device == port.ifindex;
+}
+
+std::set<std::string> Unsettled::ids() const {
+  std::set<std::string> out;
+  for (const auto& [id, device] : ports_) out.insert(id);
+  return out;
+}
+
+Result<state::Devices> Unsettled::read() const {
+  const auto root = Root::open(directory_);
+  if (!root) return root.error();
+  auto ports = parse_file(root->read(kFile), kFile, parse);
+  if (!ports) return ports.error();
+  return std::move(*ports).value_or(state::Devices{});
+}
+
+void Unsettled::update(const std::function<void(state::Devices&)>& change) {
+  change(ports_);
+  if (directory_.empty()) return;
+  // Another program may have changed the file. One that cannot be read is replaced: it lasts for this boot only.
+  state::Devices all = ports_;
+  if (auto present = read()) {
+    all = std::move(*present);
+    change(all);
+  }
+  Result<void> done;
+  if (all.empty()) done = remove_file(directory_, kFile);
+  else done = replace_file(directory_, kFile, state_text({{"ports", all}}));
+  if (!done)
+    report_(done.error().text() + "; if this program ends before carrier-up, a port may have to be settled by hand");
+}
+
+}  // namespace fabric::qos

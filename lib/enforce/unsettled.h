@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ports that wait for carrier-up after a write: the driver then computes their thresholds from the link speed
+// (Driver::settle), and disruptive writes of the other members of their bond wait. They are kept in a file below /run,
+// because the program that wrote them may end before carrier-up; a reboot resets the NIC. agentd and fabric-agentctl
+// change the file under the lock state::kLockFile.
+#pragma once
+
+#include "node/state.h"
+
+namespace fabric::qos {
+
+class Unsettled {
+ public:
+  static constexpr const char* kFile = "run/fabric-agent/unsettled.json";
+  using Report = std::function<void(const std::string&)>;
+
+  // The file is below `directory`; empty: there is none. `report` gets the texts of errors, which may recur.
+  Unsettled(std::string directory, Report report);
+
+  // Reads the file: the ports that other programs of this boot have left are included then.
+  void load();
+  // Call it before a write that may unsettle the port, so that no death of the program loses the port. Records the
+  // ports of drivers with settle, and members of bonds.
+  void add(const Root& root, const Port& port);
+  // The port is settled.
+  void remove(const std::string& id);
+  // False for another device of the same name: its thresholds are new.
+  [[nodiscard]] bool contains(const Port& port) const;
+  [[nodiscard]] std::set<std::string> ids() const;
+
+ private:
+  Result<state::Devices> read() const;
+  // Applies the change to the file and to `ports_`.
+  void update(const std::function<void(state::Devices&)>& change);
+
+  std::string directory_;
+  Report report_;
+  state::Devices ports_;
+};
+
+}  // namespace fabric::qos
