@@ -37,12 +37,12 @@ struct LineMessage {
   std::string_view source;  // project and file that prints it
   unsigned status = 0;      // enum ibv_wc_status; 0: none
   Role role = Role::cause;
-  Call call = Call::none;          // with any errno, unless `errors` names some
-  std::string_view errors = {};    // "ENOMEM|EINVAL"
-  bool needs_line_before = false;  // it refers to the error line before it
-  std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
-  Aer aer = Aer::none;             // a bit of the AER registers
-  std::string_view printer = {};   // of a component
+  Call call = Call::none;               // with any errno, unless `errors` names some
+  std::string_view errors = {};         // "ENOMEM|EINVAL"
+  bool needs_line_before = false;       // it refers to the error line before it
+  std::string_view follows = {};        // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
+  Aer aer = Aer::none;                  // a bit of the AER registers
+  std::string_view printer = {};        // of a component
   Severity severity = Severity::plain;  // at least; plain: `printer` has the mark of an error, "NCCL WARN"
 
   constexpr bool is_component() const { return !printer.empty(); }
