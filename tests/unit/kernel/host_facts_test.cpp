@@ -615,7 +615,6 @@ TEST_F(PlatformOf, ACapturedMachine) {
   EXPECT_EQ(has.iommu_groups, (std::map<std::string, std::string>{{"37", "identity"}}));
   EXPECT_EQ(has.iommu, true);
   EXPECT_EQ(has.command_line, (std::vector<std::string>{"intel_iommu=on", "iommu=pt"}));
-  EXPECT_EQ(has.lockdown, "integrity");
   GpuDirect expected{"570.86.15", true, {"nvidia_peermem"}, {"nv_mem"}, false, true, false};
   EXPECT_EQ(has.gpudirect, expected);
   EXPECT_FALSE(node.pci_settings);
