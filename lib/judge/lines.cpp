@@ -86,7 +86,7 @@ LogLine read_line(std::string_view line) {
   out.text = without_denials(line.substr(0, kMaxLine));
   out.small = lower(out.text);
   out.severity = severity_of(out.text);
-  out.codes = codes_of(out.text, out.severity);
+  out.codes = codes_of(out.text, out.small, out.severity);
   return out;
 }
 

@@ -70,6 +70,11 @@ constexpr LineMessage kCallRows[] = {
        "ibv_devinfo -v -d {rdma}", kVerbs),
 
     // Address handles.
+    of(Call::create_object, "", "object-failed", host,
+       "A queue pair, completion queue or another object of the RDMA device could not be created on this host: the "
+       "limit of locked memory, the number or the size that was asked for, a device that is not in the container, or a "
+       "failed NIC. Compare with ib_write_bw on the same device.",
+       "ulimit -l; rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}", kVerbs),
     of(Call::create_ah, "ENOMEM|ENOSPC|EAGAIN", "ah-resources", host,
        "The device has no address handle left: too many peers for each process, or a leak in the driver.",
        "rdma resource show; ethtool -i {netdev}", kVerbs),
@@ -142,6 +147,19 @@ constexpr LineMessage kCallRows[] = {
        "(sysfs shows the devices of the whole host; those that were not given to the container cannot be opened, as "
        "expected), its permissions, another network namespace, or the NIC is in a fatal state.",
        "ls -l /dev/infiniband; rdma system show; ibv_devinfo -d {rdma}", kVerbs),
+
+    of(Call::query_device, "EINVAL|ENOTTY|EOPNOTSUPP|EPROTONOSUPPORT|ENOSYS", "query-device-library", host,
+       {"The kernel's driver does not know this query of an open device: library (rdma-core, OFED, or that of the "
+        "container) and kernel modules are of different releases, often after an update of one of them. Install the "
+        "same release for the running kernel; ",
+        {Work::ends_jobs, "reload the driver or reboot into the kernel it was built for"},
+        "."},
+       "ibv_devinfo -d {rdma}; uname -r; modinfo -F version mlx5_core; ofed_info -s", kVerbs),
+    of(Call::query_device, "", "query-device", host,
+       "The RDMA device was opened, or listed, and does not answer a query of its attributes: the NIC is in a fatal "
+       "state or was removed, /dev/infiniband/uverbs of this device is not in the container, or library and kernel "
+       "modules are of different releases.",
+       "ibv_devinfo -d {rdma}; rdma system show; journalctl -k -g {rdma}", kVerbs),
 
     // librdmacm and the kernel's connection manager.
     of(Call::resolve_address, "ENODEV", "rdmacm-no-device", host,

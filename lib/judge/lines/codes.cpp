@@ -150,7 +150,7 @@ unsigned completion_status(std::string_view line) {
   constexpr std::string_view kOfRdma[] = {"Failed status ", "failed status ", "status number "};
   if (const auto number = number_after_any(line, kOfRdma)) return *number;
   constexpr std::string_view kOfCompletion[] = {"with status=", " with error ", "(status ", "status: ", "status "};
-  for (const std::string_view word : {"ompletion from peer", "completion", "wr_id"})
+  for (const std::string_view word : {"ompletion from peer", "completion", "wr_id", "wr id "})
     if (const size_t at = line.find(word); at != std::string_view::npos)
       if (const auto number = number_after_any(line.substr(at), kOfCompletion)) return *number;
   return 0;
@@ -765,79 +765,64 @@ void read_names(Codes& codes, std::string_view line) {
 
 // ---- The call that failed; the first row that fits.
 
-constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::dmabuf},
-                                                        {"regMrDmaBuf", Call::dmabuf},
-                                                        {"dmabuf_reg", Call::dmabuf},
-                                                        {"reg_mr", Call::registration},
-                                                        {"mr_reg", Call::registration},
-                                                        {"register memory", Call::registration},
-                                                        {"register region", Call::registration},
-                                                        {"RegisterRdmaMemoryRegion", Call::registration},
-                                                        {"egister memory region", Call::registration},
-                                                        {"mem_map", Call::registration},
-                                                        {"mem_reg", Call::registration},
-                                                        {"emory registration", Call::registration},
-                                                        {"create_ah", Call::create_ah},
-                                                        {"create ah", Call::create_ah},
-                                                        {"create AH", Call::create_ah},
-                                                        {"ddress handle", Call::create_ah},
-                                                        {"QP to INIT", Call::qp_to_init},
-                                                        {"next state INIT", Call::qp_to_init},
-                                                        {"QP to Init", Call::qp_to_init},
-                                                        {"modify_qp", Call::modify_qp},
-                                                        {"odify QP", Call::modify_qp},
-                                                        {"odifying QP", Call::modify_qp},
-                                                        {"odify SRD QP", Call::modify_qp},
-                                                        {"QP to RTR", Call::modify_qp},
-                                                        {"QP to RTS", Call::modify_qp},
-                                                        {"qp_modify", Call::modify_qp},
-                                                        {"RTR2RTS", Call::modify_qp},
-                                                        {"INIT2RTR", Call::modify_qp},
-                                                        {"create_qp", Call::create_object},
-                                                        {"qp_create", Call::create_object},
-                                                        {"reate QP", Call::create_object},
-                                                        {"reate UD QP", Call::create_object},
-                                                        {"fi_enable", Call::create_object},
-                                                        {"create_cq", Call::create_object},
-                                                        {"cq_create", Call::create_object},
-                                                        {"reate CQ", Call::create_object},
-                                                        {"reate send CQ", Call::create_object},
-                                                        {"reate recv CQ", Call::create_object},
-                                                        {"create_srq", Call::create_object},
-                                                        {"reate SRQ", Call::create_object},
-                                                        {"alloc_pd", Call::create_object},
-                                                        {"llocate PD", Call::create_object},
-                                                        {"create_comp_channel", Call::create_object},
-                                                        {"open_device", Call::open_device},
-                                                        {"open device", Call::open_device},
-                                                        {"get context for", Call::open_device},
-                                                        {"device attribute", Call::open_device},
-                                                        {"query_device", Call::open_device},
-                                                        {"query device", Call::open_device},
-                                                        {"query_port", Call::open_device},
-                                                        {"query_gid", Call::query_gid},
-                                                        {"query GID", Call::query_gid},
-                                                        {"read sgid", Call::query_gid},
-                                                        {"resolve_addr", Call::resolve_address},
-                                                        {"ADDR_ERROR", Call::resolve_address},
-                                                        {"resolve addr", Call::resolve_address},
-                                                        {"address resolution", Call::resolve_address},
-                                                        {"resolve_route", Call::resolve_route},
-                                                        {"ROUTE_ERROR", Call::route_error},
-                                                        {"resolve route", Call::resolve_route},
-                                                        {"rdma_bind_addr", Call::bind},
-                                                        {"bind_addr", Call::bind},
-                                                        {"rdma_connect", Call::connect},
-                                                        {"CM_EVENT_CONNECT_ERROR", Call::connect},
-                                                        {"CM_EVENT_UNREACHABLE", Call::connect},
-                                                        {"post_send", Call::post},
-                                                        {"post_recv", Call::post},
-                                                        {"post_srq", Call::post},
-                                                        {"ost a send", Call::post},
-                                                        {"ost a recv", Call::post},
-                                                        {"sriov_numvfs", Call::enable_vfs},
-                                                        {"SR-IOV", Call::enable_vfs},
-                                                        {"SRIOV", Call::enable_vfs}};
+// Names of functions and events, and phrases, in small letters. The first one decides.
+constexpr std::pair<std::string_view, Call> kCalls[] = {
+    {"reg_dmabuf_mr|regmrdmabuf|dmabuf_reg", Call::dmabuf},
+    {"reg_mr|mr_reg|registerrdmamemoryregion|mem_map|mem_reg|memory registration", Call::registration},
+    {"create_ah|address handle", Call::create_ah},
+    {"qp to init|next state init", Call::qp_to_init},
+    {"modify_qp|qp_modify|qp to rtr|qp to rts|rtr2rts|init2rtr", Call::modify_qp},
+    {"create_qp|qp_create|fi_enable|create_cq|cq_create|create_srq|alloc_pd|create_comp_channel", Call::create_object},
+    {"open_device|open device|get context for", Call::open_device},
+    {"query_device|query device|query_port|device attribute", Call::query_device},
+    {"query_gid|query gid|read sgid", Call::query_gid},
+    {"resolve_addr|addr_error|resolve addr|address resolution", Call::resolve_address},
+    {"resolve_route|resolve route", Call::resolve_route},
+    {"route_error", Call::route_error},
+    {"bind_addr", Call::bind},
+    {"rdma_connect|cm_event_connect_error|cm_event_unreachable", Call::connect},
+    {"post_send|post_recv|post_srq|post a send|post a recv", Call::post},
+    {"sriov_numvfs|sr-iov|sriov", Call::enable_vfs}};
+
+// Any program's sentence: the beginning of a verb, and what it is done to.
+struct Sentence {
+  std::string_view verbs, objects;
+  Call call;
+};
+constexpr Sentence kSentences[] = {
+    {"regist", "mr|mrs|memory|buffer|buffers|region|regions", Call::registration},
+    {"creat", "ah", Call::create_ah},
+    {"modif|transition", "qp|queue pair", Call::modify_qp},
+    {"creat|alloc", "qp|qps|queue pair|queue pairs|cq|completion queue|srq|pd|protection domain|completion channel",
+     Call::create_object},
+    {"open", "rdma device|ib device|verbs device|hca", Call::open_device}};
+
+// Whether one of the objects follows one of the verbs, with a few words between them: "create the send CQ".
+bool has_sentence(std::string_view small, const Sentence& sentence) {
+  constexpr size_t kNear = 24, kLongest = 24;  // bytes between the two; of an object
+  for (std::string_view verbs = sentence.verbs; !verbs.empty();) {
+    const std::string_view verb = cut(verbs, '|');
+    for (size_t at = small.find(verb); at != std::string_view::npos; at = small.find(verb, at + 1)) {
+      if (at > 0 && is_word_letter(small[at - 1])) continue;
+      const std::string_view rest = small.substr(at + verb.size(), kNear + kLongest);
+      for (std::string_view objects = sentence.objects; !objects.empty();) {
+        const std::string_view object = cut(objects, '|');
+        const size_t found = rest.find(object);
+        if (found == std::string_view::npos || found > kNear || found == 0) continue;
+        const size_t end = found + object.size();
+        if (!is_word_letter(rest[found - 1]) && (end == rest.size() || !is_word_letter(rest[end]))) return true;
+      }
+    }
+  }
+  return false;
+}
+
+Call call_of(std::string_view small) {
+  if (const auto* call = find_where(kCalls, [&](const auto& each) { return has_any(small, each.first); }))
+    return call->second;
+  const Sentence* sentence = find_where(kSentences, [&](const Sentence& each) { return has_sentence(small, each); });
+  return sentence != nullptr ? sentence->call : Call::none;
+}
 
 // Linux drivers/net/ethernet, drivers/infiniband.
 constexpr std::string_view kDrivers[] = {"mlx5_core",  "mlx5_ib",    "mlx4_core", "bnxt_en",  "bnxt_re", "ionic",
@@ -915,16 +900,14 @@ bool is_pci_address(std::string_view word) {
   return true;
 }
 
-Codes codes_of(std::string_view line, Severity severity) {
+Codes codes_of(std::string_view line, std::string_view small, Severity severity) {
   Codes out;
   read_completion(out, line);
   if (!is_of_gpu_runtime(line)) read_errnos(out, line);
   read_commands(out, line);
   read_events(out, line);
   read_names(out, line);
-  const auto* call =
-      find_where(kCalls, [&](const auto& each) { return line.find(each.first) != std::string_view::npos; });
-  if (call != nullptr && (!out.error.empty() || severity >= Severity::complaint)) out.call = call->second;
+  if (!out.error.empty() || severity >= Severity::complaint) out.call = call_of(small);
   out.is_of_driver = is_failure_of_driver(line);
   return out;
 }

@@ -19,6 +19,7 @@ enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown
 enum class Call : uint8_t {
   none,
   open_device,
+  query_device,  // of an open device
   query_gid,
   registration,
   dmabuf,
@@ -55,7 +56,8 @@ struct Codes {
   bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
-Codes codes_of(std::string_view line, Severity severity);  // line: without_denials() of it
+// line: without_denials() of it; small: in small letters.
+Codes codes_of(std::string_view line, std::string_view small, Severity severity);
 
 // What an errno says in any program. The cause is unknown where it depends on the call.
 struct ErrorMeaning {

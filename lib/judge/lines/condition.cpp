@@ -25,7 +25,8 @@ constexpr Condition kConditions[] = {
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
-     "parity error|nvlink error|over nvlink|machine check exception|machine check event|machine check error|"
+     "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently down|nvlink*inactive|machine check "
+     "exception|machine check event|machine check error|"
      "fallen off|row remap|^ras error|catastrophic|"
      "lane error|needs to be replaced|bad block|^cmci storm|link has been reset",
      {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
@@ -63,7 +64,7 @@ constexpr Condition kConditions[] = {
      cable,
      "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|"
      "no carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|"
-     "port state is down|port is not active|no link detected|no link on|no link,",
+     "port state is down|port is not active|link flap|link_flap|^flapping|no link detected|no link on|no link,",
      {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
@@ -134,7 +135,8 @@ constexpr Condition kConditions[] = {
 
     {"says-not-loaded",
      host,
-     "not loaded|not installed|could not load|cannot load|can't load|couldn't load|failed to load|unable to load|"
+     "not loaded|not installed|failed loading|error loading|failed to insert|unable to insert|could not load|cannot "
+     "load|can't load|couldn't load|failed to load|unable to load|"
      "load failed|cannot open shared object|no module named|driver not registered|not registered with|"
      "no driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
@@ -155,6 +157,13 @@ constexpr Condition kConditions[] = {
      "cuda*out of memory|gpu*out of memory|hip*out of memory|out of memory on device|outofmemory|^oom*gpu",
      {"By its words the memory of a GPU is used up: the program needs more than is left. Use a smaller batch or memory "
       "fraction; look for another process on the GPU."}},
+    {"says-speed",
+     unknown,
+     "performance may|performance might|performance will|performance is degraded|may be impacted|reduced performance|"
+     "suboptimal|sub-optimal|for best performance|for better performance",
+     {"By its words the program goes on, slower than it could be: advice, not a failure. Follow it if the job is slow: "
+      "the line names the setting, the placement on CPUs or the path that is missing."}},
+
     {"says-slots",
      software,
      "not enough slots|slots available|more processes than|more ranks than|oversubscrib",
@@ -188,7 +197,8 @@ constexpr Condition kConditions[] = {
      "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|"
      "socket closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly disconnected|"
      "unexpectedly closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|"
-     "connection was lost|heartbeat|peer failed|peer failure|remote*crashed|remote*failed|remote*exited|"
+     "connection was lost|heartbeat|keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer "
+     "failed|peer failure|remote*crashed|remote*failed|remote*exited|"
      "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
      "no reply|does not respond|did not respond|not respond|not connected|transport endpoint",
      {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "

@@ -36,7 +36,7 @@ constexpr std::string_view kFailureWords =
     "page fault|_fault|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "is null|null pointer|unprivileged|not approved";
+    "timer expired|is null|null pointer|unprivileged|not approved";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
     "no such|inconsisten|no longer|does not|invalid|^no ";

@@ -92,7 +92,8 @@ TEST(LogLines, TheNextStepNamesChecksThatExist) {
   for (const LineMessage& message : messages()) {
     const size_t at = message.next.find("--only ");
     if (at == std::string_view::npos) continue;
-    std::istringstream names{std::string(message.next.substr(at + 7))};
+    const std::string_view rest = message.next.substr(at + 7);
+    std::istringstream names{std::string(rest.substr(0, rest.find(';')))};
     for (std::string name; std::getline(names, name, ',');)
       EXPECT_NE(find_rule(name), nullptr) << message.id << " " << name;
   }
@@ -120,7 +121,6 @@ TEST(LogLines, WordsOfAMessageElsewhereAreUnknown) {
            "fabricmanager: errors: 0",
            "cilium-agent: level=info msg=\"Stale veth removed\" error=\"Link not found\"",
            "curl: (404) Link not found",
-           "plugin type=\"calico\" failed (add): failed to set up pod interface eth0: no IPs available in range",
            "nginx: upstream wrong magic in header",
            "SQUASHFS error: invalid magic number",
            "VFS: wrong magic number",
@@ -334,6 +334,21 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
     EXPECT_EQ(id_of(line), "rdmacm-route") << line;
   EXPECT_EQ(id_of("Failed to post a send for the qpair 0xd10160 with errno -22"), "post-invalid");
   EXPECT_EQ(id_of("ibv_reg_mr succeeded"), "");
+}
+
+TEST(LogCodes, ACallIsRecognizedInAnyWords) {
+  for (const auto& [line, call] : {
+           std::pair("0-gvol0-client-0: could not create QP", Call::create_object),
+           std::pair("acme: failed to allocate a protection domain", Call::create_object),
+           std::pair("acme: cannot register 64 memory regions", Call::registration),
+           std::pair("acme: unable to modify the UD queue pair", Call::modify_qp),
+           std::pair("acme: error opening IB device", Call::open_device),
+           std::pair("acme: failed to create the table of requests", Call::none),
+           std::pair("acme: failed to create a socket, so that the many queues have no qp", Call::none),
+           std::pair("acme: recreate cqueue failed", Call::none),
+           std::pair("acme: created QP 17", Call::none),
+       })
+    EXPECT_EQ(read_line(line).codes.call, call) << line;
 }
 
 // The rest of a long line is not read, and parts of patterns without a match do not multiply the time.
@@ -610,6 +625,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"connect(fd=51) failed: Network is unreachable", "says-unreachable"},
       {"open /dev/infiniband/uverbs0: Permission denied", "says-permission"},
       {"both GID_INDEX and ROCE_SUBNET_LIST are specified, please select only one of them", "says-configuration"},
+      {"acme: GPU 3 is far from the NIC, performance may be reduced", "says-speed"},
       {"There are not enough slots available in the system to satisfy the 16 slots", "says-slots"},
       {"acmed: cannot parse line 7 of the config file", "says-configuration-file"},
       {"acme: tagged traffic is not supported", "says-unsupported"},
@@ -707,8 +723,7 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
 // What the same programs say of a port, a GPU or a job is shown.
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
-           std::pair("systemd-udevd[49841]: eth1: Failed to rename network interface: Device or resource busy",
-                     "says-busy"),
+           std::pair("acmed[49841]: eth1: cannot change the rings: Device or resource busy", "says-busy"),
            std::pair("[ 5372.3] pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"),
            std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
            std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
@@ -745,7 +760,7 @@ TEST(LogComponents, OfAnotherFaultAreNotShownWithTheCauseBeforeThem) {
 
 // Words that are enough for an error, without a mark of severity; not in lines that are marked as informational.
 TEST(LogConditions, SomeAreErrorsWithoutAMark) {
-  const auto found = found_in("swss#orchagent: Set operation status DOWN to host interface Ethernet164\n");
+  const auto found = found_in("acme: operation status DOWN of Ethernet164\n");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].message, nullptr);
   EXPECT_EQ(found[0].condition->id, "says-link-down");

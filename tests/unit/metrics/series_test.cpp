@@ -340,7 +340,7 @@ class Etc : public testing::TestWithParam<const char*> {};
 TEST_P(Etc, asks_for_metrics_that_are_published) {
   auto asked = words(test::slurp(fs::path(FABRIC_SOURCE_DIR) / GetParam()), std::regex("\\b(fabric_[a-z0-9_]+)"));
   static const auto names = published();
-  EXPECT_GE(asked.size(), 3u);
+  EXPECT_FALSE(asked.empty());
   for (const auto& name : asked) EXPECT_TRUE(is_published(names, name)) << name;
 }
 
