@@ -70,11 +70,6 @@ constexpr LineMessage kCallRows[] = {
        "ibv_devinfo -v -d {rdma}", kVerbs),
 
     // Address handles.
-    of(Call::create_object, "", "object-failed", host,
-       "A queue pair, completion queue or another object of the RDMA device could not be created on this host: the "
-       "limit of locked memory, the number or the size that was asked for, a device that is not in the container, or a "
-       "failed NIC. Compare with ib_write_bw on the same device.",
-       "ulimit -l; rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}", kVerbs),
     of(Call::create_ah, "ENOMEM|ENOSPC|EAGAIN", "ah-resources", host,
        "The device has no address handle left: too many peers for each process, or a leak in the driver.",
        "rdma resource show; ethtool -i {netdev}", kVerbs),

@@ -1433,6 +1433,18 @@ constexpr LineMessage kRows[] = {
      .next = kKernelLog,
      .source = "Linux drivers/net/ethernet, drivers/infiniband",
      .call = Call::of_driver},
+
+    // ---- Any other program.
+    {.id = "object-failed",
+     .cause = host,
+     .patterns = "",
+     .meaning =
+         "A queue pair, completion queue or another object of the RDMA device could not be created on this host: the "
+         "limit of locked memory, the number or the size that was asked for, a device that is not in the container, or "
+         "a failed NIC. Compare with ib_write_bw on the same device.",
+     .next = "ulimit -l; rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}",
+     .source = "rdma-core libibverbs",
+     .call = Call::create_object},
 };
 
 }  // namespace

@@ -80,9 +80,10 @@ constexpr LineMessage kRows[] = {
      "status|pciehp*No adapter|Slot(*: Attention button|pciehp*Timeout waiting for Presence|pciehp*cannot be "
      "trained|link training error|Slot(*: No link",
      {"A PCIe hotplug slot did not answer a command, or no link came up in it: the slot controller, or a device that "
-      "was just lost. Look at the lines before it (Link Down of the slot); ",
-      {Work::in_machine, "check power and seat of the device."},
-      " The time-out itself is harmless on bridges with a known erratum."},
+      "was just lost. The time-out itself is harmless on bridges with a known erratum. Look at the lines before it "
+      "(Link Down of the slot)",
+      {Work::in_machine, "; check power and seat of the device"},
+      "."},
      "lspci -tv; journalctl -k -g pciehp; fabric-agentctl check --only pcie",
      "Linux drivers/pci/hotplug/pciehp_hpc.c"},
     {"pcie-recovery",
@@ -99,9 +100,10 @@ constexpr LineMessage kRows[] = {
      "can't change power state from D3cold to D0|config space inaccessible|Unable to change power state from|not ready "
      "*ms after|timed out waiting for pending transaction|VPD access failed|device not responding*PCI|Refused to "
      "change power state|unable to read*config space|probe with driver*failed with error -19",
-     {"A PCIe device does not answer its configuration space after a reset, a sleep state or a hot removal. ",
-      {Work::in_machine, "Power the node off and on, and reseat the device if it recurs;"},
-      " look for AER lines of the port above it."},
+     {"A PCIe device does not answer its configuration space after a reset, a sleep state or a hot removal. "
+      "Look for AER lines of the port above it",
+      {Work::in_machine, ", power the node off and on, and reseat the device if it recurs"},
+      "."},
      "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},
     {"iommu-event-overflow", host,
@@ -150,9 +152,11 @@ constexpr LineMessage kRows[] = {
      host,
      "This PCI I/O region assigned to your NVIDIA device is invalid|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 "
      "is 0M|Request region*nvidia|NVRM: request_mem_region failed",
-     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. ",
-      {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window,"},
-      " or boot with pci=realloc."},
+     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
+      "with pci=realloc",
+      {Work::at_machine,
+       ", or enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
+      "."},
      "lspci -vv -s {pci} | grep Region; cat /proc/cmdline",
      "NVIDIA open-gpu-kernel-modules"},
     {"nvidia-no-device-files", host,
@@ -179,9 +183,9 @@ constexpr LineMessage kRows[] = {
      "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
      "link*fail|multicast*team*failed|LWSwitch|NVLink Inband|fm_status|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
-      "have no NVLink or no multicast. Read its log; ",
-      {Work::in_machine, "reset GPUs and NVSwitches together or power-cycle the node;"},
-      " driver, fabric manager and firmware must be of one release."},
+      "have no NVLink or no multicast. Driver, fabric manager and firmware must be of one release. Read its log",
+      {Work::in_machine, "; reset GPUs and NVSwitches together, or power-cycle the node"},
+      "."},
      "journalctl -u nvidia-fabricmanager; tail -50 /var/log/fabricmanager.log; nvidia-smi nvlink -s",
      "NVIDIA Fabric Manager user guide"},
     {"imex-node", host,
@@ -340,9 +344,9 @@ constexpr LineMessage kRows[] = {
      "is stuck|ramrod*stuck|qed_hw_err_notify|qed*Fan failure|qed*fw assertion|qed*Parity|qed*FW assertion|qed*HW "
      "attention",
      {"The management firmware (MFW, MCP) of the Marvell NIC does not answer, or its hardware reports an attention: "
-      "the driver resets the NIC. Update firmware and driver; ",
-      {Work::in_machine, "power-cycle the node"},
-      " if it does not come back."},
+      "the driver resets the NIC. Update firmware and driver",
+      {Work::in_machine, "; power-cycle the node if it does not come back"},
+      "."},
      "journalctl -k -g qed; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/qlogic/qed"},
     {"cxgb4-firmware",
@@ -400,9 +404,8 @@ constexpr LineMessage kRows[] = {
      "remapping failure|dcgm*violation|DBE*DCGM",
      {"DCGM found a fault of a GPU or of its surroundings in a health check or test (dcgmi diag): the code or words "
       "name it (memory, NVLink, PCIe replays, power, heat, an Xid). ",
-      {Work::ends_jobs, "Reset or reboot as the Xid asks;"},
-      " ",
-      {Work::in_machine, "replace the GPU if the test fails again."}},
+      {Work::ends_jobs, "Reset or reboot as the Xid asks. "},
+      {Work::in_machine, "Replace the GPU if the test fails again."}},
      "dcgmi health -c; dcgmi diag -r 2; journalctl -k -g Xid",
      "DCGM dcgmlib/dcgm_errors.c"},
     {"gpu-remap",
@@ -410,9 +413,8 @@ constexpr LineMessage kRows[] = {
      "Row Remapping Failure|Remapping Failure Occurred|uncorrectable error*row|remapped rows*pending|Pending*: "
      "Yes*remap|Reset required*remap",
      {"A row of the memory of a GPU is replaced, or could not be. ",
-      {Work::ends_jobs, "Reset the GPU when it is idle to finish a pending one;"},
-      " ",
-      {Work::in_machine, "replace it after a failure."}},
+      {Work::ends_jobs, "Reset the GPU when it is idle to finish a pending one. "},
+      {Work::in_machine, "Replace it after a failure."}},
      "nvidia-smi -q -d ROW_REMAPPER",
      "NVIDIA driver"},
 };

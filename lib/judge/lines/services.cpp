@@ -165,9 +165,9 @@ constexpr LineMessage kRows[] = {
      "-W- *link*width|Unexpected actual link speed|Unexpected width|link comes up at*lower|Could be 4X|Link speed is "
      "lower|Unexpected actual link width",
      {"A link of the InfiniBand fabric is slower or narrower than both ends can do (iblinkinfo: \"Could be\"): a cable "
-      "of a lower rate or with a broken lane, or a setting of one end. ",
-      {Work::at_link, "Reseat or replace the cable,"},
-      " then compare the two ports with mlxlink."},
+      "of a lower rate or with a broken lane, or a setting of one end. Compare the two ports with mlxlink",
+      {Work::at_link, ", and reseat or replace the cable"},
+      "."},
      "iblinkinfo -l; mlxlink -d {rdma} -m",
      "infiniband-diags, ibdiagnet"},
     {"ib-tool-no-port", host,
@@ -183,9 +183,10 @@ constexpr LineMessage kRows[] = {
      "changed*down|IF_DOWN_LINK_FAILURE|IF_DOWN_*|ETHPORT-5-IF_DOWN|phy link down|link changed to down|Port * "
      "oper*state*down|oper_status*down",
      {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
-      "may restart or be switched off. ",
-      {Work::at_link, "Check or reseat both ends of the cable;"},
-      " look at the reason of the switch (show interface, transceiver) and at the other end at this time."},
+      "may restart or be switched off. Look at the reason of the switch (show interface, transceiver) and at the other "
+      "end at this time",
+      {Work::at_link, ", and check or reseat both ends of the cable"},
+      "."},
      "on the switch: show interfaces transceiver; on the host: fabric-agentctl diagnose",
      "SONiC sonic-swss, NX-OS, EOS"},
     {"switch-no-lossless", network,
@@ -221,9 +222,10 @@ constexpr LineMessage kRows[] = {
      "transceiver|TRANSCEIVER*UNSUPPORTED|XCVR-*|SFP-6-*|XCVR_INSERTED|high alarm*rx|rx power low "
      "alarm|IF_SFP_*|SFP*checksum|DOM*alarm|HIGH_ALARM|LOW_ALARM",
      {"The switch reports the module in a port: it cannot be read or configured (CMIS), is not supported, or a value "
-      "(temperature, light) is beyond its alarm limit. ",
-      {Work::at_link, "Reseat the module, clean the fiber, then try another module;"},
-      " compare with the list of modules that the switch supports."},
+      "(temperature, light) is beyond its alarm limit. Compare with the list of modules that the switch "
+      "supports",
+      {Work::at_link, "; reseat the module, clean the fiber, then try another module"},
+      "."},
      "on the switch: show interfaces transceiver eeprom --dom",
      "SONiC sonic-xcvrd, NX-OS, EOS"},
     {"opensm-port-down",
