@@ -192,8 +192,9 @@ TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
 TEST(LogComponents, MessagesComeFirst) {
   const auto is_component = [](const LineMessage& message) { return message.is_component(); };
   const auto first = std::ranges::find_if(messages(), is_component);
-  EXPECT_TRUE(std::all_of(first, messages().end() - 1, is_component));
-  EXPECT_EQ(messages().back().id, "driver-error");
+  EXPECT_TRUE(std::all_of(first, messages().end() - 2, is_component));
+  EXPECT_EQ((messages().end() - 2)->id, "driver-error");
+  EXPECT_EQ(messages().back().id, "object-failed");
   for (const auto& example : kLogExamples) {
     const LineMessage* found = recognize(read_line(example.line));
     if (found == nullptr || found->is_component()) continue;
