@@ -413,6 +413,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"ah-invalid", "format", "ibv_create_ah failed: Invalid argument"},
     {"modify-qp-init", "format", "[2026-06-12 08:41:07] node-a:91022:91310 [3] misc/ibvwrap.cc:376 (wrap_ibv_modify_qp) NCCL WARN Call to ibv_modify_qp failed with 19 No such device, on dev mlx5_5:1, curr state RESET, next state INIT, local GID index -1, local GID N/A, remote GID N/A"},
     {"object-failed", "format", "0-vol0-client-0: could not create QP"},
+    {"devinfo-gid", "rdma-core libibverbs/examples/devinfo.c", "Failed to query gid to port 1, index 255"},
     {"query-device", "format", "Unable to query device attributes of mlx5_0"},
     {"query-device-library", "format", "ibv_exp_query_device(mlx5_0) returned 38: Inappropriate ioctl for device"},
     {"open-device-memory", "format", "ibv_open_device failed: Cannot allocate memory"},

@@ -145,9 +145,10 @@ constexpr LineMessage kCallRows[] = {
 
     of(Call::query_device, "EINVAL|ENOTTY|EOPNOTSUPP|EPROTONOSUPPORT|ENOSYS", "query-device-library", host,
        {"The kernel's driver does not know this query of an open device: library (rdma-core, OFED, or that of the "
-        "container) and kernel modules are of different releases, often after an update of one of them. Install the "
-        "same release for the running kernel; ",
-        {Work::ends_jobs, "reload the driver or reboot into the kernel it was built for"},
+        "container) and kernel modules are of different releases, often after an update of one of them; or an old "
+        "library does not know the device (the openib BTL of Open MPI: use UCX). Install the same release for the "
+        "running kernel",
+        {Work::ends_jobs, ", and reload the driver or reboot into the kernel it was built for"},
         "."},
        "ibv_devinfo -d {rdma}; uname -r; modinfo -F version mlx5_core; ofed_info -s", kVerbs),
     of(Call::query_device, "", "query-device", host,

@@ -141,6 +141,10 @@ constexpr LineMessage kRows[] = {
      "The old openib transport of Open MPI does not use this port, or warns that several ports have the default subnet "
      "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
      "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
+    {"devinfo-gid", none, "Failed to query gid to port",
+     "ibv_devinfo -v could not read an entry of the GID table: an empty one, or one of another network namespace. "
+     "Harmless unless it fails for every entry.",
+     "fabric-agentctl check --only gid", "rdma-core libibverbs/examples/devinfo.c"},
     {"lease-lost", unknown, "DHCP lease lost|DHCPv4 lease lost|DHCPv6 lease lost",
      "systemd-networkd gave up the DHCP address of this interface: a consequence of a lost carrier, of a change of the "
      "MTU (UseMTU) that restarts the link, or of a lease that the DHCP server did not renew. Look at the line before: "
