@@ -170,7 +170,7 @@ constexpr LineMessage kRows[] = {
      "a cgroup that was changed by systemctl daemon-reload: \"Unknown Error\"). Read the NVRM lines of the kernel.",
      "lsmod | grep -E 'nvidia|nouveau'; journalctl -k -g NVRM; ls -l /dev/nvidia*", "nvidia-persistenced, nvidia-smi"},
     {"nscq-version", host,
-     "NSCQ returned warning during session creation|Ensure driver version matches NSCQ|NSCQ version|NSCQ*version "
+     "NSCQ returned warning during session creation|Ensure driver version matches NSCQ|NSCQ*version "
      "mismatch|libnvidia-nscq*mismatch|nvsdm*version",
      "DCGM cannot read the NVSwitches: the library libnvidia-nscq does not have the version of the driver. Install "
      "libnvidia-nscq of the driver's version, also in the container of DCGM, and restart the service.",
@@ -181,7 +181,7 @@ constexpr LineMessage kRows[] = {
      "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
      "failed|NVLink initialization*failed|failed to configure*NVSwitch|failed to find a matching fabric|request to "
      "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
-     "link*fail|multicast*team*failed|LWSwitch|NVLink Inband|fm_status|failed to allocate resource for multicast",
+     "link*fail|multicast*team*failed|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
       "have no NVLink or no multicast. Driver, fabric manager and firmware must be of one release. Read its log",
       {Work::in_machine, "; reset GPUs and NVSwitches together, or power-cycle the node"},
@@ -189,7 +189,7 @@ constexpr LineMessage kRows[] = {
      "journalctl -u nvidia-fabricmanager; tail -50 /var/log/fabricmanager.log; nvidia-smi nvlink -s",
      "NVIDIA Fabric Manager user guide"},
     {"imex-node", host,
-     "imex*not ready|IMEX*UNAVAILABLE|IMEX*mismatch|imex*Connection*failed|imex daemon*|IMEX*DEGRADED|NVLink "
+     "imex*not ready|IMEX*UNAVAILABLE|IMEX*mismatch|imex*Connection*failed|IMEX*DEGRADED|NVLink "
      "domain*not|imex*bind*address|could not find*IMEX channel|No IMEX channel|IMEX channel*not",
      "nvidia-imex, which shares GPU memory between the nodes of an NVLink domain, does not run on all nodes, cannot "
      "reach one of nodes_config.cfg, or has another version there; or the container has no channel "
@@ -206,8 +206,7 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g 'page fault|process'; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"},
     {"amdgpu-wedged", host,
      "device wedged, but recovered through reset|device wedged, needs recovery|device wedged|wedged, needs|amdgpu*GPU "
-     "reset*succeeded|amdgpu*ring * timeout|MODE1 reset|mode1 reset|MODE2 reset|reset source:|amdgpu*Process "
-     "information: process",
+     "reset*succeeded|amdgpu*ring * timeout|reset source:|amdgpu*Process information: process",
      "An AMD (or other DRM) GPU hung, and its driver reset it: the programs that used it were ended. The ring time-out "
      "or page fault before it is the cause: a kernel of the program that does not end, or the GPU. Update firmware "
      "(ROCm) and driver if it repeats on one GPU.",
@@ -229,16 +228,16 @@ constexpr LineMessage kRows[] = {
      "image or initramfs.",
      "modprobe crc32_generic; grep -A 2 crc32 /proc/crypto", "Linux drivers/infiniband/sw/rxe/rxe_icrc.c"},
     {"smbdirect", host,
-     "smbd_post_send*ib_post_send failed|smbd_*failed rc=|smbd_negotiate*|CIFS*smbd_|CIFS: VFS: smbd|RDMA not "
-     "supported by*SMB|smb_direct*failed|ksmbd: smb_direct: *fail|smb_direct: Can't|smb_direct: Send error|smb_direct: "
-     "Recv error|smb_direct: warning",
+     "smbd_post_send*ib_post_send failed|smbd_*failed rc=|CIFS*smbd_|CIFS: VFS: smbd|RDMA not supported "
+     "by*SMB|smb_direct*failed|ksmbd: smb_direct: *fail|smb_direct: Can't|smb_direct: Send error|smb_direct: Recv "
+     "error|smb_direct: warning",
      "SMB Direct (cifs or ksmbd over RDMA) could not send or connect: rc=-22 (EINVAL) means that the driver of the NIC "
      "refused a work request with more parts (max_sge) or larger sizes than it supports. Compare ibv_devinfo -v; use a "
      "newer kernel, smaller wsize/rsize, or mount without the option rdma.",
      "ibv_devinfo -v -d {rdma} | grep max_sge; uname -r", "Linux fs/smb/client/smbdirect.c"},
     {"nfs-server-socket", peer,
      "rpc-srv/tcp: nfsd: got error|svcrdma*failed|svc_rdma*error|rpcrdma: connection to * closed|rpcrdma: removing "
-     "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error|rpc-srv/rdma",
+     "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error",
      "The NFS server or client lost its connection to the other side (here -104 is ECONNRESET: the peer reset it): "
      "reboot or unmount of the client, or the path between them. Repeated: look at the link and at retransmissions; "
      "over RDMA (rpcrdma, svcrdma) at the port and its counters.",
@@ -257,8 +256,8 @@ constexpr LineMessage kRows[] = {
      "was unreachable: the network or that node may be down|kiblnd_*Can't resolve|kiblnd_*rejected:|was refused: check "
      "that Lustre is running|kiblnd_*Timed out RDMA|kiblnd_tx_complete*failed|kiblnd_*ADDR_RESOLV|kiblnd_*ROUTE "
      "ERROR|kiblnd_*ADDR ERROR|Bad dest nid|Can't connect to *: cm_id|lnet_*peer not alive|network interface*not "
-     "found*kiblnd|kiblnd_startup*|failed to find UP interface|Failed to * ksock|Deleting messages for * connection "
-     "failed|no listener at",
+     "found*kiblnd|failed to find UP interface|Failed to * ksock|Deleting messages for * connection failed|no listener "
+     "at",
      "Lustre (LNet over InfiniBand or RoCE, o2iblnd) has no connection to a peer: its node is down or does not run "
      "Lustre, the interface of this NID is down, the route or address does not resolve (ADDR, ROUTE ERROR), or the "
      "peer rejects it (another queue depth, peer_credits or version: compare lnetctl net show -v).",
@@ -273,8 +272,7 @@ constexpr LineMessage kRows[] = {
      "at the load and the log of the server (MDS, OSS) named by its NID, test with lctl ping, then look at the "
      "network.",
      "lctl ping {peer}; lfs check servers; lnetctl stats show", "Lustre lustre/ptlrpc/client.c"},
-    {"beegfs-option", host,
-     "beegfs*The config argument|beegfs*config argument|beegfs*is invalid|beegfs*Unknown|beegfs: mount*",
+    {"beegfs-option", host, "beegfs*The config argument|beegfs*config argument|beegfs*is invalid|beegfs*Unknown",
      "The BeeGFS client has a setting that its loaded module does not know, or a mount that failed: module and "
      "configuration (/etc/beegfs/beegfs-client.conf) are of different versions. Rebuild and load the module "
      "(beegfs-client rebuild), and use the configuration file of the same version.",
@@ -288,8 +286,8 @@ constexpr LineMessage kRows[] = {
      "beegfs-net; beegfs-ctl --listnodes --nodetype=storage --nicdetails; ping -c 3 {peer}", "BeeGFS"},
     {"gpfs-connection", network,
      "Close connection to * Attempting reconnect|VERBS RDMA closed connection|VERBS RDMA async event|VERBS "
-     "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS RDMA "
-     "library|VERBS RDMA*disabled|VERBS RDMA*port*failed",
+     "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS "
+     "RDMA*disabled|VERBS RDMA*port*failed",
      "GPFS (IBM Storage Scale) lost the connection to the node of the line and tries again, or closed its RDMA "
      "connection: the node hangs or restarts, or the network between them. Look at the state of that node (mmgetstate, "
      "mmhealth), at mmnetverify, and at expel messages after it.",
@@ -303,8 +301,8 @@ constexpr LineMessage kRows[] = {
      "mmlsmgr -c; mmhealth cluster show; grep -i expel /var/adm/ras/mmfs.log.latest", "IBM Storage Scale mmfs.log"},
     {"ceph-rdma", host,
      "FAILED ceph_assert(socket.fd() >= "
-     "0)|ceph*Infiniband*|RDMAStack*|RDMADispatcher*|RDMAConnectedSocketImpl*|ms_async_rdma_*|ibv_create_comp_channel*"
-     "ceph|ceph_abort_msg*rdma",
+     "0)|ibv_create_comp_channel*ceph|ceph_abort_msg*rdma|RDMAStack*rror|RDMADispatcher*ailed|RDMAConnectedSocketImpl*"
+     "ailed|Infiniband*rdma_*ailed",
      "A Ceph daemon failed in its RDMA messenger: no event file descriptor because the limit of open files is reached "
      "(LimitNOFILE of the OSD), the memlock limit (LimitMEMLOCK=infinity, PrivateDevices=no in the unit), or settings "
      "that do not fit (ms_async_rdma_cm with ms_async_rdma_type, ms_async_rdma_device_name).",
@@ -323,9 +321,9 @@ constexpr LineMessage kRows[] = {
      "memlock). Its number (ret) is no errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
      "ofed_info -s; ethtool -i {netdev}; grep Huge /proc/meminfo", "libvma src/vma/dev"},
     {"mlx5-eswitch", host,
-     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|Failed to enable SR-IOV|esw_*failed|eswitch_offloads*|Failed "
-     "to set eswitch|failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|Failed to create "
-     "LAG|Failed to activate VF LAG|Failed to deactivate LAG|E-Switch: Disable",
+     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|Failed to enable SR-IOV|esw_*failed|Failed to set "
+     "eswitch|failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|Failed to create "
+     "LAG|Failed to activate VF LAG|Failed to deactivate LAG",
      "mlx5_core could not set up its embedded switch (SR-IOV, switchdev, bond of virtual functions): the firmware "
      "refused a command (the line before has the status), steering needs another mode (devlink dev param "
      "flow_steering_mode), or virtual functions are still bound. Set the mode before the virtual functions are bound, "
@@ -367,9 +365,9 @@ constexpr LineMessage kRows[] = {
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
     {"rds-iser", peer,
-     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser: "
-     "iser_connect*|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn error|detected conn "
-     "error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send "
+     "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn "
+     "error|detected conn error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
      "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
      "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
      "at the ports.",

@@ -34,7 +34,8 @@ constexpr LineMessage kRows[] = {
      "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. TCP is used, "
      "not RDMA.",
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
-    {"slurm-cgroup", host, "cgroup*slurm*|slurm*cgroup*|Unable to initialize cgroup|cannot create cgroup context",
+    {"slurm-cgroup", host,
+     "Unable to initialize cgroup|cannot create cgroup context|slurm*cgroup*rror|slurm*cgroup*ailed|cgroup*slurm*ailed",
      "Slurm could not set up the cgroup of a job or task on this host: cgroup.conf names a version or controller (v1, "
      "v2, devices, memory) that the kernel or systemd does not offer, or slurmd runs without Delegate=yes. GPUs and "
      "memory are then not limited, or the job does not start.",
@@ -42,7 +43,7 @@ constexpr LineMessage kRows[] = {
     {"sriov-no-devices", host,
      "no devices in device pool, skipping creating resource server|no devices in device pool|skipping creating "
      "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin|error "
-     "creating new device*|discovering host devices*",
+     "creating new device*",
      "No device of the node fits the selectors of this resource: no virtual functions were made (sriov_numvfs), they "
      "have another driver, or a selector (vendors, devices, drivers, pfNames, isRdma) is wrong; a GPU plugin found no "
      "GPU. Pods that ask for the resource stay pending. Correct the ConfigMap or policy, and restart the device "
@@ -86,7 +87,7 @@ constexpr LineMessage kRows[] = {
     {"k8s-operator-not-ready", host,
      "DOCA-OFED*not ready|mofed*not ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
      "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
-     "use|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady|mofed-driver*",
+     "use|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
      "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed. Stop "
      "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
@@ -102,8 +103,8 @@ constexpr LineMessage kRows[] = {
      "the management interface.",
      "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}", "systemd src/network"},
     {"nm-configuration", unknown,
-     "config: unknown key|unknown key '|keyfile: *invalid|NetworkManager*<warn>*keyfile|nm*invalid "
-     "connection|ifcfg-rh: *|unknown connection property",
+     "config: unknown key|keyfile: *invalid|NetworkManager*<warn>*keyfile|nm*invalid connection|unknown connection "
+     "property",
      "A key or value in a file of NetworkManager's configuration is not known to this release, and is ignored: the "
      "line names the key, section and file. Correct its name (a per-connection default is written connection.KEY), "
      "then nmcli general reload.",
@@ -180,8 +181,7 @@ constexpr LineMessage kRows[] = {
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "
-     "changed*down|IF_DOWN_LINK_FAILURE|IF_DOWN_*|ETHPORT-5-IF_DOWN|phy link down|link changed to down|Port * "
-     "oper*state*down|oper_status*down",
+     "changed*down|IF_DOWN_LINK_FAILURE|phy link down|link changed to down|Port * oper*state*down|oper_status*down",
      {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
       "may restart or be switched off. Look at the reason of the switch (show interface, transceiver) and at the other "
       "end at this time",
@@ -199,17 +199,16 @@ constexpr LineMessage kRows[] = {
     {"switch-stormed", network,
      " stormed |PFC storm|pfc storm|PFCWD_STORM|PFC_WD*storm|PFCWD-*|PFC "
      "watchdog*detected|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected PFC "
-     "storm|restored*storm|storm restored|pauseStormDetected|PFC watchdog",
+     "storm|restored*storm|storm restored|pauseStormDetected",
      "The PFC watchdog of the switch found a pause storm on a priority of this port, and drops (or forwards) its "
      "packets until it ends: the device at the port sends pause frames without end. Look at the host or switch behind "
      "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
      "(tx_prioN_pause) grow.",
      "on the host at the port: fabric-agentctl diagnose; ethtool -S {netdev} | grep pause", "SONiC pfcwd, NX-OS, EOS"},
     {"switch-sai", network,
-     "SAI_STATUS_INSUFFICIENT_RESOURCES|SAI_STATUS_TABLE_FULL|SAI_STATUS_NO_MEMORY|SAI_STATUS_BUFFER_OVERFLOW|TABLE_"
-     "FULL|Encountered failure in create operation|Encountered failure in set operation|exiting "
-     "orchagent|syncd*sendGetResponse|SAI_STATUS_NOT_SUPPORTED|SAI_STATUS_NOT_IMPLEMENTED|SAI_STATUS_INVALID_PARAMETER|"
-     "SAI_STATUS_FAILURE",
+     "SAI_STATUS_INSUFFICIENT_RESOURCES|SAI_STATUS_TABLE_FULL|SAI_STATUS_NO_MEMORY|SAI_STATUS_BUFFER_OVERFLOW|"
+     "Encountered failure in create operation|Encountered failure in set operation|exiting "
+     "orchagent|syncd*sendGetResponse|SAI_STATUS_INVALID_PARAMETER|SAI_STATUS_FAILURE",
      "The ASIC driver (SAI) of the switch refused a setting: a table or buffer is full, or this value or attribute is "
      "not supported by this switch; after a failed create operation orchagent exits and the switch restarts its "
      "services. The line names the object: compare it with the last change of the configuration.",
@@ -217,9 +216,8 @@ constexpr LineMessage kRows[] = {
      "SONiC sonic-swss, sonic-sairedis"},
     {"switch-module",
      cable,
-     "xcvrd*read eeprom*fail|xcvrd*Failed to|CMIS: *timed out|CMIS: *ailed|CMIS: *no suitable app|SFP "
-     "EEPROM|transceiver*not supported|unsupported "
-     "transceiver|TRANSCEIVER*UNSUPPORTED|XCVR-*|SFP-6-*|XCVR_INSERTED|high alarm*rx|rx power low "
+     "xcvrd*read eeprom*fail|xcvrd*Failed to|CMIS: *timed out|CMIS: *ailed|CMIS: *no suitable app|transceiver*not "
+     "supported|unsupported transceiver|TRANSCEIVER*UNSUPPORTED|high alarm*rx|rx power low "
      "alarm|IF_SFP_*|SFP*checksum|DOM*alarm|HIGH_ALARM|LOW_ALARM",
      {"The switch reports the module in a port: it cannot be read or configured (CMIS), is not supported, or a value "
       "(temperature, light) is beyond its alarm limit. Compare with the list of modules that the switch "
@@ -277,7 +275,7 @@ constexpr LineMessage kRows[] = {
      "lspci -d 15b3:; mst status; cat /sys/kernel/security/lockdown", "mstflint, MFT"},
     {"lldp-dcbx", network,
      "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|lldpad*failed|dcbx*peer*error|PFC "
-     "configuration mismatch|%DCBX*|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
+     "configuration mismatch|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
      "The two ends of a link disagree about PFC or ETS, or no DCBX message came from the other end: RoCE has no "
      "lossless priority then. Set the same PFC priority on host and switch (a fixed setting on both, or DCBX willing "
      "on the host).",
