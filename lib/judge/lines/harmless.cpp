@@ -150,12 +150,16 @@ constexpr LineMessage kRows[] = {
      "MTU (UseMTU) that restarts the link, or of a lease that the DHCP server did not renew. Look at the line before: "
      "\"Lost carrier\" means the link.",
      "journalctl -u systemd-networkd -g {netdev}; networkctl status {netdev}", "systemd src/network/networkd-dhcp4.c"},
-    {"corrected-memory", host,
+    {"corrected-memory",
+     host,
      "error: Corrected error, no action required|mce_record*orrected error|rasdaemon*orrected error, no "
      "action|mc_event*1 Corrected error|Corrected error, no action required",
-     "A corrected ECC error of a memory module: the line names the bank, channel, csrow or DIMM. Once it is harmless; "
-     "if the count rises, find and replace the DIMM (ras-mc-ctl --error-count, log of the BMC).",
-     "ras-mc-ctl --error-count; ipmitool sel elist", "rasdaemon ras-mce-handler.c"},
+     {"A corrected ECC error of a memory module: the line names the bank, channel, csrow or DIMM. Once it is harmless. "
+      "Compare the count and the log of the BMC later",
+      {Work::in_machine, ", and replace the DIMM if it rises"},
+      "."},
+     "ras-mc-ctl --error-count; ipmitool sel elist",
+     "rasdaemon ras-mce-handler.c"},
     {"efa-no-rdma-read", none,
      "FI_HMEM capability requires RDMA, which|device does not support RDMA read|use_device_rdma*not supported|falling "
      "back to*send/recv|Device rdma*is not supported, disabling",
