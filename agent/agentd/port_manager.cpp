@@ -249,6 +249,7 @@ std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
 }
 
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
+  entry.changed = false;
   table_.passed_unmatched(entry, policy_, now);
   const std::string id = entry.port.id();
   if (!releases_.is_restoring(id)) {

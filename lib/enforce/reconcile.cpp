@@ -105,21 +105,23 @@ class Pass {
   }
 
  private:
-  // One guard; of a bond one for each member. It sees the settings of the class that belong to the other port, and the
-  // values that are wanted of that port.
+  // One guard; of a bond one for each member. It sees the settings of the class that belong to the other port, also if
+  // nothing is wanted of them, and the values that are wanted of that port.
   void add_guards() {
+    if (keys_.none()) others_.clear();
     for (const Port& other : others_) {
       Qos& combined = combined_.emplace_back(policy_);
+      const Keys theirs = own_keys(other) & ~own_keys(port_);
       if (terms_.wanted_of)
         if (const auto want = terms_.wanted_of(other)) {
-          const Keys theirs = own_keys(other) & ~own_keys(port_);
           for (const Setting& setting : kSettings)
             if (has_key(theirs, setting.id)) copy_value(setting, *want, combined);
         }
       const Keys wanted = keys_of(expected_of(driver_, combined, {})) & ~own_keys(port_);
+      const Keys seen = wanted | (theirs & always_read());
       for (const Setting& setting : kSettings)
         if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
-          foreign_[index(setting.id)] = foreign_[index(setting.id)] || has_key(wanted, setting.id);
+          foreign_[index(setting.id)] = foreign_[index(setting.id)] || has_key(seen, setting.id);
     }
     if (foreign_.none()) others_.clear();
     if (others_.empty()) combined_ = {policy_};

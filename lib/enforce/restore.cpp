@@ -35,14 +35,15 @@ Changes restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state:
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
   if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
-  Changes changes = write_back(kernel, port, entry->second, terms);
+  const state::Original original = entry->second;  // saved_settings() may move the entries of a swapped card
+  Changes changes = write_back(kernel, port, original, terms);
   Keys restored = own_keys(port);
   bool is_left = false;
   for (const Change& change : changes) {
     if (change.outcome == Outcome::unsupported) restored.reset(index(change.setting));
     else if (!is_done(change.outcome)) is_left = true;
   }
-  add_unknown(port, entry->second, changes);
+  add_unknown(port, original, changes);
   if (is_left) return changes;
   state::forget(originals, port, restored);
   return changes;
@@ -54,8 +55,9 @@ Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, s
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
   if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
-  Changes changes = plan(kernel, port, entry->second, terms);
-  add_unknown(port, entry->second, changes);
+  const state::Original original = entry->second;
+  Changes changes = plan(kernel, port, original, terms);
+  add_unknown(port, original, changes);
   return changes;
 }
 

@@ -77,8 +77,9 @@ Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
 void Turns::note_others(const std::vector<Port>& ports, Instant now) {
   unsettled_.load();
   for (const Port& port : ports) {
-    if (!unsettled_.contains(port)) known_.erase(port.id());
-    else if (known_.insert(port.id()).second && !has_carrier(kernel_, port)) restarted(port, now);
+    if (!port.is_member()) continue;
+    if (!unsettled_.contains(port) || has_carrier(kernel_, port)) known_.erase(port.id());
+    else if (known_.insert(port.id()).second) restarted(port, now);
   }
 }
 
@@ -90,8 +91,14 @@ Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort&
   const auto write_one = [&](Port& port) {
     constexpr std::chrono::milliseconds kPoll{50};
     Instant now = Clock::now();
-    for (; sleep && !turns.why_wait(port, now).empty(); now += kPoll) sleep(kPoll);
-    return write(port, [&](Terms terms) { return turns.terms_for(port, std::move(terms), now); });
+    const auto pass = [&] {
+      return write(port, [&](Terms terms) { return turns.terms_for(port, std::move(terms), now); });
+    };
+    Changes out = pass();
+    if (!sleep || !contains(out, WaitsFor::idle_port, &Change::wait) || turns.why_wait(port, now).empty()) return out;
+    for (; !turns.why_wait(port, now).empty(); now += kPoll) sleep(kPoll);
+    replace(out, pass());
+    return out;
   };
   Changes all;
   for (Port& port : ports) {

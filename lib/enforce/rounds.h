@@ -49,8 +49,8 @@ using WritePort = std::function<Changes(Port&, const Complete&)>;
 
 // Calls `write` (reconcile(), restore(), ...) for each port, and again for the ports of bonds while settings wait for
 // those of another port of the bond: the members protect, the bond moves RoCE, the members release. Returns the changes
-// of all ports, each setting once. Sleeps before the pass of a port that why_wait(); without `sleep` its disruptive
-// writes stay pending instead, and the caller calls again.
+// of all ports, each setting once. A port whose disruptive writes wait (why_wait()) has another pass after a
+// sleep; without `sleep` they stay pending, and the caller calls again.
 Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort& write, const Sleep& sleep);
 
 // Terms::wanted_of: `want` for that one of `ports` which is the given port of the bond. The result refers to `ports`.

@@ -123,7 +123,7 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
     return port.id() + " is a bond, or a member of one";
   Use use = is_in_use(kernel, port);
-  if (!use.only_default_route) return std::move(use.why);
+  if (!use.is_front_end()) return std::move(use.why);
   if (route_allowed) return {};
   return use.why + "; --force tests it anyway";
 }
@@ -157,7 +157,7 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
     for (auto id = left.begin(); id != left.end();) {
-      if (const Use use = options.in_use(port); use && !use.only_default_route) {
+      if (const Use use = options.in_use(port); use && !use.is_front_end()) {
         out.stopped = "the port has come into use: " + use.why;
         break;
       }

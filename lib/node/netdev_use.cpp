@@ -25,6 +25,12 @@ bool is_loopback(const Ip& ip) {
 }
 
 // fe80::/10: the same address may be on several interfaces.
+// Link-local and multicast destinations: not forwarded to another network (RFC 3927 section 7, RFC 4291 section 2.5.6).
+bool stays_on_link(const Ip& ip) {
+  if (ip.v6) return ip.bytes[0] == 0xff || (ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80);
+  return (ip.bytes[0] == 169 && ip.bytes[1] == 254) || (ip.bytes[0] & 0xf0) == 0xe0;
+}
+
 bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80; }
 
 // The port's netdev, those of functions on the same link, and the devices above them.
@@ -266,7 +272,7 @@ std::string forwarding_over(Kernel& kernel, const Port& port) {
   if (!rules) return unknown(rules.error());
   for (const rtnl::IpRoute& each : *routes) {
     const bool v6 = each.destination.v6;
-    if (!each.unicast || each.prefix <= (v6 ? kDefaultV6 : kDefaultV4) || is_link_local(each.destination)) continue;
+    if (!each.unicast || each.prefix <= (v6 ? kDefaultV6 : kDefaultV4) || stays_on_link(each.destination)) continue;
     const bool is_own_prefix = std::ranges::any_of(
         stack->own, [&](const Ip& ip) { return ip.v6 == v6 && in_subnet(ip, each.destination, each.prefix); });
     for (const rtnl::NextHop& hop : each.hops) {

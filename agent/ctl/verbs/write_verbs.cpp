@@ -130,14 +130,18 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 // them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
 // carrier never comes.
 void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
-  std::vector<const Port*> ports;  // ports that lost their carrier by a write
+  std::vector<const Port*> ports;  // that lost their carrier by a write, or may have
   for (const Port& port : node.ports) {
     // A step of a class of traffic is written, too, and reported as pending.
     const bool written = unsettled.contains(port) || std::ranges::any_of(changes, [&](const Change& change) {
                            return change.port == port.id() && was_written(change) && change.disruptive;
                          });
-    if (written && port.carrier.value_or(false) && !qos::has_carrier(kernel, port)) ports.push_back(&port);
+    if (written && port.carrier.value_or(false) && (unsettled.contains(port) || !qos::has_carrier(kernel, port)))
+      ports.push_back(&port);
   }
+  // A driver may report the loss of the carrier late.
+  if (std::ranges::any_of(ports, [&](const Port* port) { return qos::has_carrier(kernel, *port); }))
+    std::this_thread::sleep_for(qos::kMemberPause);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
@@ -344,7 +348,8 @@ int run_restore(const Options& options, Output& output) {
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     return changes;
   };
-  append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, restore, qos::sleep_for));
+  append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, restore,
+                                   options.dry_run ? qos::Sleep{} : qos::sleep_for));
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
   if (saved && !sysctl_originals.empty()) {
     const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});

@@ -1548,6 +1548,10 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
     look(b);
     EXPECT_EQ(second.pfc.pfc_en, 0);
     EXPECT_FALSE(manager_->waits_for_member(b));
+    for (const std::string& id : {a, b}) {
+      look(id);
+      EXPECT_TRUE(manager_->waiting_for(id).empty()) << id << ": passes without an end";
+    }
   }
 }
 

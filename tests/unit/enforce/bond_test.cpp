@@ -236,6 +236,24 @@ TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
   EXPECT_TRUE(originals.empty()) << text(changes);
 }
 
+// The members were in sync from the start, so that only the bond has a saved setting: its mark is of a priority without
+// PFC.
+TEST_F(RoceLag, ARestoreOfTheMarkAloneWaitsForAnIdlePort) {
+  settle_to(roce(26, 3));
+  watched = true;
+  terms.in_use = kInUse;
+  state::Originals originals;
+  state::original_of(originals, ports[0]).roce_tos = 0;
+  Changes changes = qos::restore(kernel, ports[0], ports, originals, terms);
+  EXPECT_TRUE(has_outcome(changes, "roce_tos", Outcome::pending, "")) << text(changes);
+  EXPECT_EQ(tos(), 104U);
+  watched = false;
+  terms.in_use = kIdle;
+  changes = qos::restore(kernel, ports[0], ports, originals, terms);
+  EXPECT_EQ(tos(), 0U) << text(changes);
+  EXPECT_TRUE(originals.empty());
+}
+
 // An entry for the members and one for the bond: neither has the other's part of RoCE's class.
 TEST_F(RoceLag, EntriesOfTheirOwnForTheBondAndItsMembersMoveTogether) {
   settle_to(roce(26, 3));

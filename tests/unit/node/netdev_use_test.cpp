@@ -281,6 +281,11 @@ TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
     GTEST_SKIP() << "requires nsenter";
   ASSERT_TRUE(ip("route add 10.244.1.5/32 dev useg"));
   EXPECT_EQ(forwarding(), "") << "a connected prefix";
+  for (const char* route : {"169.254.0.0/16 dev use0", "224.0.0.0/4 dev use0"}) {
+    ASSERT_TRUE(ip(std::string("route add ") + route));
+    EXPECT_EQ(forwarding(), "") << route << " is not forwarded";
+    ASSERT_TRUE(ip(std::string("route del ") + route));
+  }
   ASSERT_TRUE(ip("rule add pref 77 from 10.77.0.1 lookup 100") &&
               ip("route add 10.0.0.0/8 via 10.77.0.0 dev use0 table 100"));
   EXPECT_EQ(forwarding(), "") << "a table for the port's own packets";
