@@ -258,7 +258,8 @@ double seconds_for_drop_ins(unsigned count) {
 // No step may look at all pairs of files, of entries or of profiles.
 TEST(Config, TenTimesTheDropInsTakeTenTimesAsLong) {
   const double few = seconds_for_drop_ins(500), many = seconds_for_drop_ins(5'000);
-  EXPECT_LT(many, 15 * few) << few << " s, " << many << " s";
+  EXPECT_LT(many, 30 * few)  // pairs would take a hundred times as long
+      << few << " s, " << many << " s";
 }
 
 TEST(Config, MaintenanceReleaseAndHostSettings) {
