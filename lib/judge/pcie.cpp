@@ -512,7 +512,7 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
   for (const Nic& nic : topology.nics)
     if (nic.pci == pci || contains(nic.bridges, pci)) names.push_back(nic.name);
   std::string below = joined(names);
-  if (names.empty()) below = "what is below " + pci;
+  if (names.empty()) below = "the devices below " + pci;
 
   std::string meaning;
   Fix fix;

@@ -84,6 +84,17 @@ class PortManagerTest : public testing::Test {
                   return now;
                 }};
   }
+  // The ports as members of a RoCE LAG.
+  std::vector<Port> members() {
+    std::vector<Port> found = ports();
+    for (Port& port : found) {
+      port.rdma = "mlx5_bond_0";
+      port.kernel_driver = "mlx5_core";
+      port.role = PortRole::bond_member;
+      port.bond = "bond0";
+    }
+    return found;
+  }
   std::vector<Port> ports() {
     std::vector<Port> found;
     for (SimNic& nic : sim_.nics())
@@ -1509,14 +1520,8 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
     kernel_.emplace(sim_.kernel(tree_.path()));
     Environment environment = this->environment();
     environment.scan = [&](const Policy&) {
-      std::vector<Port> all = ports();
+      std::vector<Port> all = members();
       std::erase_if(all, [&](const Port& port) { return port.netdev != first.name && port.netdev != second.name; });
-      for (Port& port : all) {
-        port.rdma = "mlx5_bond_0";
-        port.kernel_driver = "mlx5_core";
-        port.role = PortRole::bond_member;
-        port.bond = "bond0";
-      }
       return FoundPorts(std::move(all));
     };
     manager_.emplace(environment, policy_of(kEnforce + "disruptive = \"now\"\n"));
@@ -1563,16 +1568,7 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   SimNic& second = sim_.add_nic("eth1", Personality::mlx5);
   kernel_.emplace(sim_.kernel(tree_.path()));
   Environment environment = this->environment();
-  environment.scan = [&](const Policy&) {
-    std::vector<Port> all = ports();
-    for (Port& port : all) {
-      port.rdma = "mlx5_bond_0";
-      port.kernel_driver = "mlx5_core";
-      port.role = PortRole::bond_member;
-      port.bond = "bond0";
-    }
-    return FoundPorts(std::move(all));
-  };
+  environment.scan = [&](const Policy&) { return FoundPorts(members()); };
   const Policy policy = policy_of(kEnforce + "disruptive = \"now\"\n");
   const std::string b = "mlx5_bond_0/1@eth1";
   manager_.emplace(environment, policy);
