@@ -400,6 +400,26 @@ TEST_F(RoceLag, TheWaitForAMembersLinkIsBounded) {
   EXPECT_EQ(eth1.pfc.pfc_en & 0x10, 0x10);
 }
 
+// Another program has left the first member without a link: only a write of the second one waits for it.
+TEST_F(RoceLag, APassThatWritesNothingDoesNotWaitForAMember) {
+  settle_to(roce(26, 3));
+  terms.disruptive = Disruptive::now;
+  eth0.carrier = false;
+  qos::Unsettled left({}, {});
+  left.add(kernel.root, ports[1]);
+  qos::Turns turns(kernel, left);
+  const auto now = std::chrono::steady_clock::now();
+  turns.note_others(ports, now);
+  ASSERT_NE(turns.why_wait(ports[2], now), "");
+  qos::write_in_rounds(turns, ports, writer_of(roce(26, 3)), [](auto) { FAIL() << "everything is in sync"; });
+  bool slept = false;
+  qos::write_in_rounds(turns, ports, writer_of(roce(34, 4)), [&](auto) {
+    slept = true;
+    eth0.link_up();
+  });
+  EXPECT_TRUE(slept);
+}
+
 // Packets of a VLAN above the bond have a tag on the members' links.
 TEST_F(RoceLag, AVlanAboveTheBondIsAboveItsMembers) {
   EXPECT_FALSE(has_vlan(kernel.root, "eth0"));
