@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "enforce/confirm.h"
+#include "enforce/rounds.h"
 #include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
@@ -111,6 +112,16 @@ qos::Terms write_terms(Machine& machine, const Options& options) {
   return out;
 }
 
+qos::Terms apply_terms(Machine& machine, const Node& node, const Options& options) {
+  qos::Terms out = write_terms(machine, options);
+  out.wanted_of = qos::wanted_among(node.ports, [&machine](const Port& port) -> std::optional<Qos> {
+    const PortPolicy* entry = policy_for(*machine.policy, port);
+    if (entry == nullptr) return std::nullopt;
+    return entry->want;
+  });
+  return out;
+}
+
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
 Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
@@ -121,7 +132,7 @@ Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions
 Plan make_plan(Machine& machine, Node& node, const Options& options) {
   Plan plan;
   if (!machine.policy || !machine.kernel.route) return plan;
-  qos::Terms terms = write_terms(machine, options);
+  qos::Terms terms = apply_terms(machine, node, options);
   for (Port& port : node.ports) {
     const PortPolicy* entry = policy_for(*machine.policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;

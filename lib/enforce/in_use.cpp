@@ -70,12 +70,10 @@ Use is_in_use(Kernel& kernel, const Port& port) {
     known = known || own;
   }
   if (!known) return unknown(port.rdma + " is not listed by RDMA netlink");
-  if (std::string why = sessions_over(kernel, port); !why.empty()) return {std::move(why)};
-  if (std::string route = default_route_of(kernel, port); !route.empty())
-    return {.why = std::move(route), .only_default_route = true};
-  std::string forwarding = forwarding_over(kernel, port);
-  const bool forwards = !forwarding.empty();
-  return {.why = std::move(forwarding), .only_forwarding = forwards};
+  NetdevUse use = use_of_netdev(kernel, port);
+  return {.why = std::move(use.why),
+          .only_default_route = use.user == NetdevUse::User::default_route,
+          .only_forwarding = use.user == NetdevUse::User::forwarding};
 }
 
 UseCheck ask_kernel(Kernel& kernel) {

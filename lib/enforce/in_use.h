@@ -54,7 +54,7 @@ class UseCheck {
 // - a device above it in another network namespace (a container's macvlan, ipvlan or VLAN),
 // - an established TCP session of this host over it or a device above it,
 // - the machine's default route (default_route_of()),
-// - containers or guests whose packets the host routes over it (forwarding_over()).
+// - containers or guests whose packets the host routes over it (use_of_netdev()).
 // What cannot be determined counts as a user: a job may be running.
 Use is_in_use(Kernel& kernel, const Port& port);
 

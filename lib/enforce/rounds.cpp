@@ -64,12 +64,10 @@ Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
   }
   terms.on_write = [this, now, begun = Clock::now(), had_link = has_carrier(kernel_, port)](
                        const Port& written, SettingId setting, bool disruptive) {
-    if (may_unsettle(setting, disruptive)) {
-      unsettled_.add(kernel_.root, written);
-      known_.insert(written.id());
-    }
-    // A pass takes seconds with slow firmware.
-    if (disruptive && had_link) restarted(written, now + (Clock::now() - begun));
+    std::optional<Instant> restart;
+    if (disruptive && had_link) restart = now + (Clock::now() - begun);  // a pass takes seconds with slow firmware
+    if (may_unsettle(setting, disruptive)) unsettled_.add(kernel_.root, written, restart);
+    if (restart) restarted(written, *restart);
   };
   return terms;
 }
@@ -77,9 +75,8 @@ Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
 void Turns::note_others(const std::vector<Port>& ports, Instant now) {
   unsettled_.load();
   for (const Port& port : ports) {
-    if (!port.is_member()) continue;
-    if (!unsettled_.contains(port) || has_carrier(kernel_, port)) known_.erase(port.id());
-    else if (known_.insert(port.id()).second) restarted(port, now);
+    if (!port.is_member() || has_carrier(kernel_, port)) continue;
+    if (const auto restart = unsettled_.restart_of(port)) restarted(port, std::min(*restart, now));
   }
 }
 

@@ -30,7 +30,7 @@ class Turns {
   // The terms of a pass over the port: its writes are recorded, and while why_wait(), disruptive ones are pending.
   [[nodiscard]] Terms terms_for(const Port& port, Terms terms, Instant now);
   // Call it at the start, and before passes while other programs may write: reads which of the ports they have left
-  // without a link. Each counts as restarting from its first call on.
+  // without a link, and since when.
   void note_others(const std::vector<Port>& ports, Instant now);
 
  private:
@@ -40,7 +40,6 @@ class Turns {
   Unsettled& unsettled_;
   const std::chrono::milliseconds patience_;
   std::map<std::string, std::map<std::string, Instant>> restarts_{};  // bond -> netdev of the member -> the write
-  std::set<std::string> known_{};                                     // ids of recorded ports, ours and others'
 };
 
 // One pass over a port, with the terms that terms_for() has made of the caller's.

@@ -7,12 +7,15 @@
 #include "nic/driver.h"
 
 namespace fabric::qos {
+
+FABRIC_JSON(Unsettled::Entry, device, restart)
+
 namespace {
 
-Result<state::Devices> parse(std::string_view text, const std::string& name) {
+Result<Unsettled::Entries> parse(std::string_view text, const std::string& name) {
   auto json = parse_state(text, name);
   if (!json) return json.error();
-  state::Devices ports;
+  Unsettled::Entries ports;
   try {
     read_member(*json, "ports", ports);
   } catch (const std::exception& fault) {
@@ -33,19 +36,29 @@ void Unsettled::load() {
   else report_(ports.error().text() + "; ports that an earlier program has written are not settled");
 }
 
-void Unsettled::add(const Root& root, const Port& port) {
+void Unsettled::add(const Root& root, const Port& port, std::optional<Instant> restart) {
   const bool has_settle = driver_for(port.kernel_driver, &root, port.netdev).settle != nullptr;
-  if ((!has_settle && !port.is_member()) || contains(port)) return;
-  update([&](state::Devices& ports) { ports[port.id()] = port.ifindex; });
+  if ((!has_settle && !port.is_member()) || (contains(port) && !restart)) return;
+  Entry entry{.device = port.ifindex};
+  if (restart) entry.restart = std::chrono::floor<std::chrono::milliseconds>(restart->time_since_epoch()).count();
+  update([&](Entries& ports) { ports[port.id()] = entry; });
 }
 
 void Unsettled::remove(const std::string& id) {
-  if (ports_.contains(id)) update([&](state::Devices& ports) { ports.erase(id); });
+  if (ports_.contains(id)) update([&](Entries& ports) { ports.erase(id); });
 }
 
 bool Unsettled::contains(const Port& port) const {
-  const int* device = find_in(ports_, port.id());
-  return device != nullptr && *device == port.ifindex;
+  const Entry* entry = find_in(ports_, port.id());
+  return entry != nullptr && entry->device == port.ifindex;
+}
+
+std::optional<Instant> Unsettled::restart_of(const Port& port) const {
+  constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Instant::duration::max());
+  if (!contains(port)) return std::nullopt;
+  const Entry& entry = ports_.at(port.id());
+  if (!entry.restart || *entry.restart < 0 || *entry.restart > kMost.count()) return std::nullopt;
+  return Instant(std::chrono::milliseconds(*entry.restart));
 }
 
 std::set<std::string> Unsettled::ids() const {
@@ -54,19 +67,19 @@ std::set<std::string> Unsettled::ids() const {
   return out;
 }
 
-Result<state::Devices> Unsettled::read() const {
+Result<Unsettled::Entries> Unsettled::read() const {
   const auto root = Root::open(directory_);
   if (!root) return root.error();
   auto ports = parse_file(root->read(kFile), kFile, parse);
   if (!ports) return ports.error();
-  return std::move(*ports).value_or(state::Devices{});
+  return std::move(*ports).value_or(Entries{});
 }
 
-void Unsettled::update(const std::function<void(state::Devices&)>& change) {
+void Unsettled::update(const std::function<void(Entries&)>& change) {
   change(ports_);
   if (directory_.empty()) return;
   // Another program may have changed the file. One that cannot be read is replaced: it lasts for this boot only.
-  state::Devices all = ports_;
+  Entries all = ports_;
   if (auto present = read()) {
     all = std::move(*present);
     change(all);

@@ -5,6 +5,7 @@
 // change the file under the lock state::kLockFile.
 #pragma once
 
+#include "enforce/drift.h"
 #include "node/state.h"
 
 namespace fabric::qos {
@@ -20,22 +21,31 @@ class Unsettled {
   // Reads the file: the ports that other programs of this boot have left are included then.
   void load();
   // Call it before a write that may unsettle the port, so that no death of the program loses the port. Records the
-  // ports of drivers with settle, and members of bonds.
-  void add(const Root& root, const Port& port);
+  // ports of drivers with settle, and members of bonds. `restart`: the time of a write that takes the link away.
+  void add(const Root& root, const Port& port, std::optional<Instant> restart);
   // The port is settled.
   void remove(const std::string& id);
   // False for another device of the same name: its thresholds are new.
   [[nodiscard]] bool contains(const Port& port) const;
+  // The time of the last write that took the link of the port away; nullopt: none did, or the port is settled. All
+  // programs of a boot have the same clock (CLOCK_MONOTONIC).
+  [[nodiscard]] std::optional<Instant> restart_of(const Port& port) const;
   [[nodiscard]] std::set<std::string> ids() const;
 
+  struct Entry {
+    int device = 0;                    // ifindex
+    std::optional<int64_t> restart{};  // milliseconds
+  };
+  using Entries = std::map<std::string, Entry>;  // by the port's id
+
  private:
-  Result<state::Devices> read() const;
+  Result<Entries> read() const;
   // Applies the change to the file and to `ports_`.
-  void update(const std::function<void(state::Devices&)>& change);
+  void update(const std::function<void(Entries&)>& change);
 
   std::string directory_;
   Report report_;
-  state::Devices ports_;
+  Entries ports_;
 };
 
 }  // namespace fabric::qos

@@ -24,20 +24,25 @@ bool is_loopback(const Ip& ip) {
          ip.bytes[15] == 1;
 }
 
-// fe80::/10: the same address may be on several interfaces.
 // Link-local and multicast destinations: not forwarded to another network (RFC 3927 section 7, RFC 4291 section 2.5.6).
 bool stays_on_link(const Ip& ip) {
   if (ip.v6) return ip.bytes[0] == 0xff || (ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80);
   return (ip.bytes[0] == 169 && ip.bytes[1] == 254) || (ip.bytes[0] & 0xf0) == 0xe0;
 }
 
+// fe80::/10: the same address may be on several interfaces.
 bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80; }
 
-// The port's netdev, those of functions on the same link, and the devices above them.
-struct Stack {
-  std::vector<rtnl::Link> links;  // all of the machine
-  std::set<int> members;          // ifindex
-  std::set<Ip> own, others;       // addresses of the members, and of all other interfaces
+using Routes = std::vector<rtnl::IpRoute>;
+
+// The machine's interfaces, addresses and routing, and which of them are the port's.
+struct Network {
+  std::vector<rtnl::Link> links{};
+  Routes routes{};
+  std::vector<rtnl::IpRule> rules{};
+  // The stack: the port's netdev, those of functions on the same link, and the devices above them.
+  std::set<int> members{};       // ifindex
+  std::set<Ip> own{}, others{};  // addresses of the stack, and of all other interfaces
 
   [[nodiscard]] bool has(int ifindex) const { return members.contains(ifindex); }
   [[nodiscard]] std::string name_of(int ifindex) const {
@@ -58,11 +63,11 @@ std::vector<std::string> netdevs_of_functions(const Root& root, const std::strin
 }
 
 // Adds the devices above the members until there are no more.
-void add_devices_above(Netlink& route, Stack& stack, const std::map<int, std::vector<Ip>>& addresses) {
+void add_devices_above(Netlink& route, Network& network, const std::map<int, std::vector<Ip>>& addresses) {
   const auto is_above = [&](const rtnl::Link& link) {
-    if (link.lower && stack.has(*link.lower)) return true;
-    for (const rtnl::Link& below : stack.links) {
-      if (!stack.has(below.ifindex)) continue;
+    if (link.lower && network.has(*link.lower)) return true;
+    for (const rtnl::Link& below : network.links) {
+      if (!network.has(below.ifindex)) continue;
       if (below.master == link.ifindex) return true;
       // The datapath is the master of its ports; nothing links it to its internal ports ("ovs-vsctl add-br").
       if (below.kind == kOpenVswitch && link.kind == kOpenVswitch) return true;
@@ -72,49 +77,55 @@ void add_devices_above(Netlink& route, Stack& stack, const std::map<int, std::ve
     }
     if (link.lower || !link.tunnel_remote) return false;
     const auto by = rtnl::interface_to(route, *link.tunnel_remote, {}, 0);
-    return by && stack.has(*by);
+    return by && network.has(*by);
   };
   for (bool grew = true; grew;) {
     grew = false;
-    for (const rtnl::Link& link : stack.links)
-      if (!stack.has(link.ifindex) && is_above(link)) grew = stack.members.insert(link.ifindex).second || grew;
+    for (const rtnl::Link& link : network.links)
+      if (!network.has(link.ifindex) && is_above(link)) grew = network.members.insert(link.ifindex).second || grew;
   }
 }
 
-Result<Stack> read_stack(Kernel& kernel, const Port& port) {
+Result<Network> read_network(Kernel& kernel, const Port& port, Routes routes) {
   Netlink& route = *kernel.route;
   auto links = rtnl::links(route);
   if (!links) return links.error();
   const auto addresses = rtnl::addresses(route);
   if (!addresses) return addresses.error();
-  Stack stack{.links = std::move(*links)};
+  auto rules = rtnl::rules(route);
+  if (!rules) return rules.error();
+  Network network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(*rules)};
   std::vector<std::string> names = netdevs_of_functions(kernel.root, port.pci);
   names.push_back(port.netdev);
-  for (const rtnl::Link& link : stack.links)
-    if (contains(names, link.name)) stack.members.insert(link.ifindex);
+  for (const rtnl::Link& link : network.links)
+    if (contains(names, link.name)) network.members.insert(link.ifindex);
   std::map<int, std::vector<Ip>> by_interface;
   for (const rtnl::IpAddress& each : *addresses) by_interface[each.ifindex].push_back(each.address.ip);
-  add_devices_above(route, stack, by_interface);
+  add_devices_above(route, network, by_interface);
   for (const auto& [ifindex, ips] : by_interface)
-    for (const Ip& ip : ips) (stack.has(ifindex) ? stack.own : stack.others).insert(ip);
-  return stack;
+    for (const Ip& ip : ips) (network.has(ifindex) ? network.own : network.others).insert(ip);
+  return network;
+}
+
+bool is_default(const rtnl::IpRoute& route) {
+  return route.unicast && route.prefix <= (route.destination.v6 ? kDefaultV6 : kDefaultV4);
 }
 
 // True if every rule that leads to the table is for packets of this port: from one of its addresses and of no other
 // interface, or of sockets that are bound to it.
-bool is_table_of(const Stack& stack, const std::vector<rtnl::IpRule>& rules, uint32_t table, bool v6) {
+bool is_table_of(const Network& network, uint32_t table, bool v6) {
   if (table == kTableMain || table == kTableDefault) return false;
   bool any = false;
-  for (const rtnl::IpRule& each : rules) {
+  for (const rtnl::IpRule& each : network.rules) {
     if (each.rule.table != table || each.v6 != v6) continue;
     any = true;
     if (each.narrow) return false;
     const auto inside = [&](const Ip& ip) {
       return each.rule.source && in_subnet(ip, *each.rule.source, each.rule.source_prefix);
     };
-    const bool by_source = std::ranges::any_of(stack.own, inside) && std::ranges::none_of(stack.others, inside);
-    const bool by_device = !each.rule.device.empty() && std::ranges::any_of(stack.links, [&](const rtnl::Link& link) {
-      return link.name == each.rule.device && stack.has(link.ifindex);
+    const bool by_source = std::ranges::any_of(network.own, inside) && std::ranges::none_of(network.others, inside);
+    const bool by_device = !each.rule.device.empty() && std::ranges::any_of(network.links, [&](const rtnl::Link& link) {
+      return link.name == each.rule.device && network.has(link.ifindex);
     });
     if (!by_source && !by_device) return false;
   }
@@ -140,22 +151,20 @@ Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
 }
 
 // A session of this host whose packets leave by the stack; nullopt: none.
-Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Stack& stack) {
+Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Network& network) {
   const auto sessions = sessions_of(kernel);
   if (!sessions) return sessions.error();
   if (sessions->empty()) return std::optional<sock_diag::Session>();
-  const auto routes = rtnl::routes(*kernel.route);
-  if (!routes) return routes.error();
   std::vector<const rtnl::IpRoute*> by_port;
-  for (const rtnl::IpRoute& each : *routes)
-    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return stack.has(hop.ifindex); }))
+  for (const rtnl::IpRoute& each : network.routes)
+    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); }))
       by_port.push_back(&each);
   std::set<std::tuple<Ip, Ip, int>> asked;
   for (const sock_diag::Session& session : *sessions) {
     const bool stays_here =
-        is_loopback(session.remote) || stack.own.contains(session.remote) || stack.others.contains(session.remote);
+        is_loopback(session.remote) || network.own.contains(session.remote) || network.others.contains(session.remote);
     if (stays_here && !is_link_local(session.remote)) continue;
-    bool uses = stack.has(session.device) || (!is_link_local(session.local) && stack.own.contains(session.local));
+    bool uses = network.has(session.device) || (!is_link_local(session.local) && network.own.contains(session.local));
     const bool may_leave = std::ranges::any_of(by_port, [&](const rtnl::IpRoute* each) {
       return each->destination.v6 == session.remote.v6 && in_subnet(session.remote, each->destination, each->prefix);
     });
@@ -163,7 +172,7 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Sta
         asked.insert({session.local, session.remote, session.device}).second) {
       const auto by = rtnl::interface_to(*kernel.route, session.remote, session.local, session.device);
       if (!by && by.error().code != ENETUNREACH && by.error().code != EHOSTUNREACH) return by.error();
-      uses = by && stack.has(*by);
+      uses = by && network.has(*by);
     }
     if (uses) return std::optional(session);
   }
@@ -174,7 +183,7 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Sta
 // namespace shows it, and no program here sees its sessions. The device below it is found by its ifindex and its
 // namespace, because another namespace may have the same ifindex. Namespaces that cannot be read are left out: those
 // without an id here, and without CAP_NET_ADMIN all of them.
-Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& stack) {
+Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Network& network) {
   const auto may_fail = [](int code) {
     return code == EOPNOTSUPP || code == EINVAL || code == EACCES || code == EPERM;
   };
@@ -191,7 +200,7 @@ Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Stack& 
     if (!links && !may_fail(links.error().code)) return links.error();
     if (!links) continue;
     for (rtnl::Link& link : *links)
-      if (link.lower_elsewhere && stack.has(*link.lower_elsewhere) && link.carrier != false && is_here(link))
+      if (link.lower_elsewhere && network.has(*link.lower_elsewhere) && link.carrier != false && is_here(link))
         return std::optional(std::move(link));
   }
   return std::optional<rtnl::Link>();
@@ -206,17 +215,69 @@ bool forwards(const Root& root, const std::string& netdev, bool v6) {
   return !text->starts_with("0");
 }
 
-// A device outside the stack that leads to a container or guest; null: there is none.
-const rtnl::Link* device_of_guest(const Stack& stack) {
-  return find_where(stack.links, [&](const rtnl::Link& link) {
-    return (link.is_peer_elsewhere || link.kind == "tun") && !stack.has(link.ifindex) && link.carrier != false;
-  });
-}
-
-std::string place_of(const Stack& stack, int ifindex, const Port& port) {
-  const std::string name = stack.name_of(ifindex);
+std::string place_of(const Network& network, int ifindex, const Port& port) {
+  const std::string name = network.name_of(ifindex);
   if (name == port.netdev) return name;
   return name + ", on the link of " + port.netdev;
+}
+
+std::string default_route_in(const Network& network, const Port& port) {
+  for (const rtnl::IpRoute& each : network.routes) {
+    if (!is_default(each)) continue;
+    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
+    if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
+    for (const rtnl::NextHop& hop : each.hops)
+      if (network.has(hop.ifindex) && !is_table_of(network, each.table, each.destination.v6))
+        return "the default route leaves by " + place_of(network, hop.ifindex, port);
+  }
+  return {};
+}
+
+// A session of this host, a guest or a container.
+Result<std::string> session_in(Kernel& kernel, const Network& network, const Port& port) {
+  for (const rtnl::Link& link : network.links) {
+    if (network.has(link.ifindex) || !link.master || !network.has(*link.master) || link.carrier == false) continue;
+    const auto* master =
+        find_where(network.links, [&](const rtnl::Link& each) { return each.ifindex == *link.master; });
+    if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
+      return "a guest or a container (" + link.name + ") uses " + place_of(network, master->ifindex, port);
+  }
+  const auto session = session_over(kernel, network);
+  if (!session) return session.error();
+  if (*session) return "a TCP session of this host (" + to_text((*session)->local) + ") uses " + port.netdev;
+  // Last, because it lists the links of every container.
+  const auto elsewhere = device_elsewhere(*kernel.route, network);
+  if (!elsewhere) return elsewhere.error();
+  if (*elsewhere)
+    return "a container (" + (*elsewhere)->name + " in another network namespace) uses " +
+           place_of(network, *(*elsewhere)->lower_elsewhere, port);
+  return std::string();
+}
+
+std::string forwarding_in(const Root& root, const Network& network, const Port& port) {
+  // A device outside the stack that leads to a container or guest. A tun without Ethernet is a VPN's.
+  const auto* guest = find_where(network.links, [&](const rtnl::Link& link) {
+    const bool leads_to_guest = link.is_peer_elsewhere || (link.kind == "tun" && link.is_ethernet);
+    return leads_to_guest && !network.has(link.ifindex) && link.carrier != false;
+  });
+  if (guest == nullptr) return {};
+  for (const rtnl::IpRoute& each : network.routes) {
+    const bool v6 = each.destination.v6;
+    if (!each.unicast || is_default(each) || stays_on_link(each.destination)) continue;
+    const bool is_own_prefix = std::ranges::any_of(
+        network.own, [&](const Ip& ip) { return ip.v6 == v6 && in_subnet(ip, each.destination, each.prefix); });
+    for (const rtnl::NextHop& hop : each.hops) {
+      if (!network.has(hop.ifindex) || (is_own_prefix && !hop.gateway)) continue;
+      const std::string netdev = network.name_of(hop.ifindex);
+      if (!forwards(root, netdev, v6) || is_table_of(network, each.table, v6)) continue;
+      std::string why = "containers or guests (" + guest->name + ") may reach " + to_text(each.destination) + "/" +
+                        std::to_string(each.prefix) + " over " + place_of(network, hop.ifindex, port) +
+                        ", which this host forwards";
+      if (!v6) why += " (if they must not: sysctl net.ipv4.conf." + netdev + ".forwarding=0)";
+      return why + "; an entry that names the port and has front_end = true allows the write";
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -236,81 +297,29 @@ std::string default_route_of(Kernel& kernel, const Port& port) {
   const auto unknown = [&](const Error& failure) {
     return "whether the default route leaves by " + port.netdev + " cannot be determined (" + failure.text() + ")";
   };
-  const auto routes = rtnl::routes(*kernel.route);
+  auto routes = rtnl::routes(*kernel.route);
   if (!routes) return unknown(routes.error());
-  const auto is_default = [](const rtnl::IpRoute& each) {
-    return each.unicast && each.prefix <= (each.destination.v6 ? kDefaultV6 : kDefaultV4);
-  };
   if (std::ranges::none_of(*routes, is_default)) return {};
-  const auto stack = read_stack(kernel, port);
-  if (!stack) return unknown(stack.error());
-  const auto rules = rtnl::rules(*kernel.route);
-  if (!rules) return unknown(rules.error());
-  for (const rtnl::IpRoute& each : *routes) {
-    if (!is_default(each)) continue;
-    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
-    if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
-    for (const rtnl::NextHop& hop : each.hops)
-      if (stack->has(hop.ifindex) && !is_table_of(*stack, *rules, each.table, each.destination.v6))
-        return "the default route leaves by " + place_of(*stack, hop.ifindex, port);
-  }
-  return {};
+  const auto network = read_network(kernel, port, std::move(*routes));
+  if (!network) return unknown(network.error());
+  return default_route_in(*network, port);
 }
 
-std::string forwarding_over(Kernel& kernel, const Port& port) {
+NetdevUse use_of_netdev(Kernel& kernel, const Port& port) {
+  using enum NetdevUse::User;
   if (port.netdev.empty() || !kernel.route) return {};
   const auto unknown = [&](const Error& failure) {
-    return "whether containers use " + port.netdev + " cannot be determined (" + failure.text() + ")";
+    return NetdevUse{session, "whether " + port.netdev + " is in use cannot be determined (" + failure.text() + ")"};
   };
-  const auto stack = read_stack(kernel, port);
-  if (!stack) return unknown(stack.error());
-  const rtnl::Link* guest = device_of_guest(*stack);
-  if (guest == nullptr) return {};
-  const auto routes = rtnl::routes(*kernel.route);
+  auto routes = rtnl::routes(*kernel.route);
   if (!routes) return unknown(routes.error());
-  const auto rules = rtnl::rules(*kernel.route);
-  if (!rules) return unknown(rules.error());
-  for (const rtnl::IpRoute& each : *routes) {
-    const bool v6 = each.destination.v6;
-    if (!each.unicast || each.prefix <= (v6 ? kDefaultV6 : kDefaultV4) || stays_on_link(each.destination)) continue;
-    const bool is_own_prefix = std::ranges::any_of(
-        stack->own, [&](const Ip& ip) { return ip.v6 == v6 && in_subnet(ip, each.destination, each.prefix); });
-    for (const rtnl::NextHop& hop : each.hops) {
-      if (!stack->has(hop.ifindex) || (is_own_prefix && !hop.gateway)) continue;
-      const std::string netdev = stack->name_of(hop.ifindex);
-      if (!forwards(kernel.root, netdev, v6) || is_table_of(*stack, *rules, each.table, v6)) continue;
-      std::string why = "containers or guests (" + guest->name + ") may reach " + to_text(each.destination) + "/" +
-                        std::to_string(each.prefix) + " over " + place_of(*stack, hop.ifindex, port) +
-                        ", which this host forwards";
-      if (!v6) why += " (if they must not: sysctl net.ipv4.conf." + netdev + ".forwarding=0)";
-      return why + "; an entry that names the port and has front_end = true allows the write";
-    }
-  }
-  return {};
-}
-
-std::string sessions_over(Kernel& kernel, const Port& port) {
-  if (port.netdev.empty() || !kernel.route) return {};
-  const auto unknown = [&](const Error& failure) {
-    return "whether " + port.netdev + " is in use cannot be determined (" + failure.text() + ")";
-  };
-  const auto stack = read_stack(kernel, port);
-  if (!stack) return unknown(stack.error());
-  for (const rtnl::Link& link : stack->links) {
-    if (stack->has(link.ifindex) || !link.master || !stack->has(*link.master) || link.carrier == false) continue;
-    const auto* master = find_where(stack->links, [&](const rtnl::Link& each) { return each.ifindex == *link.master; });
-    if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
-      return "a guest or a container (" + link.name + ") uses " + place_of(*stack, master->ifindex, port);
-  }
-  const auto session = session_over(kernel, *stack);
-  if (!session) return unknown(session.error());
-  if (*session) return "a TCP session of this host (" + to_text((*session)->local) + ") uses " + port.netdev;
-  // Last, because it lists the links of every container.
-  const auto elsewhere = device_elsewhere(*kernel.route, *stack);
-  if (!elsewhere) return unknown(elsewhere.error());
-  if (*elsewhere)
-    return "a container (" + (*elsewhere)->name + " in another network namespace) uses " +
-           place_of(*stack, *(*elsewhere)->lower_elsewhere, port);
+  const auto network = read_network(kernel, port, std::move(*routes));
+  if (!network) return unknown(network.error());
+  auto sessions = session_in(kernel, *network, port);
+  if (!sessions) return unknown(sessions.error());
+  if (!sessions->empty()) return {session, std::move(*sessions)};
+  if (std::string route = default_route_in(*network, port); !route.empty()) return {default_route, std::move(route)};
+  if (std::string why = forwarding_in(kernel.root, *network, port); !why.empty()) return {forwarding, std::move(why)};
   return {};
 }
 

@@ -14,27 +14,33 @@ namespace fabric {
 // own). Empty: it does not. A failure to read counts as a default route.
 std::string default_route_of(Kernel& kernel, const Port& port);
 
-// Another user of the port's netdev: "a TCP session of this host (10.0.0.1) uses eth0"; empty: none. Sessions of other
-// network namespaces cannot be seen: a device of theirs above the netdev that has a carrier counts as a user. A failure
-// to read counts as a user. A captured tree has no sessions.
-std::string sessions_over(Kernel& kernel, const Port& port);
+struct NetdevUse {
+  enum class User : uint8_t { none, session, default_route, forwarding };
+  User user = User::none;
+  std::string why{};  // for people; empty: no user
+};
 
-// Why containers or guests may send packets over the port although no device of theirs is above it: "containers or
-// guests (cali12) may reach 10.244.3.0/26 over eth0: ..."; empty: they cannot. Calico, Cilium and the VPC CNIs route
-// the packets of a veth instead of bridging them. Nothing shows their sessions to the host, so this is decided by what
-// the host would forward. All of these must be the case:
+// The first user of the port's netdev, in this order:
+// - a session: "a TCP session of this host (10.0.0.1) uses eth0", or a guest or container behind a bridge. Sessions of
+//   other network namespaces cannot be seen: a device of theirs above the netdev that has a carrier counts as a user. A
+//   captured tree has no sessions.
+// - the default route, as default_route_of() defines it,
+// - forwarding: containers or guests may send packets over the port although no device of theirs is above it. Calico,
+//   Cilium and the VPC CNIs route the packets of a veth instead of bridging them. Nothing shows their sessions to the
+//   host, so this is decided by what the host would forward.
+// What cannot be read counts as a user.
+//
+// The conditions for forwarding, all of which must be the case:
 // - IP forwarding is on for the interface that the route leaves by, because the answers arrive there
 //   (ip_route_input_slow(), IN_DEV_FORWARD; IPv6 has one switch for all interfaces, ip6_forward()). A machine with
 //   docker or Kubernetes has it on everywhere, so this alone proves nothing.
 // - A device outside the port's own stack leads to a container or guest, and has a carrier: a veth or netkit whose
-// other
-//   end is in another network namespace, or a tap; also if it is in a bridge of its own (docker0).
+//   other end is in another network namespace, or a tap; also if it is in a bridge of its own (docker0).
 // - A route over the port leads beyond its own prefixes, in a table that packets of others can use. So a rail that has
-//   its connected prefix, and a table for packets from its own address, is not used. The default route is left out
-//   (default_route_of()).
+//   its connected prefix, and a table for packets from its own address, is not used. The default route is left out.
 // Whether a container really sends there cannot be determined, so that the port counts as used. Packets that only
-// arrive over the port, and leave by another one, are not noticed. A failure to read counts as a user.
-std::string forwarding_over(Kernel& kernel, const Port& port);
+// arrive over the port, and leave by another one, are not noticed.
+NetdevUse use_of_netdev(Kernel& kernel, const Port& port);
 
 // Whether a VLAN is above the netdev, or above a bond or bridge that it is in: its packets have a priority in their
 // tag. `depth`: so many devices above each other are followed.

@@ -274,12 +274,7 @@ int run_apply(const Options& options, Output& output) {
   if (!ended) return failure(ended.error(), output);
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
-  qos::Terms terms = write_terms(writer->machine, options);
-  terms.wanted_of = qos::wanted_among(writer->node.ports, [&](const Port& port) -> std::optional<Qos> {
-    const PortPolicy* entry = policy_for(policy, port);
-    if (entry == nullptr) return std::nullopt;
-    return entry->want;
-  });
+  qos::Terms terms = apply_terms(writer->machine, writer->node, options);
   Changes all = std::move(*ended);
   const auto apply = [&](Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);

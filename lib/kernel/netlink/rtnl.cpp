@@ -123,6 +123,7 @@ Result<Link> parse_link(View8 payload) {
   if (!header) return header.error();
   Link out;
   out.ifindex = header->ifi_index;
+  out.is_ethernet = header->ifi_type == ARPHRD_ETHER;
   bool is_elsewhere = false;  // the device below is in another network namespace
   std::optional<int> lower_of_vxlan;
   for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {

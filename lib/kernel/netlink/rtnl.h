@@ -17,6 +17,7 @@ struct Link {
   std::string parent;                   // PCI address or the like; empty: unknown
   std::vector<std::string> altnames{};  // other names (ip link property add)
   std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
+  bool is_ethernet = false;             // ARPHRD_ETHER; of kind "tun": a tap
   std::string permanent{};  // the hardware's address, "b8:3f:d2:00:00:01"; empty: none, or a kernel before 5.6
   uint32_t vrf_table = 0;   // the routing table of a VRF (IFLA_VRF_TABLE); 0: not a VRF
   // ifindex of the device below a VLAN, macvlan, ipvlan or tunnel (IFLA_LINK, IFLA_VXLAN_LINK); absent: none, one in

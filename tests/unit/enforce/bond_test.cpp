@@ -347,7 +347,7 @@ TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
   EXPECT_TRUE(next.contains(ports[1]));
   EXPECT_FALSE(next.contains(ports[2]));
   // Another program adds a port: neither loses that of the other.
-  next.add(kernel.root, ports[2]);
+  next.add(kernel.root, ports[2], std::nullopt);
   first.remove(ports[1].id());
   next.load();
   EXPECT_FALSE(next.contains(ports[1]));
@@ -405,10 +405,10 @@ TEST_F(RoceLag, APassThatWritesNothingDoesNotWaitForAMember) {
   settle_to(roce(26, 3));
   terms.disruptive = Disruptive::now;
   eth0.carrier = false;
-  qos::Unsettled left({}, {});
-  left.add(kernel.root, ports[1]);
-  qos::Turns turns(kernel, left);
   const auto now = std::chrono::steady_clock::now();
+  qos::Unsettled left({}, {});
+  left.add(kernel.root, ports[1], now);
+  qos::Turns turns(kernel, left);
   turns.note_others(ports, now);
   ASSERT_NE(turns.why_wait(ports[2], now), "");
   qos::write_in_rounds(turns, ports, writer_of(roce(26, 3)), [](auto) { FAIL() << "everything is in sync"; });
@@ -418,6 +418,25 @@ TEST_F(RoceLag, APassThatWritesNothingDoesNotWaitForAMember) {
     eth0.link_up();
   });
   EXPECT_TRUE(slept);
+}
+
+// The time of the write counts, not that of the first look at it; a member that had no link before is not awaited.
+TEST_F(RoceLag, AnotherProgramsWriteIsAwaitedFromItsTimeOn) {
+  eth0.carrier = false;
+  const auto now = std::chrono::steady_clock::now();
+  const auto waits = [&](std::optional<qos::Instant> restart) {
+    qos::Unsettled first(tree.path(), [](const std::string& what) { ADD_FAILURE() << what; });
+    first.add(kernel.root, ports[1], restart);
+    qos::Unsettled next(tree.path(), [](const std::string& what) { ADD_FAILURE() << what; });
+    qos::Turns turns(kernel, next);
+    turns.note_others(ports, now);
+    const bool out = !turns.why_wait(ports[2], now).empty();
+    next.remove(ports[1].id());
+    return out;
+  };
+  EXPECT_FALSE(waits(std::nullopt));
+  EXPECT_TRUE(waits(now - qos::kMemberPatience / 2));
+  EXPECT_FALSE(waits(now - qos::kMemberPatience * 2));
 }
 
 // Packets of a VLAN above the bond have a tag on the members' links.

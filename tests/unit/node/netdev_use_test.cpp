@@ -3,11 +3,15 @@
 #include "node/netdev_use.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
 #include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "kernel/netlink/sock_diag.h"
 #include "support/netns.h"
@@ -91,9 +95,14 @@ class NetdevUse : public Veth {
     return -1;
   }
 
+  using User = fabric::NetdevUse::User;
   std::string route() { return default_route_of(kernel, port_); }
-  std::string use() { return sessions_over(kernel, port_); }
-  std::string forwarding() { return forwarding_over(kernel, port_); }
+  std::string use() { return use(port_, User::session); }
+  std::string use(const Port& port, User user) {
+    const auto found = use_of_netdev(kernel, port);
+    return found.user == user ? found.why : "";
+  }
+  std::string forwarding() { return use(port_, User::forwarding); }
   static bool sysctl(const std::string& name, const char* value) {
     return std::system(("echo " + std::string(value) + " 2>/dev/null > /proc/sys/net/" + name).c_str()) == 0;
   }
@@ -178,7 +187,7 @@ TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
     EXPECT_EQ(use(), "a container (usem in another network namespace) uses use0");
     Port other;
     other.netdev = "veth0";
-    EXPECT_EQ(sessions_over(kernel, other), "");
+    EXPECT_EQ(use(other, User::session), "");
     ASSERT_EQ(std::system((in_peer + "link del usem").c_str()), 0);
     EXPECT_EQ(use(), "");
   }
@@ -225,7 +234,7 @@ TEST_F(NetdevUse, ATcpSessionOfTheHost) {
   Port other;
   other.netdev = "veth0";
   const int fd = session("10.77.0.2");
-  EXPECT_EQ(sessions_over(kernel, other), "");
+  EXPECT_EQ(use(other, User::session), "");
   ::close(fd);
 }
 
@@ -303,6 +312,23 @@ TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
     EXPECT_EQ(forwarding(), "") << "no pod runs";
     ASSERT_TRUE(ip("link set useg up") && ip("route replace 10.244.1.5/32 dev useg"));
     ASSERT_TRUE(ip(std::string("route del ") + route));
+  }
+}
+
+// A guest has a tap; a tun is the interface of a VPN.
+TEST_F(NetdevUse, ATapLeadsToAGuestAndATunDoesNot) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/31 dev use0"));
+  ASSERT_TRUE(ip("route add 10.99.0.0/16 via 10.77.0.0 dev use0"));
+  if (!sysctl("ipv4/conf/use0/forwarding", "1")) GTEST_SKIP() << "/proc/sys is read-only";
+  for (const int kind : {IFF_TUN, IFF_TAP}) {
+    const int fd = ::open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+    ifreq request{};
+    request.ifr_flags = static_cast<short>(kind | IFF_NO_PI);
+    std::strcpy(request.ifr_name, "useg");
+    if (fd < 0 || ::ioctl(fd, TUNSETIFF, &request) != 0) GTEST_SKIP() << "this machine has no tun";
+    ASSERT_TRUE(ip("link set useg up"));
+    EXPECT_EQ(forwarding().empty(), kind == IFF_TUN) << forwarding();
+    ::close(fd);
   }
 }
 
