@@ -313,7 +313,7 @@ void Agent::reload() {
 void Agent::publish_status() {
   manager_.publish();
   flush_journal();
-  sd_notifyf(0, "STATUS=%s", status_text(manager_.view()).c_str());
+  sd_notifyf(0, "STATUS=%s", service_status(manager_.view()).c_str());
   if (ready_) return;
   // Jobs start after READY=1, so it is sent once udev has handled the devices that were present at boot.
   if (now() < ready_by_ && kernel_.root.exists("run/udev/queue")) {

@@ -39,7 +39,7 @@ AgentState state_of(const AgentView& view) {
   return state;
 }
 
-std::string status_text(const AgentView& view) {
+std::string service_status(const AgentView& view) {
   std::map<size_t, size_t> ports_at;
   size_t matched = 0;
   for (const auto& [id, entry] : view.table.entries()) {

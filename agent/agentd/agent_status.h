@@ -18,7 +18,7 @@ struct AgentView {
 
 AgentState state_of(const AgentView& view);
 // "enforce: 4 ports, 3 in sync, 1 pending"
-std::string status_text(const AgentView& view);
+std::string service_status(const AgentView& view);
 // 0: everything is in sync or applied. 1: a setting differs, waits or is unsupported. 2: a setting was refused or
 // ignored, or is in conflict.
 int exit_code(const AgentView& view);

@@ -45,7 +45,7 @@ int reconcile_once(PortManager& manager) {
   for (const std::string& id : manager.table().ids())
     worst = std::max(worst, log_failure(id, manager.reconcile_port(id, now)));
   worst = std::max(worst, log_failure(kHostSubject, manager.reconcile_host(now)));
-  std::printf("%s\n", status_text(manager.view()).c_str());
+  std::printf("%s\n", service_status(manager.view()).c_str());
   return std::max(worst, exit_code(manager.view()));
 }
 

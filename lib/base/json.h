@@ -108,11 +108,16 @@ void read_member(const Json& object, const char* name, T& out) {
   }
 }
 
-// read_member(), but throws if the member is absent or null.
-template <class T>
-void read_required(const Json& object, const char* name, T& out) {
+// Throws if the member is absent or null.
+inline void require(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) throw std::runtime_error(std::string(name) + " is missing");
+}
+
+// require() and read_member().
+template <class T>
+void read_required(const Json& object, const char* name, T& out) {
+  require(object, name);
   read_member(object, name, out);
 }
 

@@ -116,28 +116,17 @@ std::string digest(std::string_view text) {
   return digits;
 }
 
+FABRIC_JSON_MEMBERS(Record, id, boot_id, deadline, until, policy, disruptive, reverted, before, sysctl)
+
 static void from_json(const Json& json, Record& record) {
-  read_required(json, "id", record.id);
-  read_member(json, "boot_id", record.boot_id);
-  read_required(json, "deadline", record.deadline);
-  read_member(json, "until", record.until);
-  read_member(json, "policy", record.policy);
-  read_member(json, "disruptive", record.disruptive);
-  read_member(json, "reverted", record.reverted);
-  read_member(json, "before", record.before);
-  read_member(json, "sysctl", record.sysctl);
+  read_members(json, record);
+  for (const char* name : {"id", "deadline"}) require(json, name);
 }
 
 std::string record_text(const Record& record) {
-  return state_text({{"id", record.id},
-                     {"boot_id", record.boot_id},
-                     {"deadline", record.deadline},
-                     {"until", record.until},
-                     {"policy", record.policy},
-                     {"disruptive", record.disruptive},
-                     {"reverted", record.reverted},
-                     {"before", record.before},
-                     {"sysctl", record.sysctl}});
+  Json json;
+  write_members(json, record);
+  return state_text(json);
 }
 
 Result<Record> parse(std::string_view text, const std::string& name) { return read_state<Record>(text, name); }

@@ -21,18 +21,13 @@ Result<void> check_age(const Root& root, const std::string& file, double updated
 
 }  // namespace
 
-static void to_json(Json& json, const Ack& ack) {
-  json = {{"id", ack.id},       {"subject", ack.subject}, {"at", ack.at},
-          {"until", ack.until}, {"by", ack.by},           {"comment", ack.comment}};
-}
+FABRIC_JSON_MEMBERS(Ack, id, subject, at, until, by, comment)
+
+static void to_json(Json& json, const Ack& ack) { write_members(json, ack); }
 
 static void from_json(const Json& json, Ack& ack) {
-  read_required(json, "id", ack.id);
-  read_member(json, "subject", ack.subject);
-  read_member(json, "at", ack.at);
-  read_member(json, "until", ack.until);
-  read_member(json, "by", ack.by);
-  read_member(json, "comment", ack.comment);
+  read_members(json, ack);
+  require(json, "id");
 }
 
 namespace {
@@ -78,15 +73,7 @@ void read_time(const Json& json, const char* name, double& out) {
 
 }  // namespace
 
-static void to_json(Json& json, const HealthTrigger& trigger) {
-  json = {{"on", trigger.on}, {"since", trigger.since}, {"turning", trigger.turning}};
-}
-
-static void from_json(const Json& json, HealthTrigger& trigger) {
-  read_member(json, "on", trigger.on);
-  read_member(json, "since", trigger.since);
-  read_member(json, "turning", trigger.turning);
-}
+FABRIC_JSON(HealthTrigger, on, since, turning)
 
 // Short, as there are many.
 static void to_json(Json& json, const HealthPart& part) { json = {part.from, part.amount, part.base}; }
@@ -98,28 +85,14 @@ static void from_json(const Json& json, HealthPart& part) {
   json.at(2).get_to(part.base);
 }
 
-static void to_json(Json& json, const HealthState& state) {
-  json = {{"seen", state.seen},
-          {"value", state.value},
-          {"evidence", state.evidence},
-          {"onsets", state.onsets},
-          {"first_onset", state.first_onset},
-          {"struck", state.struck},
-          {"warning", state.warning},
-          {"critical", state.critical},
-          {"parts", state.parts}};
-}
+FABRIC_JSON_MEMBERS(HealthState, seen, value, evidence, onsets, first_onset, struck, warning, critical, parts)
+
+static void to_json(Json& json, const HealthState& state) { write_members(json, state); }
 
 static void from_json(const Json& json, HealthState& state) {
+  read_members(json, state);
   read_time(json, "seen", state.seen);
-  read_member(json, "value", state.value);
-  read_member(json, "evidence", state.evidence);
   read_number(json, "onsets", state.onsets, uint64_t{0}, uint64_t{1'000'000'000'000'000});
-  read_member(json, "first_onset", state.first_onset);
-  read_member(json, "struck", state.struck);
-  read_member(json, "warning", state.warning);
-  read_member(json, "critical", state.critical);
-  read_member(json, "parts", state.parts);
   // Nothing began after the subject was `seen` last: a damaged time must not keep a state forever.
   for (HealthTrigger* trigger : {&state.warning, &state.critical}) {
     trigger->since = std::min(trigger->since, state.seen);
@@ -128,40 +101,25 @@ static void from_json(const Json& json, HealthState& state) {
   if (state.first_onset) state.first_onset = std::min(*state.first_onset, state.seen);
 }
 
-static void to_json(Json& json, const HealthDevice& device) {
-  json = {{"identity", device.identity}, {"since", device.since}};  // null: always
-}
+FABRIC_JSON(HealthDevice, identity, since)
+FABRIC_JSON_MEMBERS(PastFinding, rule, subject, status, from, until, evidence)
 
-static void from_json(const Json& json, HealthDevice& device) {
-  read_member(json, "identity", device.identity);
-  read_member(json, "since", device.since);
-}
-
-static void to_json(Json& json, const PastFinding& past) {
-  json = {{"rule", past.rule}, {"subject", past.subject}, {"status", past.status},
-          {"from", past.from}, {"until", past.until},     {"evidence", past.evidence}};
-}
+static void to_json(Json& json, const PastFinding& past) { write_members(json, past); }
 
 static void from_json(const Json& json, PastFinding& past) {
-  read_member(json, "rule", past.rule);
-  read_member(json, "subject", past.subject);
-  read_member(json, "status", past.status);
-  if (past.status != Status::critical) past.status = Status::warning;
+  read_members(json, past);
   read_time(json, "from", past.from);
-  read_member(json, "until", past.until);
-  read_member(json, "evidence", past.evidence);
+  if (past.status != Status::critical) past.status = Status::warning;
 }
 
-static void to_json(Json& json, const AckSeen& ack) {
-  json = {{"id", ack.id}, {"subject", ack.subject}, {"at", ack.at}, {"met", ack.met}, {"spent", ack.spent}};
-}
+FABRIC_JSON_MEMBERS(AckSeen, id, subject, at, met, spent)
+
+static void to_json(Json& json, const AckSeen& ack) { write_members(json, ack); }
 
 static void from_json(const Json& json, AckSeen& ack) {
-  read_member(json, "id", ack.id);
-  read_member(json, "subject", ack.subject);
+  read_members(json, ack);
   read_number(json, "at", ack.at, int64_t{0}, kMostWall);
   read_number(json, "met", ack.met, int64_t{0}, kMostWall);
-  read_member(json, "spent", ack.spent);
 }
 
 static void from_json(const Json& json, HealthMemory& memory) {
@@ -215,28 +173,13 @@ struct ReportFile {
 
 }  // namespace
 
-static void to_json(Json& json, const Finding& finding) {
-  json = {{"id", finding.id},
-          {"subject", finding.subject},
-          {"status", finding.status},
-          {"observed", finding.observed},
-          {"expected", finding.expected},
-          {"outcome", finding.outcome},
-          {"acknowledged", finding.acknowledged},
-          {"suppressed", finding.suppressed},
-          {"unjudged", finding.unjudged}};
-}
+FABRIC_JSON_MEMBERS(Finding, id, subject, status, observed, expected, outcome, acknowledged, suppressed, unjudged)
+
+static void to_json(Json& json, const Finding& finding) { write_members(json, finding); }
 
 static void from_json(const Json& json, Finding& finding) {
-  read_required(json, "id", finding.id);
-  read_member(json, "subject", finding.subject);
-  read_required(json, "status", finding.status);
-  read_member(json, "observed", finding.observed);
-  read_member(json, "expected", finding.expected);
-  read_member(json, "outcome", finding.outcome);
-  read_member(json, "acknowledged", finding.acknowledged);
-  read_member(json, "suppressed", finding.suppressed);
-  read_member(json, "unjudged", finding.unjudged);
+  read_members(json, finding);
+  for (const char* name : {"id", "status"}) require(json, name);
 }
 
 namespace {
@@ -249,7 +192,7 @@ void from_json(const Json& json, ReportFile& file) {
 
 }  // namespace
 
-std::string report_text(const PublishedReport& published) {
+std::string published_text(const PublishedReport& published) {
   std::map<std::string, int64_t> ok;
   std::vector<Finding> findings;
   for (const Finding& finding : published.report.findings) {
@@ -285,7 +228,7 @@ Result<std::optional<PublishedReport>> load_report(const Root& root) {
 }
 
 Result<void> save_report(const std::string& directory, const PublishedReport& published) {
-  auto saved = replace_file(directory, kReportName, report_text(published));
+  auto saved = replace_file(directory, kReportName, published_text(published));
   if (!saved) return error(saved.error().code, directory + saved.error().what);
   return saved;
 }

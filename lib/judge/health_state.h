@@ -44,7 +44,7 @@ struct PublishedReport {
   double updated = 0;  // seconds since boot
 };
 
-std::string report_text(const PublishedReport& published);
+std::string published_text(const PublishedReport& published);
 // A finding without a known status makes the file invalid.
 Result<PublishedReport> parse_report(std::string_view text, const std::string& name);
 // nullopt: no file. ESTALE: the exporter is gone or hangs. The current time is proc/uptime below the root.

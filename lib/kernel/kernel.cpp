@@ -198,7 +198,7 @@ std::tm local_now(const Kernel& kernel) {
 }
 
 void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment) {
-  if (!kernel.tape || !kernel.tape->replays()) std::this_thread::sleep_until(moment);
+  if (!kernel.root.replays()) std::this_thread::sleep_until(moment);
 }
 
 }  // namespace fabric

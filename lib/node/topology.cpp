@@ -193,7 +193,7 @@ Result<HwlocView> hwloc_view(const Kernel& kernel) {
   }
   const auto text = query_recorded(kernel, kHwlocQuestion, [&] { return discover_hwloc_xml(kernel.root.path()); });
   if (!text) return text.error();
-  const bool fresh = !kernel.tape || !kernel.tape->replays();
+  const bool fresh = !kernel.root.replays();
   return parse_hwloc_xml(*text, "hwloc", fresh);
 }
 

@@ -83,7 +83,7 @@ std::string page(const std::string& report, const std::vector<std::string>& chan
 
 int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options& options, Output& output) {
   Samples samples = take_samples(machine, options.interval);  // before the Watch, so that Ctrl-C ends the program
-  const bool replays = machine.kernel.tape && machine.kernel.tape->replays();  // a capture has only two samples
+  const bool replays = machine.kernel.root.replays();         // a capture has only two samples
   Report before;
   bool is_first_round = true;
   std::vector<std::string> last_changes;  // for a terminal, newest first, without the findings of the first round
@@ -144,7 +144,7 @@ int run_check(const Options& options, Output& output) {
   if (!machine) return fail(output, kFailure, machine.error().text());
   if (options.watch) return watch_check(*machine, pace, options, output);
   std::chrono::milliseconds interval = options.interval;
-  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();
+  const bool replays = machine->kernel.root.replays();
   // A scheduler's health check has no time for a second reading.
   if (brief && !options.has_interval && !replays) interval = std::chrono::milliseconds(0);
   Samples samples = take_samples(*machine, interval);

@@ -89,7 +89,7 @@ int run_counters(const Options& options, Output& output) {
     else output.text += "No RDMA port found.\n";
     return kDone;
   }
-  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();  // a capture has only two samples
+  const bool replays = machine->kernel.root.replays();  // a capture has only two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
   if (!watch) {

@@ -21,7 +21,7 @@ namespace {
 
 using Kind = InventoryChange::Kind;
 
-std::string change_text(const InventoryChange& change) {
+std::string difference_text(const InventoryChange& change) {
   switch (change.kind) {
     case Kind::gone: return "gone";
     case Kind::added: return "not recorded";
@@ -39,7 +39,7 @@ std::string change_text(const InventoryChange& change) {
 std::string state_of(const std::vector<InventoryChange>& changes, const std::string& pci) {
   std::string out;
   for (const InventoryChange& change : changes)
-    if (change.pci == pci) append_item(out, change_text(change));
+    if (change.pci == pci) append_item(out, difference_text(change));
   if (out.empty()) return "ok";
   return out;
 }
@@ -94,7 +94,7 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
   for (const std::string& each : now.odd) output.text += each + ", accepted\n";
   if (!node.inventory) return kDone;
   for (const InventoryChange& change : changes_since(*node.inventory, node))
-    output.text += part_text(change) + ": " + change_text(change) + ", accepted\n";
+    output.text += part_text(change) + ": " + difference_text(change) + ", accepted\n";
   return kDone;
 }
 
@@ -148,7 +148,7 @@ int run_inventory(const Options& options, Output& output) {
     }
     for (const InventoryChange& change : changes)
       if (change.kind == Kind::added)
-        table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
+        table.add({change.name, change.pci, change.is, "-", "-", "-", difference_text(change)});
     output.text +=
         std::string(inventory.accepted ? "Accepted " : "Recorded ") + inventory.taken + "\n\n" + table.text(output);
     if (!inventory.odd.empty()) {

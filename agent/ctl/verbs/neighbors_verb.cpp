@@ -73,7 +73,7 @@ Json neighbor_json(const Neighbor& neighbor) {
 
 }  // namespace
 
-std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output) {
+std::string neighbors_table(const Options& options, const Node& node, const Policy* policy, const Output& output) {
   Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MAX-FRAME", "AGE", "SOURCE", "EXPECTED"});
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
@@ -123,7 +123,7 @@ int run_neighbors(const Options& options, Output& output) {
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = machine->policy_or_null();
   if (!options.json) {
-    output.text += neighbors_text(options, node, policy, output);
+    output.text += neighbors_table(options, node, policy, output);
     return kDone;
   }
   Json ports = Json::array();

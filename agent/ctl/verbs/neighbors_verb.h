@@ -12,6 +12,6 @@
 namespace fabric::ctl {
 
 // One row for each port and neighbor, then remarks on the source and on malformed frames.
-std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
+std::string neighbors_table(const Options& options, const Node& node, const Policy* policy, const Output& output);
 
 }  // namespace fabric::ctl

@@ -192,7 +192,7 @@ void read_completion(Codes& codes, std::string_view line) {
       add(codes, "queue pair " + hex(queue));
     }
   }
-  if (codes.status != 0) codes.texts.insert(codes.texts.begin(), status_text(codes.status));
+  if (codes.status != 0) codes.texts.insert(codes.texts.begin(), completion_status_text(codes.status));
   constexpr std::string_view kVendor[] = {"vendor err ", "vendor_err=",   "vendor_err ", "vendor_err: ",
                                           "vendor_err:", "vendor error ", " vend ",      "vendor syndrome ",
                                           "syndrom ",    "vendor_err("};
@@ -713,7 +713,7 @@ void read_events(Codes& codes, std::string_view line) {
     add(codes, text);
     if (known != nullptr && known->status != 0 && codes.status == 0) {
       codes.status = known->status;
-      add(codes, status_text(known->status));
+      add(codes, completion_status_text(known->status));
     }
   }
   if (const size_t at = line.find("Xid ("); at != std::string_view::npos)
@@ -879,7 +879,7 @@ const ErrorMeaning* meaning_of(std::string_view error) {
   return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
 }
 
-std::string status_text(unsigned status) {
+std::string completion_status_text(unsigned status) {
   if (status == 0 || status > std::size(kStatusNames)) return {};
   return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);
 }

@@ -71,6 +71,6 @@ const ErrorMeaning* meaning_of(std::string_view error);  // nullptr: none that i
 bool is_pci_address(std::string_view word);
 
 // "status 12 IBV_WC_RETRY_EXC_ERR"
-std::string status_text(unsigned status);
+std::string completion_status_text(unsigned status);
 
 }  // namespace fabric::lines

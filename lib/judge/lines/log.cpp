@@ -135,7 +135,8 @@ void Log::take(Line line) {
   if (!found.time) found.time = time_of(line.text, now_, uptime_);
   if (!is_known && !is_other) found.error = codes.error;
   found.condition = condition;
-  if (message != nullptr && message->status != 0 && codes.status == 0) count(found.codes, status_text(message->status));
+  if (message != nullptr && message->status != 0 && codes.status == 0)
+    count(found.codes, completion_status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
   for (const std::string& name : found.named.elsewhere) count(found.elsewhere, name);

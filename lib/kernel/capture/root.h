@@ -91,9 +91,10 @@ class Root {
   // Records all readings on the tape; or replays its answers, writes nothing, and names files as on the recorded
   // machine.
   void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
+  // True for a capture that was recorded by `fabric-agentctl capture`.
+  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
 
  private:
-  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
   // Puts the file's name into the error.
   template <class Value>
   Result<Value> named(const std::string& file, Result<Value> result) const;

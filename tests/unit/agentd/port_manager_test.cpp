@@ -194,7 +194,7 @@ TEST_F(PortManagerTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing
   EXPECT_EQ(outcome("pfc", "roce_eth3/1"), "unsupported");
   EXPECT_EQ(outcome("mtu", "roce_eth3/1"), "in_sync");
   EXPECT_EQ(outcome("ets", "roce_eth2/1"), "unsupported");  // ice keeps its own classes while it trusts DSCP
-  EXPECT_EQ(status_text(manager.view()), "enforce: 4 ports, 2 in sync, 2 unsupported");
+  EXPECT_EQ(service_status(manager.view()), "enforce: 4 ports, 2 in sync, 2 unsupported");
   EXPECT_EQ(exit_code(manager.view()), 1);
 }
 
@@ -657,7 +657,7 @@ TEST_F(PortManagerTest, ABadReloadIsShown) {
   PortManager& manager = start(kEnforce);
   manager.note_config({{}, "a.toml:1:1: wrong"});
   EXPECT_EQ(state_of(manager.view()).config_error, "a.toml:1:1: wrong");
-  EXPECT_TRUE(has(status_text(manager.view()), "the last valid one stays in use"));
+  EXPECT_TRUE(has(service_status(manager.view()), "the last valid one stays in use"));
   manager.set_policy(policy_of(""));
   EXPECT_EQ(state_of(manager.view()).config_error, "");
 }
@@ -668,7 +668,7 @@ TEST_F(PortManagerTest, PortsWithoutAnEntryAreLeftAlone) {
   nic.mtu = 1500;
   look();
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(status_text(manager_->view()), "enforce: 0 ports, 1 unmanaged");
+  EXPECT_EQ(service_status(manager_->view()), "enforce: 0 ports, 1 unmanaged");
   EXPECT_EQ(state_of(manager_->view()).lost_entry, manager_->table().ids());
   manager_->set_policy(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth8\" }\nmtu = 9000\n"));
   EXPECT_EQ(state_of(manager_->view()).lost_entry, manager_->table().ids()) << "until it has one again";
@@ -1335,7 +1335,7 @@ TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {
   EXPECT_TRUE(said(message_id::trouble, "until the record of the reverted apply is removed"));
   EXPECT_TRUE(manager_->must_watch_confirm());
   EXPECT_TRUE(manager_->watch_confirm().again);
-  EXPECT_TRUE(has(status_text(manager_->view()), "not confirmed"));
+  EXPECT_TRUE(has(service_status(manager_->view()), "not confirmed"));
   lock->reset();
   EXPECT_TRUE(manager_->watch_confirm().changed);
   EXPECT_FALSE(manager_->must_watch_confirm());
@@ -1371,7 +1371,7 @@ TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
   EXPECT_EQ(told(message_id::reverted), 1U);
   look();
   EXPECT_EQ(nic_->mtu, 2000U);
-  EXPECT_TRUE(has(status_text(manager_->view()), "not confirmed"));
+  EXPECT_TRUE(has(service_status(manager_->view()), "not confirmed"));
   restart(policy_of(kEnforce));  // a restart
   EXPECT_EQ(nic_->mtu, 2000U);
   manager_->set_policy(policy_of(kEnforce));  // a reload

@@ -183,7 +183,7 @@ struct Site {
     own(state::kStateFile, state::agent_state_text(agent));
     own(state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}));
     own(state::kOpticsFile, state::optics_text({}, 990));
-    own(kReportFile, report_text({{}, 990}));
+    own(kReportFile, published_text({{}, 990}));
     Neighbor neighbor;
     neighbor.netdev = "eth0";
     neighbor.chassis_id = "leaf1";
@@ -326,7 +326,7 @@ TEST(CaptureKept, OfOurOwnFilesIsEveryText) {
       {state::kPciFile, state::pci_state_text(pci)},
       {kInventoryFile, inventory_text(inventory)},
       {kHealthFile, health_text(health)},
-      {kReportFile, report_text({Report{{Finding{.id = "loss", .status = Status::warning}}}, 10})},
+      {kReportFile, published_text({Report{{Finding{.id = "loss", .status = Status::warning}}}, 10})},
       {kAckFile, acks_text({Ack{.id = "loss"}})},
       {confirm::kFile,
        confirm::record_text({.before = {{"0000:18:00.0/1", {}}}, .sysctl = {{"kernel.numa_balancing", "1"}}})},

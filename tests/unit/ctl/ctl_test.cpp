@@ -647,7 +647,7 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
   known.acknowledged = true;
   PublishedReport published{{{down, slow, known, {"rate", "mlx5_5/1", Status::ok, "", "", "", ""}}}, 1000};
   const auto publish = [&](double now) {
-    tree.file(kReportFile, report_text(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
+    tree.file(kReportFile, published_text(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
   };
   const std::vector<std::string> words{"check", "--brief", "--root", tree.path(), "--interval", "0"};
   const auto with = [&](std::vector<std::string> more) {

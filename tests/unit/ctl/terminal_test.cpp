@@ -51,10 +51,10 @@ TEST(Widths, Neighbors) {
   node.neighbors.heard.at(1).system_name = "leaf1-row-12-rack-07.fabric.example.com";
   node.neighbors.heard.at(1).malformed = {"TLV 127 at offset 143: 802.1 PFC of 3 bytes, which should have 6 bytes"};
   test::expect_goldens("ctl_neighbors",
-                       [&](const Output& output) { return neighbors_text(Options(), node, &machine.policy, output); });
+                       [&](const Output& output) { return neighbors_table(Options(), node, &machine.policy, output); });
   node.neighbors = {.why_none = "the LLDP listener (fabric-lldp) is not running"};
   test::expect_goldens("ctl_neighbors_none",
-                       [&](const Output& output) { return neighbors_text(Options(), node, &machine.policy, output); });
+                       [&](const Output& output) { return neighbors_table(Options(), node, &machine.policy, output); });
 }
 
 using Environment = std::map<std::string, std::string>;

@@ -650,7 +650,7 @@ std::set<double> statuses_of_settings(const Report& report) {
 
 // The report as `check --brief` of a scheduler reads it from the exporter's file.
 Report published(const Report& report) {
-  auto read = parse_report(report_text(PublishedReport{report, 1}), "report.json");
+  auto read = parse_report(published_text(PublishedReport{report, 1}), "report.json");
   EXPECT_TRUE(read.ok());
   return std::move(read->report);
 }

@@ -166,7 +166,7 @@ TEST(Unseen, DevicesOfOtherNamespacesAreCountedAndNamed) {
   EXPECT_TRUE(has(finding.remedy, "--root /proc/PID/root"));
 
   // The exporter's report, which the line for schedulers is made of.
-  const auto published = parse_report(report_text(PublishedReport{report, 1}), "report.json");
+  const auto published = parse_report(published_text(PublishedReport{report, 1}), "report.json");
   ASSERT_TRUE(published.ok());
   EXPECT_TRUE(published->report.findings.at(0).unjudged);
   EXPECT_EQ(published->report.findings.at(0).observed, finding.observed);
