@@ -8,6 +8,7 @@
 #include <linux/neighbour.h>
 #include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
+#include <net/if_arp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
