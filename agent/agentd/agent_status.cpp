@@ -69,21 +69,4 @@ int exit_code(const AgentView& view) {
   return worst;
 }
 
-void Publisher::publish(Environment& environment, ErrorLog& errors, const AgentView& view, const std::string& config) {
-  if (environment.read_only) return;
-  AgentState now = state_of(view);
-  now.config = config;
-  AgentState same = now;
-  same.updated = state_.updated;
-  state::Devices devices;
-  for (const auto& [id, entry] : view.table.entries())
-    // A port without an entry, too: an entry that a restart brings does not make it a new one.
-    if (now.ports.contains(id) || entry.arrival == Arrival::unmatched) devices[id] = entry.port.ifindex;
-  if (same == state_ && devices == devices_) return;
-  if (auto saved = state::save_agent_state(environment.directory, now, devices); !saved)
-    return errors.once(saved.error().text() + "; enforcement continues; retried with the next change");
-  state_ = std::move(now);
-  devices_ = std::move(devices);
-}
-
 }  // namespace fabric::agentd

@@ -23,16 +23,4 @@ std::string service_status(const AgentView& view);
 // ignored, or is in conflict.
 int exit_code(const AgentView& view);
 
-// Writes the state file.
-class Publisher {
- public:
-  // Writes the file only if its content has changed, so that a conflicting writer does not cause continuous writes.
-  // `config`: the digest of the policy; fabric-agentctl compares it with the digest of its own.
-  void publish(Environment& environment, ErrorLog& errors, const AgentView& view, const std::string& config);
-
- private:
-  AgentState state_;
-  state::Devices devices_;
-};
-
 }  // namespace fabric::agentd

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
 namespace fabric::agentd {
 namespace {
@@ -77,14 +76,10 @@ void send(const Entry& entry) {
     std::fprintf(stderr, "%s\n", entry.message.c_str());
 }
 
-// The limit of this process, whose threads share it.
-struct SharedLimit {
-  std::mutex mutex;
-  JournalLimit limit{send};
-};
-SharedLimit& shared_limit() {
-  static SharedLimit shared;
-  return shared;
+// The limit of this process.
+JournalLimit& journal_limit() {
+  static JournalLimit limit{send};
+  return limit;
 }
 
 }  // namespace
@@ -152,19 +147,17 @@ void JournalLimit::log(const Entry& entry, Clock::time_point now) {
     subject = " " + entry.message;
     burst = 1;
   }
+  const std::lock_guard lock(mutex_);
   entries_.log(std::string(entry.id) + subject, entry, now, burst);
 }
 
-void write_journal(const Entry& entry) {
-  SharedLimit& shared = shared_limit();
-  const std::lock_guard lock(shared.mutex);
-  shared.limit.log(entry, JournalLimit::Clock::now());
+void JournalLimit::flush(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  entries_.flush(now);
 }
 
-void flush_journal() {
-  SharedLimit& shared = shared_limit();
-  const std::lock_guard lock(shared.mutex);
-  shared.limit.flush(JournalLimit::Clock::now());
-}
+void write_journal(const Entry& entry) { journal_limit().log(entry, JournalLimit::Clock::now()); }
+
+void flush_journal() { journal_limit().flush(JournalLimit::Clock::now()); }
 
 }  // namespace fabric::agentd

@@ -5,6 +5,7 @@
 #include <syslog.h>
 
 #include <ctime>
+#include <mutex>
 
 #include "base/log_limit.h"
 #include "base/parse.h"
@@ -44,14 +45,16 @@ using Log = std::function<void(const Entry&)>;
 
 // Limits the entries: others decide how often a setting changes, a port comes and goes, or a module is malformed.
 // Twenty entries of a kind, port and setting are written at once, or one if the entry has neither; then one a minute.
+// May be called by every thread.
 class JournalLimit {
  public:
   using Clock = std::chrono::steady_clock;
   explicit JournalLimit(Log write);
   void log(const Entry& entry, Clock::time_point now);
-  void flush(Clock::time_point now) { entries_.flush(now); }
+  void flush(Clock::time_point now);
 
  private:
+  std::mutex mutex_;
   LogLimit<Entry> entries_;
 };
 

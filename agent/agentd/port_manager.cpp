@@ -36,6 +36,23 @@ PortManager::PortManager(Environment environment, Policy policy)
   left_ = unsettled_.ids();
 }
 
+void PortManager::publish() {
+  if (environment_.read_only) return;
+  AgentState now = state_of(view());
+  now.config = config_;
+  AgentState same = now;
+  same.updated = published_.updated;
+  state::Devices devices;
+  for (const auto& [id, entry] : table_.entries())
+    // A port without an entry, too: an entry that a restart brings does not make it a new one.
+    if (now.ports.contains(id) || entry.arrival == Arrival::unmatched) devices[id] = entry.port.ifindex;
+  if (same == published_ && devices == published_devices_) return;
+  if (auto saved = state::save_agent_state(environment_.directory, now, devices); !saved)
+    return errors_.once(saved.error().text() + "; enforcement continues; retried with the next change");
+  published_ = std::move(now);
+  published_devices_ = std::move(devices);
+}
+
 void PortManager::remember_published() {
   if (environment_.read_only) return;
   const auto root = Root::open(environment_.directory);

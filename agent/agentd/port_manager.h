@@ -76,7 +76,8 @@ class PortManager {
   [[nodiscard]] AgentView view() const {
     return {policy_, table_, results_, releases_, suspension_.reason(), config_error_, originals_.error()};
   }
-  void publish() { publisher_.publish(environment_, errors_, view(), config_); }
+  // Writes the state file, if its content has changed: a conflicting writer does not cause continuous writes.
+  void publish();
 
  private:
   // The pass of a port that no entry matches.
@@ -101,7 +102,8 @@ class PortManager {
   Originals originals_;
   Releases releases_;
   Suspension suspension_;
-  Publisher publisher_;
+  AgentState published_;
+  state::Devices published_devices_;
   std::string config_error_;
   unsigned incomplete_scans_ = 0;  // in a row
   qos::Unsettled unsettled_;

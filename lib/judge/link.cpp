@@ -1294,29 +1294,6 @@ constexpr Rule kAdminDown{
     .find_cause = admin_down,
 };
 
-constexpr Rule kBadModule{
-    .id = "bad-module",
-    .group = group::diagnosis,
-    .title = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
-    .meaning =
-        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
-        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
-        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
-        "outside its limits now, are this too.",
-    .fix = {"Identify the module: ethtool -m {netdev}\n",
-            {Work::at_link,
-             "Plug in or reseat module and cable at this end; else replace them by a type that the NIC's firmware "
-             "supports.\n"},
-            {Work::at_machine, "If it was too hot, check the airflow and the neighboring modules first."}},
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss, overrun},
-    .excludes =
-        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a link "
-        "that went down.",
-    .find_cause = module_trouble,
-};
-
 constexpr Rule kDeviceReset{
     .id = "device-reset",
     .group = group::diagnosis,
@@ -1595,9 +1572,9 @@ constexpr Rule kDamagedLink{
 };
 
 std::span<const Rule> link_rules() {
-  static constexpr Rule kAll[]{kPortState,  kRate,          kRoceMtu,       kGid,        kLinkFlap,
-                               kLinkErrors, kPreFecBer,     kAdminDown,     kBadModule,  kDeviceReset,
-                               kNoPartner,  kSwitchRestart, kDamagedInHost, kDamagedLink};
+  static constexpr Rule kAll[]{kPortState,     kRate,          kRoceMtu,    kGid,         kLinkFlap,
+                               kLinkErrors,    kPreFecBer,     kAdminDown,  kDeviceReset, kNoPartner,
+                               kSwitchRestart, kDamagedInHost, kDamagedLink};
   return kAll;
 }
 

@@ -304,6 +304,9 @@ InputErrors input_errors(const Port& port) {
   return out;
 }
 
+namespace {
+
+// The module is missing, not accepted by the NIC, or failing.
 MaybeCause module_trouble(const PortContext& ctx) {
   if (auto out = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
                                  "Power budget exceeded", "Overheat", "Module"}))
@@ -359,6 +362,31 @@ MaybeCause module_trouble(const PortContext& ctx) {
   return out;
 }
 
+}  // namespace
+
+constexpr Rule kBadModule{
+    .id = "bad-module",
+    .group = group::diagnosis,
+    .title = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
+    .meaning =
+        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
+        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
+        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
+        "outside its limits now, are this too.",
+    .fix = {"Identify the module: ethtool -m {netdev}\n",
+            {Work::at_link,
+             "Plug in or reseat module and cable at this end; else replace them by a type that the NIC's firmware "
+             "supports.\n"},
+            {Work::at_machine, "If it was too hot, check the airflow and the neighboring modules first."}},
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .excludes =
+        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a link "
+        "that went down.",
+    .find_cause = module_trouble,
+};
+
 MaybeCause rx_power_low(const PortContext& ctx) {
   if (!ctx.port.module || !ctx.symptoms.has(link)) return std::nullopt;
   const Transceiver module = trusted(ctx);
@@ -400,7 +428,7 @@ MaybeCause no_light(const PortContext& ctx) {
 }
 
 std::span<const Rule> optics_rules() {
-  static constexpr Rule kAll[]{kModuleMemory, kOptics, kModuleTemperature};
+  static constexpr Rule kAll[]{kModuleMemory, kOptics, kModuleTemperature, kBadModule};
   return kAll;
 }
 

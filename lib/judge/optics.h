@@ -6,8 +6,6 @@
 
 namespace fabric {
 
-// The module is missing, not accepted by the NIC, or failing.
-MaybeCause module_trouble(const PortContext& ctx);
 // Some lanes receive too little light.
 MaybeCause rx_power_low(const PortContext& ctx);
 // No lane receives light.
