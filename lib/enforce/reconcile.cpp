@@ -571,16 +571,6 @@ Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {
   return Pass(kernel, port, want, terms, true, nullptr).run();
 }
 
-Changes plan_on_idle_port(Kernel& kernel, Port& port, const PortPolicy& entry, Disruptive disruptive) {
-  const UseCheck idle = [](const Port&) { return false; };
-  return plan(kernel, port, entry.want,
-              {.in_use = idle,
-               .disruptive = disruptive,
-               .window = Maintenance::open,
-               .front_end = entry.front_end,
-               .derived = entry.derived});
-}
-
 Result<void> settle(Kernel& kernel, const Port& port) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
   if (driver.settle == nullptr || !kernel.route) return {};

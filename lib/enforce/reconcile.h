@@ -66,8 +66,6 @@ Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& term
 Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms);
 // The changes that reconcile() would make now, reported as "differs" or "pending". Writes nothing.
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms);
-// Like plan(), assuming that the port is idle and the maintenance window open.
-Changes plan_on_idle_port(Kernel& kernel, Port& port, const PortPolicy& entry, Disruptive disruptive);
 
 // Runs Driver::settle. Call it when the port's carrier has come up.
 Result<void> settle(Kernel& kernel, const Port& port);

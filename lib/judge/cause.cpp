@@ -219,6 +219,20 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
   return out;
 }
 
+// Symptoms that the bond reports for its members (those of RDMA), or the members for their bond (those of the port).
+Symptoms reported_elsewhere(const PortContext& ctx) {
+  using enum Symptom;
+  if (ctx.port.is_member()) return {loss, receiver, ignored, unanswered};
+  const auto members = members_of(ctx.view.now, ctx.port);
+  if (members.empty()) return {};
+  Symptoms out{tx_pause, rx_pause, discards};
+  for (const Port* member : members) {
+    const Signals* seen = signals_of_port(ctx.view, *member);
+    if (seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen))) out.add(loss);
+  }
+  return out;
+}
+
 void diagnose_port(const PortContext& ctx, Findings& out) {
   Symptoms left = ctx.symptoms;
   left.remove(reported_elsewhere(ctx));

@@ -505,20 +505,6 @@ Signals with_bond(const View& view, const Port& port, Signals own) {
   return own;
 }
 
-// Port symptoms are reported by the members, RDMA symptoms by the bond.
-Symptoms reported_elsewhere(const PortContext& ctx) {
-  using enum Symptom;
-  if (ctx.port.is_member()) return {loss, receiver, ignored, unanswered};
-  const auto members = members_of(ctx.view.now, ctx.port);
-  if (members.empty()) return {};
-  Symptoms out{tx_pause, rx_pause, discards};
-  for (const Port* member : members) {
-    const Signals* seen = signals_of_port(ctx.view, *member);
-    if (seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen))) out.add(loss);
-  }
-  return out;
-}
-
 // Symptoms of a port.
 
 namespace {

@@ -148,8 +148,6 @@ Port with_settings_of(const std::vector<const Port*>& members, Port bond);
 // The signals of the port: of a bond with the port counters of its members, of a member with the RDMA counters of its
 // bond.
 Signals with_bond(const View& view, const Port& port, Signals own);
-// Symptoms that the bond reports for its members, or the members for their bond.
-Symptoms reported_elsewhere(const PortContext& ctx);
 
 // -- Pause
 // PFC storm: pause is sent nearly all the time, or the NIC counted a storm.

@@ -24,10 +24,10 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
 // The switch port at the other end of the cable (peer_of()), and rail, plane and leaf switch (rail_place()).
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails = {});
-// The diagnoses of each port in `watched`, or the culprit none if there is no diagnosis.
-// Port id -> what its counters saw of the RDMA traffic in the window of `watched`.
+// The share of each port's RDMA traffic that its counters cover, in the window of `watched` (by port id).
 void add_observable(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                     const RulePolicy& rules);
+// The diagnoses of each port in `watched`, or the culprit none if there is no diagnosis.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Report& report);
 // Omits zero counters of idle priorities (mostly five of eight), and those of an InfiniBand link on an Ethernet port.

@@ -276,15 +276,6 @@ MaybeProblem read_wanted(const Setting& setting, const toml::node& node, Qos& ou
   return problem;
 }
 
-void read_port_setting(ConfigReader& reader, size_t row, const toml::node& node, PortDraft& entry) {
-  const Setting& setting = kSettings[row];
-  Qos value;
-  if (!reader.accept(read_wanted(setting, node, value), setting.key, node, correctable(setting))) return;
-  copy_value(setting, value, entry.port.want);
-  entry.port.origin[row] = reader.line(node);
-  entry.places[row] = reader.place(node);
-}
-
 MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
   const auto* table = node.as_table();
   constexpr std::string_view kWhat = "a table with dscp and priority, or \"none\"";
@@ -396,12 +387,22 @@ void read_fabric(ConfigReader& reader, const toml::node& node, PortDraft& entry)
 }
 
 bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::node& node, PortDraft& entry) {
-  const auto setting = parse_setting(name);
-  if (name == "traffic") read_mark(reader, name, node, entry.traffic);
-  else if (name == "cnp") read_mark(reader, name, node, entry.cnp);
-  else if (name == "fabric") read_fabric(reader, node, entry);
-  else if (setting) read_port_setting(reader, index(*setting), node, entry);
-  else return false;
+  if (name == "traffic") {
+    read_mark(reader, name, node, entry.traffic);
+  } else if (name == "cnp") {
+    read_mark(reader, name, node, entry.cnp);
+  } else if (name == "fabric") {
+    read_fabric(reader, node, entry);
+  } else if (const auto id = parse_setting(name)) {
+    const Setting& setting = setting_of(*id);
+    Qos value;
+    if (!reader.accept(read_wanted(setting, node, value), setting.key, node, correctable(setting))) return true;
+    copy_value(setting, value, entry.port.want);
+    entry.port.origin[index(*id)] = reader.line(node);
+    entry.places[index(*id)] = reader.place(node);
+  } else {
+    return false;
+  }
   return true;
 }
 

@@ -54,8 +54,14 @@ void DeviceReader::rescan() {
   reading_.ports = std::move(node.ports);
   if (policy_)
     for (Port& port : reading_.ports)
-      if (const PortPolicy* entry = policy_for(*policy_, port))
-        reading_.plan.emplace(port.id(), qos::plan_on_idle_port(*kernel_, port, *entry, policy_->disruptive));
+      if (const PortPolicy* entry = policy_for(*policy_, port)) {
+        const qos::Terms as_if_idle{.in_use = [](const Port&) { return false; },
+                                    .disruptive = policy_->disruptive,
+                                    .window = qos::Maintenance::open,
+                                    .front_end = entry->front_end,
+                                    .derived = entry->derived};
+        reading_.plan.emplace(port.id(), qos::plan(*kernel_, port, entry->want, as_if_idle));
+      }
   kernel_->route.reset();  // only the scan and the plan need it
   open_readers();
   for (const Port& port : reading_.ports)

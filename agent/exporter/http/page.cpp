@@ -96,26 +96,22 @@ std::string gzip(std::string_view text) {
   return out;
 }
 
-PageCache::Rendered& PageCache::render(const Collector& collector, PageContext context) {
+PageCache::Body PageCache::page(const Collector& collector, PageContext context, bool compressed) {
   Rendered& page = context.landing ? landing_ : metrics_;
   const auto now = Clock::now();
   const uint64_t version = collector.version();
-  if (page.plain && version == page.version && context.format == page.format && now - page.at < kPageAge) return page;
-  const bool whole = is_whole(collector);  // asked before the snapshot, which can only contain more
-  const Snapshot snapshot = collector.snapshot();
-  context.before = before_.get();
-  if (whole) update_findings(snapshot, context);
-  std::string text;
-  if (context.landing) text = render_landing(snapshot, findings_, context, now);
-  else text = render_page(snapshot, findings_, context);
-  page = Rendered{std::make_shared<const std::string>(std::move(text)), nullptr, context.format, version, now};
-  // A view of the landing page does not shorten the window of the scrapes.
-  if (whole && !context.landing && collector.complete()) remember(snapshot.node);
-  return page;
-}
-
-PageCache::Body PageCache::page(const Collector& collector, PageContext context, bool compressed) {
-  Rendered& page = render(collector, std::move(context));
+  if (!page.plain || version != page.version || context.format != page.format || now - page.at >= kPageAge) {
+    const bool whole = is_whole(collector);  // asked before the snapshot, which can only contain more
+    const Snapshot snapshot = collector.snapshot();
+    context.before = before_.get();
+    if (whole) update_findings(snapshot, context);
+    std::string text;
+    if (context.landing) text = render_landing(snapshot, findings_, context, now);
+    else text = render_page(snapshot, findings_, context);
+    page = Rendered{std::make_shared<const std::string>(std::move(text)), nullptr, context.format, version, now};
+    // A view of the landing page does not shorten the window of the scrapes.
+    if (whole && !context.landing && collector.complete()) remember(snapshot.node);
+  }
   if (compressed && !page.compressed) page.compressed = std::make_shared<const std::string>(gzip(*page.plain));
   if (compressed) return page.compressed;
   return page.plain;

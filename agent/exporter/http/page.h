@@ -66,7 +66,6 @@ class PageCache {
     uint64_t version = 0;
     Clock::time_point at{};
   };
-  Rendered& render(const Collector& collector, PageContext context);
   [[nodiscard]] bool is_whole(const Collector& collector);
   void update_findings(const Snapshot& snapshot, const PageContext& context);
   void remember(const Node& node);
