@@ -37,7 +37,7 @@ constexpr Verb kVerbs[] = {
     {"config", "check|show", "validate the configuration, show it merged", "0 valid, 1 invalid, 3 failed", run_config},
     {"explain", "[ID...|LINE|-]", "explain a check, a setting, a diagnosis rule, or an error message of a log",
      "0, 1 no known message, 3 log not readable, 64 unknown id", run_explain},
-    {"help", "[VERB]", "show help", "0, 64 unknown verb", run_help},
+    {"help", "[COMMAND]", "show help", "0, 64 unknown command", run_help},
 };
 
 // "  NAME    help", with the help at `column`.
@@ -109,11 +109,11 @@ const Verb* find_verb(std::string_view name) {
 
 std::string usage_text(unsigned width) {
   std::string text =
-      "Usage: fabric-agentctl VERB [OPTIONS]\nCheck, configure and diagnose the RoCE ports of a GPU server.\n\n"
-      "Verbs:\n";
+      "Usage: fabric-agentctl COMMAND [OPTIONS]\nCheck, configure and diagnose the RoCE ports of a GPU server.\n\n"
+      "Commands:\n";
   for (const Verb& verb : kVerbs) text += help_line(call_text(verb), verb.help, 24, width);
-  return text + "\nOptions of every verb:\n" + option_lines("", false, width) +
-         "\nSee fabric-agentctl help VERB and fabric-agentctl(1).\nA wrong command line exits with 64.\n";
+  return text + "\nOptions of every command:\n" + option_lines("", false, width) +
+         "\nSee fabric-agentctl help COMMAND and fabric-agentctl(1).\nA wrong command line exits with 64.\n";
 }
 
 std::string help_text(const Verb& verb, unsigned width) {
@@ -122,7 +122,7 @@ std::string help_text(const Verb& verb, unsigned width) {
   std::string text = "Usage: fabric-agentctl " + call_text(verb) + " [OPTIONS]\n" + wrapped(help, width, 0) + ".\n";
   const std::string own = option_lines(verb.name, true, width);
   if (!own.empty()) text += "\nOptions:\n" + own;
-  return text + "\nOptions of every verb:\n" + option_lines(verb.name, false, width) + "\n" +
+  return text + "\nOptions of every command:\n" + option_lines(verb.name, false, width) + "\n" +
          wrapped("Exit status: " + std::string(verb.exit) + "; 64 wrong command line.", width, 2) + "\n";
 }
 

@@ -102,7 +102,7 @@ std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& 
 
 namespace {
 
-// Whether processes have registered memory on the device and no queue pair that the kernel knows.
+// Whether processes have registered memory on the device and the kernel knows no queue pair.
 bool has_no_queue_pairs(const Port& port) {
   std::optional<uint64_t> memory, pairs;
   for (const ResourceCount& each : port.resources) {
@@ -128,7 +128,7 @@ std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
       "GPUs (DEVX: NVSHMEM IBGDA, NCCL GIN, DeepEP, MORI) are not counted.";
   if (seen->requests == 0 && has_no_queue_pairs(port))
     observed += "; processes have registered memory, and no queue pair that the kernel knows";
-  else meaning += " Sends, and answers to READs of this host, are no requests either: they are counted if they fail.";
+  else meaning += " Sends, and READ responses of this host, are not counted as requests: they are counted if they fail.";
   return unjudged(port.id(), observed, expected, meaning,
                   "Judge this traffic by the port: PFC, discards and bytes by priority (fabric-agentctl counters), and "
                   "by the errors in the job's log (fabric-agentctl explain --log FILE). From Linux 6.15 on, "
