@@ -87,6 +87,9 @@ LogLine read_line(std::string_view line) {
   out.small = lower(out.text);
   out.severity = severity_of(out.text);
   out.codes = codes_of(out.text, out.small, out.severity);
+  // The patterns find a status by its name, also if the line has only its number.
+  for (const std::string& code : out.codes.texts)
+    if (code.starts_with(kNvStatus)) out.text += " " + code.substr(0, code.find(':'));
   return out;
 }
 

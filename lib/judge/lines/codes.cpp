@@ -156,6 +156,35 @@ unsigned completion_status(std::string_view line) {
   return 0;
 }
 
+// The last row of an error CQE, as libmlx5 (four words) and mlx5_core (16 bytes after their offset) print it: byte 54
+// of the CQE is the vendor's error, 55 the syndrome, 57 to 59 the queue pair (struct mlx5_err_cqe).
+std::optional<std::array<unsigned, 4>> last_row_of_cqe(std::string_view line) {
+  std::array<unsigned, 4> row{};
+  size_t in_words = 0, in_bytes = 16;  // words, and bytes after the offset, that were found without a gap
+  for (const std::string_view word : words(line)) {
+    if (word == "00000030:") {
+      in_bytes = 0;
+      continue;
+    }
+    const bool is_number = std::ranges::all_of(word, is_hex);
+    if (in_bytes < 16) {
+      if (!is_number || word.size() != 2) return std::nullopt;
+      row[in_bytes / 4] = row[in_bytes / 4] << 8 | parse_number<unsigned>(word, 16).value_or(0);
+      if (++in_bytes == 16) return row;
+      continue;
+    }
+    if (is_number && word.size() == 8) {
+      std::rotate(row.begin(), row.begin() + 1, row.end());
+      row.back() = parse_number<unsigned>(word, 16).value_or(0);
+      ++in_words;
+    } else {
+      in_words = 0;
+    }
+  }
+  if (in_words < 4) return std::nullopt;
+  return row;
+}
+
 void read_completion(Codes& codes, std::string_view line) {
   const auto add_syndrome = [&](unsigned number) {
     const NicError* known = find_where(kSyndromes, [&](const NicError& each) { return each.number == number; });
@@ -171,22 +200,8 @@ void read_completion(Codes& codes, std::string_view line) {
     if (const auto number = number_after(line, "synd ")) add_syndrome(*number);
   if (line.find("vendor syndrome ") != std::string_view::npos)
     if (const auto number = number_after(line, "syndrome ")) add_syndrome(*number);
-  // The last row of an error CQE, as libmlx5 and mlx5_ib print it: byte 54 is the vendor's error, 55 the syndrome, 57
-  // to 59 the queue pair (struct mlx5_err_cqe).
-  std::array<std::string_view, 4> last{};
-  size_t count = 0;
-  for (const std::string_view word : words(line)) {
-    if (word.size() == 8 && std::ranges::all_of(word, is_hex)) {
-      std::rotate(last.begin(), last.begin() + 1, last.end());
-      last.back() = word;
-      ++count;
-    } else {
-      count = 0;
-    }
-  }
-  if (count >= 4) {
-    const unsigned errors = parse_number<unsigned>(last[1], 16).value_or(0);
-    const unsigned queue = parse_number<unsigned>(last[2], 16).value_or(0) & 0xffffff;
+  if (const auto row = last_row_of_cqe(line)) {
+    const unsigned errors = (*row)[1], queue = (*row)[2] & 0xffffff;
     if (errors != 0 && add_syndrome(errors & 0xff)) {
       add_vendor(codes, errors >> 8 & 0xff);
       add(codes, "queue pair " + hex(queue));
@@ -219,8 +234,11 @@ constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {400, "invalid handle"},
                                 {401, "illegal state: not possible in the present state"},
                                 {700, "illegal address accessed by a kernel"},
+                                {701, "too few resources of the GPU for the kernel"},
                                 {702, "a kernel ran too long"},
+                                {709, "the context was destroyed"},
                                 {710, "a kernel asserted"},
+                                {716, "misaligned address in a kernel"},
                                 {719, "a kernel failed"},
                                 {800, "not permitted"},
                                 {801, "not supported"},
@@ -230,6 +248,29 @@ constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {999, "unknown"}};
 
 constexpr int kLastErrno = 133;  // EHWPOISON
+// Of the kernel only, include/linux/errno.h: strerror(3) has no text for them ("Unknown error 524").
+struct KernelErrno {
+  unsigned number;
+  std::string_view name, meaning;
+};
+constexpr KernelErrno kKernelErrnos[] = {{512, "ERESTARTSYS", "interrupted by a signal"},
+                                         {513, "ERESTARTNOINTR", "interrupted by a signal"},
+                                         {514, "ERESTARTNOHAND", "interrupted by a signal"},
+                                         {515, "ENOIOCTLCMD", "the driver does not know this ioctl"},
+                                         {516, "ERESTART_RESTARTBLOCK", "interrupted by a signal"},
+                                         {517, "EPROBE_DEFER", "the driver waits for another device or driver"},
+                                         {518, "EOPENSTALE", "the file was replaced while it was opened"},
+                                         {519, "ENOPARAM", "the parameter is not supported"},
+                                         {521, "EBADHANDLE", "illegal NFS file handle"},
+                                         {522, "ENOTSYNC", "the update does not fit the state of the server"},
+                                         {523, "EBADCOOKIE", "stale cookie of a directory"},
+                                         {524, "ENOTSUPP", "operation not supported"},
+                                         {525, "ETOOSMALL", "the buffer or the request is too small"},
+                                         {526, "ESERVERFAULT", "undefined error of the server"},
+                                         {527, "EBADTYPE", "the server does not support this type"},
+                                         {528, "EJUKEBOX", "the server is busy and will answer later"},
+                                         {529, "EIOCBQUEUED", "queued"},
+                                         {530, "ERECALLCONFLICT", "conflict with a recalled state"}};
 constexpr unsigned kFirstFabric = 256;
 constexpr std::string_view kFabricErrors[] = {
     "EOTHER", "ETOOSMALL", "EOPBADSTATE", "EAVAIL", "EBADFLAGS", "ENOEQ", "EDOMAIN", "ENOCQ",
@@ -242,6 +283,14 @@ void add_errno(Codes& codes, std::string_view line, unsigned number) {
   if (number >= kFirstFabric && number < kFirstFabric + std::size(kFabricErrors)) {
     add(codes,
         "libfabric error " + std::to_string(number) + " FI_" + std::string(kFabricErrors[number - kFirstFabric]));
+    return;
+  }
+  const KernelErrno* internal =
+      find_where(kKernelErrnos, [&](const KernelErrno& each) { return each.number == number; });
+  if (internal != nullptr) {
+    if (codes.error.empty()) codes.error = internal->name;
+    add(codes, "errno " + std::to_string(number) + " " + std::string(internal->name) + " (" +
+                   std::string(internal->meaning) + "; of the kernel only)");
     return;
   }
   if (number == 0 || number > kLastErrno) return;
@@ -266,6 +315,20 @@ const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
   return all;
 }
 
+// The status after "non-zero status: " if the text after it names a call of CUDA: "401 cuMemMap failed to map".
+std::optional<unsigned> cuda_status(std::string_view line) {
+  constexpr std::string_view kStatus = "non-zero status: ";
+  const size_t at = line.find(kStatus);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = line.substr(at + kStatus.size());
+  for (const std::string_view word : words(rest))
+    for (const std::string_view prefix : {"cuda", "cu"})
+      if (word.starts_with(prefix) && word.size() > prefix.size() + 1 && word[prefix.size()] >= 'A' &&
+          word[prefix.size()] <= 'Z')
+        return leading_number(rest);
+  return std::nullopt;
+}
+
 // The status after "non-zero status: " if it is NVSHMEM's own: only for a call of libibverbs or libmlx5 it is an errno.
 std::optional<unsigned> nvshmem_status(std::string_view line) {
   constexpr std::string_view kStatus = "non-zero status: ";
@@ -273,6 +336,7 @@ std::optional<unsigned> nvshmem_status(std::string_view line) {
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view rest = line.substr(at);
   if (rest.find("ibv_") != std::string_view::npos || rest.find("mlx5dv") != std::string_view::npos) return std::nullopt;
+  if (cuda_status(line)) return std::nullopt;
   const auto number = leading_number(rest.substr(kStatus.size()));
   if (number && *number <= std::size(kNvshmemStatuses)) return number;
   return std::nullopt;
@@ -295,9 +359,13 @@ constexpr std::string_view kExitCodes[] = {"exitcode",
                                            "exits with return code",
                                            "exited with return code"};
 
-// Intel's i40e and iavf print statuses of their own (enum i40e_status, enum virtchnl_status_code) as negative numbers;
-// the functions of the kernel that they call return errnos.
+// ice and i40e about a virtual function: "VF 0 failed opcode 6, retval: -5".
+bool is_of_virtchnl(std::string_view line) { return has_any(line, "VF * failed opcode "); }
+
+// Intel's i40e and iavf print statuses of their own (enum i40e_status, enum virtchnl_status_code) as negative numbers,
+// and ice those of its virtual functions; the functions of the kernel that they call return errnos.
 bool has_own_statuses(std::string_view line) {
+  if (is_of_virtchnl(line)) return true;
   constexpr std::string_view kOfIntel[] = {
       "i40e ", "i40e: ", "iavf ", "iavf: ", "I40E_ERR_", "IAVF_ERR_", "VIRTCHNL_STATUS_"};
   constexpr std::string_view kOfKernel[] = {"probe", "sriov", "SR-IOV", "SRIOV"};
@@ -309,11 +377,12 @@ void read_errnos(Codes& codes, std::string_view line) {
   const std::string small = lower(line);
   for (const auto& [number, text] : errno_texts())
     if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
-  for (const std::string_view prefix :
-       {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ", "failed with ", "rc 0x0 errno "})
+  for (const std::string_view prefix : {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ",
+                                        "failed with ", "rc 0x0 errno ", "unknown error "})
     for (size_t at = small.find(prefix); at != std::string::npos; at = small.find(prefix, at + 1))
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
-        if (!prefix.starts_with("non-zero") || !nvshmem_status(line)) found.emplace_back(at, *number);
+        if (!prefix.starts_with("non-zero") || (!nvshmem_status(line) && !cuda_status(line)))
+          found.emplace_back(at, *number);
   // GDRCopy returns errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
   if (small.find("gdr_") != std::string::npos)
     for (const std::string_view prefix : {") failed: ", " failed: ", " code="})
@@ -414,11 +483,131 @@ constexpr Name kDoca[] = {{1, "UNKNOWN"},
                           {21, "DRIVER"},
                           {22, "UNEXPECTED"}};
 
+// Requests of a virtual function of Intel to its PF (enum virtchnl_ops), and the answers (enum virtchnl_status_code,
+// with its sign changed).
+constexpr Name kVirtchnlRequests[] = {{1, "VERSION"},
+                                      {2, "RESET_VF"},
+                                      {3, "GET_VF_RESOURCES"},
+                                      {4, "CONFIG_TX_QUEUE"},
+                                      {5, "CONFIG_RX_QUEUE"},
+                                      {6, "CONFIG_VSI_QUEUES"},
+                                      {7, "CONFIG_IRQ_MAP"},
+                                      {8, "ENABLE_QUEUES"},
+                                      {9, "DISABLE_QUEUES"},
+                                      {10, "ADD_ETH_ADDR"},
+                                      {11, "DEL_ETH_ADDR"},
+                                      {12, "ADD_VLAN"},
+                                      {13, "DEL_VLAN"},
+                                      {14, "CONFIG_PROMISCUOUS_MODE"},
+                                      {15, "GET_STATS"},
+                                      {17, "EVENT"},
+                                      {20, "RDMA"},
+                                      {21, "CONFIG_RDMA_IRQ_MAP"},
+                                      {22, "RELEASE_RDMA_IRQ_MAP"},
+                                      {23, "CONFIG_RSS_KEY"},
+                                      {24, "CONFIG_RSS_LUT"},
+                                      {25, "GET_RSS_HASHCFG_CAPS"},
+                                      {26, "SET_RSS_HASHCFG"},
+                                      {27, "ENABLE_VLAN_STRIPPING"},
+                                      {28, "DISABLE_VLAN_STRIPPING"},
+                                      {29, "REQUEST_QUEUES"},
+                                      {30, "ENABLE_CHANNELS"},
+                                      {31, "DISABLE_CHANNELS"}};
+constexpr Name kVirtchnlStatuses[] = {
+    {5, "ERR_PARAM"},          {18, "ERR_NO_MEMORY"},         {38, "ERR_OPCODE_MISMATCH"}, {39, "ERR_CQP_COMPL_ERROR"},
+    {40, "ERR_INVALID_VF_ID"}, {53, "ERR_ADMIN_QUEUE_ERROR"}, {64, "ERR_NOT_SUPPORTED"}};
+// Of NVIDIA's GPU driver.
+constexpr Name kNvStatuses[] = {
+    {0x05, "NV_ERR_CARD_NOT_PRESENT: no GPU detected"},
+    {0x0b, "NV_ERR_ECC_ERROR"},
+    {0x0f, "NV_ERR_GPU_IS_LOST: the GPU is lost from the bus"},
+    {0x10, "NV_ERR_GPU_IN_FULLCHIP_RESET: the GPU is in a reset"},
+    {0x11, "NV_ERR_GPU_NOT_FULL_POWER: the GPU does not have its full power"},
+    {0x17, "NV_ERR_IN_USE"},
+    {0x1a, "NV_ERR_INSUFFICIENT_RESOURCES: a resource other than memory is used up"},
+    {0x1b, "NV_ERR_INSUFFICIENT_PERMISSIONS"},
+    {0x1c, "NV_ERR_INSUFFICIENT_POWER"},
+    {0x1e, "NV_ERR_INVALID_ADDRESS"},
+    {0x1f, "NV_ERR_INVALID_ARGUMENT"},
+    {0x22, "NV_ERR_INVALID_CLASS"},
+    {0x25, "NV_ERR_INVALID_DATA"},
+    {0x26, "NV_ERR_INVALID_DEVICE"},
+    {0x31, "NV_ERR_INVALID_OBJECT"},
+    {0x38, "NV_ERR_INVALID_OPERATION"},
+    {0x3b, "NV_ERR_INVALID_PARAMETER"},
+    {0x3f, "NV_ERR_INVALID_REQUEST"},
+    {0x40, "NV_ERR_INVALID_STATE"},
+    {0x42, "NV_ERR_INVALID_READ"},
+    {0x47, "NV_ERR_MEMORY_TRAINING_FAILED"},
+    {0x51, "NV_ERR_NO_MEMORY: memory is used up"},
+    {0x54, "NV_ERR_NOT_COMPATIBLE"},
+    {0x55, "NV_ERR_NOT_READY"},
+    {0x56, "NV_ERR_NOT_SUPPORTED"},
+    {0x57, "NV_ERR_OBJECT_NOT_FOUND"},
+    {0x59, "NV_ERR_OPERATING_SYSTEM: a call of the operating system failed"},
+    {0x62, "NV_ERR_RESET_REQUIRED: the GPU needs a reset"},
+    {0x65, "NV_ERR_TIMEOUT"},
+    {0x66, "NV_ERR_TIMEOUT_RETRY"},
+    {0x6a, "NV_ERR_LIB_RM_VERSION_MISMATCH: library and driver do not fit each other"},
+    {0x6e, "NV_ERR_RESOURCE_LOST: the resource was destroyed"},
+    {0x6f, "NV_ERR_PMU_NOT_READY"},
+    {0x70, "NV_ERR_FLCN_ERROR: a processor of the GPU halted"},
+    {0x71, "NV_ERR_FATAL_ERROR"},
+    {0x72, "NV_ERR_MEMORY_ERROR"},
+    {0x74, "NV_ERR_NVLINK_INIT_ERROR"},
+    {0x75, "NV_ERR_NVLINK_MINION_ERROR"},
+    {0x77, "NV_ERR_NVLINK_TRAINING_ERROR"},
+    {0x78, "NV_ERR_NVLINK_CONFIGURATION_ERROR"},
+    {0x79, "NV_ERR_RISCV_ERROR: a processor of the GPU halted"},
+    {0x7a, "NV_ERR_FABRIC_MANAGER_NOT_PRESENT: the fabric manager does not run"},
+    {0x7f, "NV_ERR_SECURE_BOOT_FAILED"},
+    {0x81, "NV_ERR_NVLINK_FABRIC_NOT_READY: the state of the NVLink fabric is not complete"},
+    {0x82, "NV_ERR_NVLINK_FABRIC_FAILURE: the probe of the NVLink fabric failed"},
+    {0x87, "NV_ERR_FABRIC_STATE_OUT_OF_SYNC: the driver's state of the NVLink fabric is old"},
+    {0xffff, "NV_ERR_GENERIC"}};
+// The host of a MANA device answers with statuses of Windows.
+constexpr Name kMicrosoftStatuses[] = {
+    {0xc0000001, "STATUS_UNSUCCESSFUL"},          {0xc000000d, "STATUS_INVALID_PARAMETER"},
+    {0xc000000e, "STATUS_NO_SUCH_DEVICE"},        {0xc0000022, "STATUS_ACCESS_DENIED"},
+    {0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND"}, {0xc000009a, "STATUS_INSUFFICIENT_RESOURCES"},
+    {0xc00000a3, "STATUS_DEVICE_NOT_READY"},      {0xc00000b5, "STATUS_IO_TIMEOUT"},
+    {0xc00000bb, "STATUS_NOT_SUPPORTED"},         {0xc0000184, "STATUS_INVALID_DEVICE_STATE"},
+    {0xffffffff, "GDMA_STATUS_CMD_UNSUPPORTED"}};
+
 // The word that ends before `end`: capitals, digits and '_', as commands are named.
 std::string_view command_before(std::string_view line, size_t end) {
   size_t begin = end;
   while (begin > 0 && is_word_letter(line[begin - 1])) --begin;
   return line.substr(begin, end - begin);
+}
+
+// Statuses that a device, its host or a PF answers with.
+void read_statuses(Codes& codes, std::string_view line) {
+  // iavf: "PF returned error -5 (IAVF_ERR_PARAM) to our request 6"; ice, i40e: "VF 0 failed opcode 6, retval: -5".
+  const bool is_answer = is_of_virtchnl(line);
+  std::optional<unsigned> request;
+  if (is_answer) request = number_after(line, " failed opcode ");
+  if (line.find("PF returned error") != std::string_view::npos) request = number_after(line, "to our request ");
+  if (request)
+    add(codes,
+        "request " + std::to_string(*request) + name_after("VIRTCHNL_OP_", name_of(kVirtchnlRequests, *request)));
+  if (is_answer)
+    if (const auto number = number_after(line, "retval: -"))
+      add(codes,
+          "status -" + std::to_string(*number) + name_after("VIRTCHNL_STATUS_", name_of(kVirtchnlStatuses, *number)));
+  // NVRM: "rpcSendMessage failed with status 0x0000000f for fn 76!".
+  if (line.find("NVRM: ") != std::string_view::npos && line.find("Xid (") == std::string_view::npos)
+    for (const std::string_view prefix : {"status 0x", "status=0x", "status: 0x", "status = 0x", "status (0x"})
+      if (const size_t at = line.find(prefix); at != std::string_view::npos)
+        if (const auto number = leading_number(line.substr(at + prefix.size() - 2)))
+          if (const std::string_view name = name_of(kNvStatuses, *number); !name.empty())
+            add(codes, std::string(kNvStatus) + hex(*number) + " " + std::string(name));
+  // mana: "VfVerifyVersionOutput: -71, status=0xc00000bb", "HWC: Failed hw_channel req: 0xc00000bb".
+  if (line.find("mana") != std::string_view::npos || line.find("HWC: ") != std::string_view::npos)
+    for (const std::string_view prefix : {"status=", "status ", "status: ", "status = ", "hw_channel req: ", ", "})
+      if (const auto number = number_after(line, prefix))
+        if (const std::string_view name = name_of(kMicrosoftStatuses, *number); !name.empty())
+          add(codes, "status " + hex(*number) + " " + std::string(name));
 }
 
 void read_commands(Codes& codes, std::string_view line) {
@@ -445,6 +634,12 @@ void read_commands(Codes& codes, std::string_view line) {
     if (const auto number = parse_number<unsigned>(line.substr(at + kDevx.size(), end - at - kDevx.size()), 16))
       add(codes, "command " + std::string(command_before(line, at)) + ", syndrome " + hex(*number));
   }
+  // Others of DEVX: "mlx5dv_devx_obj_create(QP) failed, syndrome 0x389aa4", "devx object with syndrome=0x5ecb3".
+  else if (const std::string small = lower(line); small.find("devx") != std::string::npos)
+    for (const std::string_view prefix : {"syndrome=", "syndrome ", "syndrome: ", "syndrome ("})
+      if (const auto number = number_after(small, prefix); number && *number != 0)
+        add(codes, "syndrome " + hex(*number));
+  read_statuses(codes, line);
   // bnxt_re: "cmdq[0x4b9]=0x15 status 0x5".
   if (const size_t at = line.find("cmdq[0x"); at != std::string_view::npos)
     if (const auto number = number_after(line.substr(at), "]=")) {
@@ -485,6 +680,9 @@ void read_commands(Codes& codes, std::string_view line) {
   if (const auto number = nvshmem_status(line); number && *number > 0)
     add(codes,
         "NVSHMEM status " + std::to_string(*number) + " NVSHMEMX_ERROR_" + std::string(kNvshmemStatuses[*number - 1]));
+  if (const auto number = cuda_status(line))
+    if (const std::string_view name = name_of(kCudaErrors, *number); !name.empty())
+      add(codes, "CUDA error " + std::to_string(*number) + ": " + std::string(name));
   if (is_of_gpu_runtime(line)) {
     constexpr std::string_view kNumber[] = {"uda failure ", "CUDA failure ", "CUDA error ", "with error="};
     if (const auto number = number_after_any(line, kNumber))
@@ -768,10 +966,12 @@ void read_names(Codes& codes, std::string_view line) {
 // Names of functions and events, and phrases, in small letters. The first one decides.
 constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"reg_dmabuf_mr|regmrdmabuf|dmabuf_reg", Call::dmabuf},
-    {"reg_mr|mr_reg|registerrdmamemoryregion|mem_map|mem_reg|memory registration", Call::registration},
+    {"reg_mr|mr_reg|registerrdmamemoryregion|mem_map|mem_reg|memory registration|failed to register address|"
+     "registermem: registration",
+     Call::registration},
     {"create_ah|address handle", Call::create_ah},
     {"qp to init|next state init", Call::qp_to_init},
-    {"modify_qp|qp_modify|qp to rtr|qp to rts|rtr2rts|init2rtr", Call::modify_qp},
+    {"modify_qp|qp_modify|qp to rtr|qp to rts|to rtr state|to rts state|rtr2rts|init2rtr", Call::modify_qp},
     {"create_qp|qp_create|fi_enable|create_cq|cq_create|create_srq|alloc_pd|create_comp_channel", Call::create_object},
     {"open_device|open device|get context for", Call::open_device},
     {"query_device|query device|query_port|device attribute", Call::query_device},
@@ -869,6 +1069,8 @@ const ErrorMeaning* meaning_of(std::string_view error) {
        "a device or its firmware reports a failure; of UCX, a connection failed, for the reason in an earlier line."},
       {"EREMOTEIO", host, "the firmware of the device rejected the command."},
       {"EOPNOTSUPP", software, "the driver, the device or the library does not have this operation."},
+      {"ENOTSUPP", host, "the kernel or one of its drivers does not have this operation, or not for this device."},
+      {"EPROBE_DEFER", unknown, "the driver waits for another device or driver, and is tried again later."},
       {"EPROTONOSUPPORT", software, "the kernel or the driver does not have this protocol or feature."},
       {"ENOSYS", software, "the kernel or the library does not have this function."},
       {"EINVAL", unknown, "an argument or a combination that the kernel, driver or device does not accept."},

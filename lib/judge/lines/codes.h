@@ -44,8 +44,9 @@ enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
 //   rdma-core libibverbs/verbs.h (ibv_wc_status, ibv_event_type), providers/mlx5/mlx5dv.h (CQE syndromes),
 //   librdmacm/rdma_cma.h; Linux include/rdma/ib_cm.h (ib_cm_rej_reason), include/linux/mlx5/device.h (command
 //   statuses), drivers/infiniband/hw/bnxt_re/roce_hsi.h (CMDQ opcodes), drivers/infiniband/hw/efa/efa_admin_defs.h,
-//   efa_io_defs.h, drivers/pci/pcie/aer.c; libfabric include/rdma/fi_errno.h; NVIDIA open-gpu-kernel-modules nverror.h;
-//   DOCA doca_error.h; NVSHMEM nvshmemx_error.h; CUDA driver_types.h; Intel irdma user.h; errnos, signals and their
+//   efa_io_defs.h, drivers/pci/pcie/aer.c; libfabric include/rdma/fi_errno.h; NVIDIA open-gpu-kernel-modules nverror.h,
+//   nvstatuscodes.h; Linux include/linux/errno.h, include/linux/avf/virtchnl.h, include/net/mana/gdma.h; Microsoft
+//   ntstatus.h; DOCA doca_error.h; NVSHMEM nvshmemx_error.h; CUDA driver_types.h; Intel irdma user.h; errnos, signals and their
 //   names by libc.
 struct Codes {
   unsigned status = 0;             // enum ibv_wc_status of a failed work completion; 0: none
@@ -56,6 +57,8 @@ struct Codes {
   bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
 };
+// The beginning of the text of a status of NVIDIA's GPU driver that the line has as a number; its name follows.
+inline constexpr std::string_view kNvStatus = "NVRM status ";
 // line: without_denials() of it; small: in small letters.
 Codes codes_of(std::string_view line, std::string_view small, Severity severity);
 

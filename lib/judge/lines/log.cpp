@@ -34,12 +34,16 @@ bool follows(const LineMessage& consequence, const LineMessage& cause) {
   return contains(split(consequence.follows, '|'), family(cause));
 }
 
-// Whether four words of eight hexadecimal digits are all that the line has: a row of a dumped completion.
+// Whether the line ends with a row of a dumped completion: four words of eight hexadecimal digits, or 16 bytes.
 bool is_dump(std::string_view text) {
   const auto parts = words(text);
-  return parts.size() >= 4 && std::ranges::all_of(parts.end() - 4, parts.end(), [](std::string_view word) {
-           return word.size() == 8 && word.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-         });
+  const auto ends_with = [&](std::ptrdiff_t count, size_t digits) {
+    return std::ssize(parts) >= count &&
+           std::ranges::all_of(parts.end() - count, parts.end(), [&](std::string_view word) {
+             return word.size() == digits && word.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+           });
+  };
+  return ends_with(4, 8) || ends_with(16, 2);
 }
 
 // Programs that print one message over several lines.
@@ -54,6 +58,7 @@ bool continues(std::string_view before, std::string_view text) {
       {"PCIe Bus Error:", "error status/mask="},
       {"lower than device's capability", "PCIe link "},  // mlx5_pcie_print_link_status()
       {"error status/mask=", "    ["},
+      {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
   };
   for (const auto& [first, second] : kPairs)
     if (before.find(first) != std::string_view::npos && text.find(second) != std::string_view::npos) return true;

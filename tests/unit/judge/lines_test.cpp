@@ -252,6 +252,15 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "status 5 IBV_WC_WR_FLUSH_ERR\nsyndrome 0x5 MLX5_CQE_SYNDROME_WR_FLUSH_ERR\n"
             "vendor error 0xf9 (249): flushed after an earlier error\n");
   EXPECT_TRUE(has(codes_text("00000000 02005104 09000ac5 0000bfd2"), "queue pair 0xac5")) << "an error CQE";
+  EXPECT_EQ(
+      codes_text("mlx5_0:dump_cqe:272:(pid 709): dump error cqe 00000020: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+                 "00 [561889.199061] 00000030: 00 00 00 00 00 00 88 13 08 00 01 13 07 47 67 d2"),
+      "status 10 IBV_WC_REM_ACCESS_ERR\nsyndrome 0x13 MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR\n"
+      "vendor error 0x88 (136): the peer denied access to its memory\nqueue pair 0x113\n");
+  for (const char* line :
+       {"dump 00000030: 00 00 00 00 00 00 88 13", "dump 00000030: 00 00 00 00 00 00 88 13 at 10.0.0.1",
+        "00000040: 00 00 00 00 00 00 88 13 08 00 01 13 07 47 67 d2"})
+    EXPECT_EQ(codes_text(line), "") << line;
   EXPECT_EQ(codes_text("Got completion from peer 10.0.0.2<1> with error 4, opcode 32601, len 32600, vendor err 0"),
             "status 4 IBV_WC_LOC_PROT_ERR\n")
       << "opcode and length of a failed completion are not defined";
@@ -273,6 +282,16 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "errno 22 EINVAL (Invalid argument)\ncommand DEREG_MR, status 7 RESOURCE_BUSY\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
+}
+
+TEST(LogCodes, ErrnosOfTheKernelOnly) {
+  for (const char* line : {"ibv_reg_dmabuf_mr() failed: Unknown error 524", "mlx5_core: attach failed: -524"})
+    EXPECT_EQ(codes_text(line), "errno 524 ENOTSUPP (operation not supported; of the kernel only)\n") << line;
+  EXPECT_EQ(codes_text("bnxt_re: probe failed, err -517"),
+            "errno 517 EPROBE_DEFER (the driver waits for another device or driver; of the kernel only)\n");
+  for (const char* line : {"failed to write 512 bytes", "Unknown error 520", "size 524 is too large: error"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  EXPECT_EQ(meaning_of("ENOTSUPP")->cause, Cause::host);
 }
 
 // Numbers and texts that look like errnos, and are those of something else.
@@ -596,6 +615,21 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].message->id, "gpu-off-bus");
   EXPECT_EQ(names(found[0].pci), "0000:b3:00.0=1 ");
+  const auto dump = found_in(
+      "[5.198889] infiniband mlx5_0: dump_cqe:272:(pid 709): dump error cqe\n"
+      "[5.198945] 00000000: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n"
+      "[5.198984] 00000010: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n"
+      "[5.199023] 00000020: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n"
+      "[5.199061] 00000030: 00 00 00 00 00 00 88 13 08 00 01 13 07 47 67 d2\n"
+      "[5.199100] ice 0000:18:00.0 ens1f0: firmware is up\n");
+  ASSERT_EQ(dump.size(), 1u);
+  EXPECT_EQ(dump[0].message->id, "wc-remote-access");
+  EXPECT_TRUE(has(names(dump[0].codes), "queue pair 0x113=1")) << names(dump[0].codes);
+  const auto functions = found_in(
+      "root@node-a:~# echo 2 > /sys/devices/pci0000:00/0000:00:02.0/sriov_numvfs\n"
+      "-bash: echo: write error: Cannot allocate memory\n");
+  ASSERT_EQ(functions.size(), 1u);
+  EXPECT_EQ(functions[0].message->id, "vfs-resources");
   EXPECT_EQ(found_in("Failed to modify QP to RTR\nerrno: 110\n").at(0).message->id, "modify-qp-timeout");
 }
 
