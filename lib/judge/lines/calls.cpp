@@ -37,10 +37,19 @@ constexpr LineMessage kCallRows[] = {
        "Memory could not be registered for RDMA: a limit (memlock, memory regions, BAR of the GPU), no peer memory "
        "module for GPU memory, or a container without IPC_LOCK.",
        "ulimit -l; fabric-agentctl check --only memlock,gpudirect", kVerbs),
-    of(Call::registration, "EOPNOTSUPP|ENOSYS|EPROTONOSUPPORT", "registration-unsupported", host,
+    of(Call::registration, "EOPNOTSUPP|ENOTSUPP|ENOSYS|EPROTONOSUPPORT", "registration-unsupported", host,
        "The RDMA driver or its library cannot register this kind of memory: a newer kernel, driver or rdma-core is "
        "needed, or another way to register it.",
        "uname -r; ibv_devinfo -d {rdma} | grep fw_ver; fabric-agentctl check --only gpudirect", kVerbs),
+    of(Call::dmabuf, "ENOTSUPP", "dmabuf-mapping", host,
+       "The driver that exports the memory, mostly that of the GPU, does not map it for this NIC: 524 is ENOTSUPP, an "
+       "errno of the kernel only. The export has a mapping type (forced PCIe, data direct) that the PCIe topology "
+       "between the GPU and this NIC does not allow; the kernel log has NVRM's reason. Use a newer driver of the GPU "
+       "or "
+       "its option for the topology (NVreg_GrdmaPciTopoCheckOverride), the NIC below the same switch, or a peer memory "
+       "module (nvidia_peermem).",
+       "journalctl -k -g 'dma-buf attach'; nvidia-smi topo -m; lsmod | grep peermem",
+       "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c nv_dma_buf_attach()"),
     of(Call::dmabuf, "", "dmabuf-registration", host,
        "GPU memory could not be registered through DMA-BUF: kernel, RDMA driver, rdma-core or GPU driver do not "
        "support it (EOPNOTSUPP), or not for this memory. NCCL_DMABUF_ENABLE=0 with a peer memory module is the other "
@@ -64,7 +73,8 @@ constexpr LineMessage kCallRows[] = {
     of(Call::create_object, "EPERM|EACCES", "object-permission", host,
        "A queue pair or other object needs a privilege that the process lacks: raw packets need CAP_NET_RAW.",
        "grep Cap /proc/PID/status", kVerbs),
-    of(Call::create_object, "EINVAL|EOPNOTSUPP|ENOSYS|EPROTONOSUPPORT|ENOPROTOOPT", "object-unsupported", software,
+    of(Call::create_object, "EINVAL|EOPNOTSUPP|ENOTSUPP|ENOSYS|EPROTONOSUPPORT|ENOPROTOOPT", "object-unsupported",
+       software,
        "The device does not have this kind of queue pair or completion queue, or not of this size: the program asks "
        "for more than the device offers (UD, XRC, inline data, queue depth), or library and driver are too old.",
        "ibv_devinfo -v -d {rdma}", kVerbs),
@@ -83,6 +93,15 @@ constexpr LineMessage kCallRows[] = {
        "The address of the peer or the GID index of this host is not valid for this port: the index has no entry, or a "
        "RoCE port was addressed by LID.",
        "fabric-agentctl check --only gid", kVerbs),
+
+    of(Call::create_ah, "", "ah-failed", unknown,
+       "An address handle for the peer could not be created; no packet was sent to it. On RoCE it needs a GID index of "
+       "this host with an entry (option -g, the GID index of the program; show_gids), and the MAC address of the peer: "
+       "no route to it, or no ARP or neighbor answer, also end here. The errno, or a ping from this interface, "
+       "decides: "
+       "EINVAL is the index or a LID on RoCE, ETIMEDOUT the neighbor, ENOMEM a limit of the device.",
+       "fabric-agentctl check --only gid; ip route get {peer}; ip neigh show dev {netdev}",
+       "ibv_create_ah(3); Linux drivers/infiniband/core/verbs.c rdma_create_user_ah()"),
 
     // Transitions of a queue pair.
     of(Call::qp_to_init, "", "modify-qp-init", host,
@@ -133,7 +152,7 @@ constexpr LineMessage kCallRows[] = {
         {Work::in_machine, ", or a larger BAR (mlxconfig PF_LOG_BAR_SIZE, then a cold reboot)"},
         "."},
        "journalctl -k -g ALLOC_UAR; ulimit -l", kVerbs),
-    of(Call::open_device, "EOPNOTSUPP|EPROTONOSUPPORT|ENOSYS", "open-device-library", software,
+    of(Call::open_device, "EOPNOTSUPP|ENOTSUPP|EPROTONOSUPPORT|ENOSYS", "open-device-library", software,
        "The library does not fit the kernel's driver, or an old library does not know the device (the openib BTL of "
        "Open MPI: use UCX).",
        "ibv_devinfo -l; uname -r", kVerbs),
@@ -234,11 +253,16 @@ constexpr LineMessage kCallRows[] = {
        "devlink before the driver loads, or do not load irdma where RDMA is not used.",
        "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"),
     of(Call::enable_vfs, "ENOMEM|EIO", "vfs-resources", host,
-       {"The platform has no room for the BARs or bus numbers of the virtual functions",
-        {Work::in_machine, ": SR-IOV and MMIO above 4 GB in the firmware setup, pci=realloc"},
-        "."},
+       {"The virtual functions could not be made: the BIOS left too little MMIO space or too few bus numbers for their "
+        "BARs. ENOMEM is not about RAM. The kernel log has the reason (not enough MMIO resources for SR-IOV, bus "
+        "number "
+        "out of range). ",
+        {Work::in_machine,
+         "Enable SR-IOV, ARI and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: "
+         "pci=assign-busses); "},
+        "fewer virtual functions need less."},
        "lspci -vv -s {pci} | grep -A 8 SR-IOV; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
-    of(Call::enable_vfs, "ENOENT|EINVAL|ERANGE|EOPNOTSUPP|EPERM|EACCES|EROFS", "vfs-refused", host,
+    of(Call::enable_vfs, "ENOENT|EINVAL|ERANGE|EOPNOTSUPP|ENOTSUPP|EPERM|EACCES|EROFS", "vfs-refused", host,
        "The function offers fewer virtual functions, or none: SR-IOV is off in the NIC's firmware, the number exceeds "
        "sriov_totalvfs, or the process may not write to sysfs.",
        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),

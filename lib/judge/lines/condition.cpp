@@ -137,7 +137,8 @@ constexpr Condition kConditions[] = {
      host,
      "not loaded|not installed|failed loading|error loading|failed to insert|unable to insert|could not load|cannot "
      "load|can't load|couldn't load|failed to load|unable to load|"
-     "load failed|cannot open shared object|no module named|driver not registered|not registered with|"
+     "load failed|failed to dlopen|dlopen failed|cannot dlopen|unable to dlopen|cannot open shared object|no module "
+     "named|driver not registered|not registered with|"
      "no driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
       "from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and its "

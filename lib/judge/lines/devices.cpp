@@ -252,16 +252,44 @@ constexpr LineMessage kRows[] = {
      "this time, then at the RDMA port of both.",
      "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
      "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"},
+    {"nvme-rdma-memory-pool", host,
+     "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to "
+     "initialize MR pool sized",
+     "The NVMe host could not get its memory regions (those with protection information: PI) from the RDMA driver, so "
+     "that the queue is not connected: the memory keys of the NIC are used up or limited, or its driver or firmware "
+     "refuses them; the mlx5 line before it (create_mkey) has the reason. Fewer or smaller queues need less "
+     "(--nr-io-queues, --queue-size).",
+     "journalctl -k -g 'mkey|nvme'; rdma resource show mr | wc -l", "Linux drivers/nvme/host/rdma.c"},
+    // kiblnd_rejected() and kiblnd_check_reconnect() print the reason of the peer (IBLND_REJECT_*).
+    {"lnet-settings-differ", host,
+     "kiblnd_*incompatible|kiblnd_*ncompatible version|kiblnd_*protocol version|kiblnd_*message size * too big",
+     "The two nodes of a Lustre connection (LNet, o2iblnd) have settings or versions that do not fit each other: the "
+     "queue depth (peer_credits), the number of fragments (map_on_demand, concurrent_sends) or the protocol version. "
+     "Compare lnetctl net show -v and the module options of ko2iblnd on both, and set the same.",
+     "lnetctl net show -v; grep . /sys/module/ko2iblnd/parameters/*; lctl ping {peer}",
+     "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c kiblnd_check_reconnect()"},
+    {"lnet-rejected", peer,
+     "kiblnd_rejected*rejected|kiblnd_*rejected:|was refused: check that Lustre is running|no listener at",
+     "The peer of a Lustre connection (LNet, o2iblnd) answers and rejects it, so that the path works: it has no "
+     "resources for another connection (memory, queue pairs), does not run Lustre (no listener), or is restarting "
+     "(stale). The log of the peer at this time has its reason; look at its memory, its number of connections, "
+     "peer_credits and conns_per_peer.",
+     "lctl ping {peer}; lnetctl peer show; lnetctl net show -v",
+     "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c kiblnd_rejected()"},
+    {"lnet-interface", host,
+     "network interface*not found*kiblnd|failed to find UP interface|IPoIB interface *: it's down",
+     "The interface that the Lustre network of this node names (options lnet networks, lnet.conf) does not exist or is "
+     "down: LNet does not start on it. Correct the name, or bring the interface up, then configure LNet again.",
+     "lnetctl net show -v; ip -br addr; grep -r lnet /etc/modprobe.d /etc/lnet.conf",
+     "Lustre lnet/klnds/o2iblnd/o2iblnd.c"},
     {"lnet-path", network,
-     "was unreachable: the network or that node may be down|kiblnd_*Can't resolve|kiblnd_*rejected:|was refused: check "
-     "that Lustre is running|kiblnd_*Timed out RDMA|kiblnd_tx_complete*failed|kiblnd_*ADDR_RESOLV|kiblnd_*ROUTE "
-     "ERROR|kiblnd_*ADDR ERROR|Bad dest nid|Can't connect to *: cm_id|lnet_*peer not alive|network interface*not "
-     "found*kiblnd|failed to find UP interface|Failed to * ksock|Deleting messages for * connection failed|no listener "
-     "at",
-     "Lustre (LNet over InfiniBand or RoCE, o2iblnd) has no connection to a peer: its node is down or does not run "
-     "Lustre, the interface of this NID is down, the route or address does not resolve (ADDR, ROUTE ERROR), or the "
-     "peer rejects it (another queue depth, peer_credits or version: compare lnetctl net show -v).",
-     "lctl list_nids; lnetctl net show -v; lctl ping {peer}", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
+     "was unreachable: the network or that node may be down|kiblnd_*Can't resolve|kiblnd_*Timed out "
+     "RDMA|kiblnd_tx_complete*failed|kiblnd_*ADDR_RESOLV|kiblnd_*ROUTE ERROR|kiblnd_*ADDR ERROR|Bad dest nid|Can't "
+     "connect to *: cm_id|lnet_*peer not alive|Failed to * ksock|Deleting messages for * connection failed",
+     "Lustre (LNet over InfiniBand or RoCE, o2iblnd) has no connection to a peer: its node is down, the interface of "
+     "this NID is down, or its address or route does not resolve (ADDR, ROUTE ERROR: no ARP answer, another VLAN or "
+     "subnet).",
+     "lctl list_nids; ip neigh; lnetctl net show -v; lctl ping {peer}", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"lustre-request", peer,
      "Request sent has timed out for slow reply|Request sent has failed due to network error|was lost; in progress "
      "operations using this service will|This client was evicted by|is processing requests too "
@@ -301,8 +329,7 @@ constexpr LineMessage kRows[] = {
      "mmlsmgr -c; mmhealth cluster show; grep -i expel /var/adm/ras/mmfs.log.latest", "IBM Storage Scale mmfs.log"},
     {"ceph-rdma", host,
      "FAILED ceph_assert(socket.fd() >= "
-     "0)|ibv_create_comp_channel*ceph|ceph_abort_msg*rdma|RDMAStack*rror|RDMADispatcher*ailed|RDMAConnectedSocketImpl*"
-     "ailed|Infiniband*rdma_*ailed",
+     "0)|ibv_create_comp_channel*ceph|ceph_abort_msg*rdma|RDMAStack*rror|RDMADispatcher*ailed|Infiniband*rdma_*ailed",
      "A Ceph daemon failed in its RDMA messenger: no event file descriptor because the limit of open files is reached "
      "(LimitNOFILE of the OSD), the memlock limit (LimitMEMLOCK=infinity, PrivateDevices=no in the unit), or settings "
      "that do not fit (ms_async_rdma_cm with ms_async_rdma_type, ms_async_rdma_device_name).",

@@ -84,6 +84,14 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
+    {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
+     "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
+     "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
+     "deliver the interrupts of the virtual function; on a host look at the affinity of the interrupts, isolated CPUs "
+     "and the IOMMU.",
+     "grep mlx5 /proc/interrupts; journalctl -k -g 'IOMMU|remapping'; uname -r",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c, eq.c"},
     {"mlx5-uar-limit",
      host,
      "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
@@ -366,12 +374,21 @@ constexpr LineMessage kDriverRows[] = {
      "The driver refuses to make virtual functions: the PF's netdev must be up first, and no firmware reset may be in "
      "progress. Bring the PF up before it gets VFs, or wait and repeat.",
      "ip link set {netdev} up; journalctl -k -g {pci}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"},
+    {"rdma-register-failed", host,
+     "Couldn't register device with driver model|Couldn't set up InfiniBand P_Key/GID cache|Couldn't create per-port "
+     "data|Couldn't register device with rdma cgroup",
+     "The kernel's RDMA core could not register this device, so that there is no RDMA device of the NIC: memory, a "
+     "step "
+     "of its driver that failed in the lines before, or modules of the kernel and of OFED that are mixed. Load the "
+     "driver again, from one release; reboot if the name is still taken.",
+     "journalctl -k -g 'infiniband|mlx5'; rdma link show; modinfo -F filename ib_core mlx5_ib",
+     "Linux drivers/infiniband/core/device.c ib_register_device()"},
     {"rdma-setup-failed",
      host,
      "Couldn't change QP1 state to|Couldn't create ib_mad |Couldn't start port|Couldn't open port|on MAD QP|"
      "bnxt_re*Failed to create HW|bnxt_re*Failed to modify HW|bnxt_re*Failed to destroy HW|bnxt_re*Failed to allocate "
      "HW|"
-     "bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to allocate HW AH",
+     "bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to allocate HW AH|bnxt_re*Failed to create AH entry",
      "An object of an RDMA device could not be made, changed or removed, because the command before it failed. A port "
      "without its QP1 has no connection manager (rdma_cm); \"registered successfully\" after it proves nothing.",
      "journalctl -k -g {rdma}",
@@ -400,6 +417,18 @@ constexpr LineMessage kDriverRows[] = {
     {"ionic-rdma-timeout", host, "admin command timed out, aq",
      "The RDMA unit of the NIC did not answer a command of ionic_rdma, which resets it: its queue pairs are lost.",
      "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/ionic/ionic_admin.c"},
+    {"mana-version", host, "VfVerifyVersionOutput",
+     "The driver of the Azure NIC (mana) and the Azure host do not agree about the version of their interface, or the "
+     "host refused the request: the virtual function has no network interface and no RDMA. Use a newer kernel or "
+     "image, "
+     "or deploy the machine again, on another host.",
+     "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/gdma_main.c"},
+    {"mana-refused", host,
+     "HWC: Failed hw_channel req: 0x|mana*Command 0x*failed with status: 0x|mana*ailed*status=0xc|mana*ailed*, 0xc0",
+     "The Azure host refused a request of the NIC's driver; the status is of the host: not supported (an older host, "
+     "or "
+     "a size of machine without it), resources that are used up, or an invalid parameter of an old driver.",
+     "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
      "The Azure host did not answer a command of the NIC's driver: the host is being serviced, or its device hangs.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
@@ -456,11 +485,28 @@ constexpr LineMessage kDriverRows[] = {
      "of them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
+    {"iavf-reset", host,
+     "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled|iavf "
+     "*Hardware came out of reset",
+     "A reset of this virtual function by its PF did not end, so that it does not work or is disabled (its interface "
+     "is "
+     "gone): settings of the function (trust, MAC, VLAN) were changed again and again, many functions are reset at the "
+     "same time, or the PF is in a reset itself. Look at the log of the PF (ice, i40e) for this VF; bind iavf to the "
+     "function again, or make the functions again.",
+     "journalctl -k -g 'iavf|ice|i40e'; on the host: ip link show PF",
+     "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_disable_vf()"},
+    {"vf-request-refused", host, "VF * failed opcode ",
+     "The PF refused a request of one of its virtual functions; the opcode is the request, retval its status "
+     "(ERR_PARAM: a parameter that the function may not use, or a function that was changed or reset meanwhile). The "
+     "function lacks what it asked for: queues, interrupts, an address or a VLAN. Compare the settings of the VF "
+     "(trust, MAC, VLAN) and the versions of the drivers of both; the log of the VF has the other half.",
+     "ip link show {netdev}; journalctl -k -g {pci}; in the guest: journalctl -k -g iavf",
+     "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, i40e/i40e_virtchnl_pf.c"},
     {"iavf-pf", host,
-     "Virtual channel Req <-> Resp completion timeout|PF returned error|iavf *dmin queue command never completed|iavf "
+     "Virtual channel Req <-> Resp completion timeout|PF returned error|iavf *error IAVF_|iavf *dmin queue command "
+     "never completed|iavf "
      "*dmin Queue command never completed|"
-     "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq|"
-     "iavf *Never saw reset|iavf *Reset never finished|iavf *Hardware came out of reset",
+     "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq",
      "The PF of this virtual function rejects its request or does not answer: the PF is down, in a reset, without a "
      "driver, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the host, has the reason.",
      "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"},

@@ -73,6 +73,18 @@ constexpr LineMessage kGpuRows[] = {
      "The fabric manager found no NVSwitch, and does not start: this host has none and does not need it. Harmless; "
      "disable the service.",
      "systemctl status nvidia-fabricmanager", "NVIDIA Fabric Manager user guide"},
+    {"gpu-fabric-state",
+     host,
+     "NV_ERR_FABRIC_STATE_OUT_OF_SYNC|NV_ERR_NVLINK_FABRIC_NOT_READY|NV_ERR_NVLINK_FABRIC_FAILURE|NV_ERR_FABRIC_"
+     "MANAGER_"
+     "NOT_PRESENT",
+     {"The GPU driver and the fabric manager do not agree about the NVLink fabric: the fabric manager does not run, "
+      "has "
+      "not finished, or was restarted without a reset of the GPUs (out of sync). Multicast over NVLink (NVLS) then "
+      "fails in NCCL and NVSHMEM. ",
+      {Work::ends_jobs, "Reset all GPUs (nvidia-smi -r) or reboot."}},
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
+     "NVIDIA open-gpu-kernel-modules nvstatuscodes.h, mem_multicast_fabric.c"},
     {"gpu-fabric-manager", host,
      "system not yet initialized|Fabric Manager*rror|fabricmanager*ailed|fabricmanager*rror",
      "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",

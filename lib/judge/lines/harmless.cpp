@@ -95,10 +95,17 @@ constexpr LineMessage kRows[] = {
      "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
      "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
      "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "
-     "previous similar message|ATOMIC capability isn't|Detected virtual function",
+     "previous similar message|ATOMIC capability isn't|Detected virtual function|Invalid MAC address *using "
+     "random|ssigning random "
+     "MAC|sing random MAC",
      "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
      "function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
+    {"rxe-inline-probe", none, "rdma_rxe: invalid max inline data",
+     "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
+     "fits. "
+     "Harmless: the device works.",
+     "rdma link show", "Linux drivers/infiniband/sw/rxe/rxe_qp.c rxe_qp_chk_cap(), libfabric prov/verbs"},
     {"ib-port-init", none, "Port: 1 Link INIT|Port: 2 Link INIT|Port: *Link INIT|Port: *Link ACTIVE",
      "The state of an InfiniBand port at start: its link is up, and INIT waits for the subnet manager. Normal for a "
      "moment; if it stays INIT no subnet manager answers.",

@@ -86,6 +86,16 @@ constexpr LineMessage kKernelRows[] = {
        "pci=assign-busses)."}},
      "lspci -vvs {pci} | grep -A9 SR-IOV; cat /proc/cmdline",
      "Linux drivers/pci/iov.c"},
+    {"pci-function-no-answer",
+     host,
+     "unknown header type 7f, ignoring device",
+     {"A PCI function was listed and does not answer: its configuration space reads as ones (7f). A virtual function "
+      "fails so if the bridge above does not forward its address (ARI forwarding is off, bus numbers), or if the "
+      "device "
+      "or its firmware did not make it. ",
+      {Work::in_machine, "Enable SR-IOV and ARI in the BIOS, update the firmware of the device, or try another slot."}},
+     "lspci -tv; lspci -vvs {pci}; journalctl -k -g 'SR-IOV|ARI'",
+     "Linux drivers/pci/probe.c pci_setup_device()"},
     {"pcie-dpc", host,
      "DPC: containment event|DPC: unmasked uncorrectable error detected|DPC: ERR_FATAL detected|"
      "DPC: ERR_NONFATAL detected|DPC: RP PIO error detected",

@@ -72,6 +72,29 @@ constexpr LineMessage kLibraryRows[] = {
      "transports '*' are not available, please use one or more of",
      "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
      "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
+    // UCX, and NCCL on RoCE, always fill in a GID: the netdev of the GID is missing.
+    {"modify-qp-netdev", host,
+     "UCX*odify*RTR*No such device|UCX*RTR*No such device|ibv_modify_qp failed with 19 *next state RTR*local GID",
+     "The network device of the GID of this RDMA device is gone, or is not in the network namespace of this process: a "
+     "container or pod that was given the RDMA device without its netdev. The queue pair does not go to RTR; nothing "
+     "was sent. Give the pod the interface of the device too (the resource of the network, RDMA CNI, host network), or "
+     "choose a device (UCX_NET_DEVICES, NCCL_IB_HCA) and a GID index with a netdev.",
+     "rdma link show; ip -br addr; fabric-agentctl check --only gid", "UCX src/uct/ib, NCCL src/misc/ibvwrap.cc"},
+    {"devx-refused", host, "evx object with syndrome|evX object*syndrome",
+     "The firmware of the NIC refused to make an object for a program (DEVX): firmware, DOCA and driver do not fit "
+     "each "
+     "other, the function (VF, SF) lacks the privilege, or the objects are used up. The syndrome is the vendor's code "
+     "for the reason; keep it for the support.",
+     "journalctl -k -g {pci}; mstflint -d {pci} query; rdma resource show",
+     "DOCA core linux_devx_obj.cpp, UCX src/uct/ib/mlx5"},
+    {"ofi-av-insert", unknown,
+     "fi_av_insert: number of addresses inserted|fi_av_insert*ailed|fi_av_insert: ret|fi_av_insert*rror",
+     "libfabric could not put the address of the peer into its table (address vector). Of the verbs provider it is an "
+     "address handle that could not be made: a GID index without a route to the peer (0 is link-local; "
+     "FI_VERBS_GID_IDX, "
+     "show_gids), or no neighbor answer. Of other providers the address is of another provider or format than this "
+     "endpoint: the same provider and version on both hosts.",
+     "env | grep FI_; fi_info -l; fabric-agentctl check --only gid; ip neigh", "libfabric fi_av(3), util/pingpong.c"},
     {"ucx-devx", host,
      "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
      "Error in mlx5dv_devx_obj_create",
@@ -316,10 +339,13 @@ constexpr LineMessage kLibraryRows[] = {
     {"opx-pkey", network, "specified FI_OPX_PKEY of*internal driver error|Unable to get default Pkey",
      "The partition key is not in the table of the port: the fabric manager did not assign it.",
      "grep . /sys/class/infiniband/*/ports/*/pkeys/0", kOpx},
-    {"psm3-open", host, "PSM3 can't open nic unit",
-     "PSM3 cannot use the NIC; the lines before this one name the call that failed. PSM3 is not needed on a single "
-     "node.",
-     "ulimit -l; ls -l /dev/infiniband", kPsm3},
+    {"psm3-open", host,
+     "PSM3 can't open nic unit|Unable to initialize verbs NIC|Unable to initialize * NIC /sys/class/",
+     "PSM3, a provider of libfabric, cannot use this NIC; the lines before this one name the call that failed "
+     "(memlock, "
+     "/dev/infiniband, a device or its library without what PSM3 needs). PSM3 is not needed on a single node: "
+     "FI_PROVIDER chooses another one (verbs, tcp), PSM3_NIC another NIC.",
+     "ulimit -l; ls -l /dev/infiniband; env | grep -E 'FI_PROVIDER|PSM3'", kPsm3},
 
     // EFA.
     {"efa-unresponsive-handshake", network, "Unresponsive receiver*reachable by EFA device but handshake failed",

@@ -168,10 +168,20 @@ constexpr LineMessage kRows[] = {
      "hosts use another fabric, address format or PSM version. Compare interconnect, PSM3_ADDR_FMT and library on both "
      "hosts.",
      "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2"},
+    {"mpich-ofi-open", host,
+     "OFI endpoint open failed|OFI fi_open domain failed|OFI domain open failed|OFI EP enable failed|OFI fi_fabric "
+     "failed|OFI resource bind failed|create_vni_context",
+     "MPICH or Intel MPI could not open its network on this host: libfabric's provider or its RDMA device does not "
+     "work "
+     "here, and no other rank is involved yet. Usual causes: the memlock limit (ulimit -l), a device that is not in "
+     "the "
+     "container, no interface with an address, or a provider that does not fit (FI_PROVIDER, I_MPI_OFI_PROVIDER). "
+     "FI_LOG_LEVEL=warn prints the call that failed.",
+     "ulimit -l; fi_info -l; ls -l /dev/infiniband; env | grep -E 'FI_|I_MPI|MPIR_CVAR'",
+     "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c"},
     {"mpich-ofi", unknown,
      "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI fi_getinfo() failed|OFI get "
-     "address vector map failed|OFI address vector * failed|OFI EP enable failed|OFI endpoint open failed|OFI fi_open "
-     "domain failed|OFI domain open failed|create_vni_context|OFI addrinfo() failed|OFI resource bind failed|OFI "
+     "address vector map failed|OFI address vector * failed|OFI addrinfo() failed|OFI "
      "provider*not found",
      "MPICH or Intel MPI passes on an error of libfabric: the function of it and the text in brackets (a name like "
      "\"Cannot allocate memory\", UNDELIVERABLE or \"No data available\") decide. No provider or device: FI_PROVIDER, "

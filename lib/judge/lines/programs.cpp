@@ -152,6 +152,13 @@ constexpr LineMessage kProgramRows[] = {
      "The peer offers another number of network devices (rails) than this host: another kind of instance, or its "
      "container lacks devices.",
      "fi_info -p efa; ls -l /dev/infiniband", "NIXL src/plugins/libfabric/libfabric_backend.cpp"},
+    {"nixl-plugin-missing", host,
+     "unsupported backend '|getPluginParams: backend '*not found|Plugin file does not exist",
+     "NIXL has no plugin for this backend: the file libplugin_*.so is not in NIXL_PLUGIN_DIR, or a library that it "
+     "needs "
+     "(of UCX: libucp, libfabric) is not found by the loader (LD_LIBRARY_PATH), so that it was not loaded.",
+     "env | grep -E 'NIXL_PLUGIN_DIR|LD_LIBRARY'; ldd $NIXL_PLUGIN_DIR/libplugin_UCX.so | grep 'not found'",
+     "NIXL src/core/nixl_agent.cpp, nixl_plugin_manager.cpp"},
     {"nixl-plugin-version", software, "Plugin API version mismatch for",
      "A plugin was built for another release of NIXL: use NIXL and its plugins of one release in the image.",
      "pip show nixl; echo $NIXL_PLUGIN_DIR", "NIXL src/core/nixl_plugin_manager.cpp"},

@@ -66,6 +66,28 @@ constexpr LineMessage kRows[] = {
      "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin, or "
      "the network provider has not started yet. Correct it, then restart multus.",
      "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
+    {"rdma-plugin-no-devices", host, "no Rdma Devices were found for resource|missing RDMA device spec for device",
+     "The device plugin found no RDMA device on this node that fits the selectors of its resource (vendors, deviceIDs, "
+     "ifNames), or one without all its character devices in /dev/infiniband (issm, umad: ib_umad is not loaded; "
+     "uverbs: "
+     "no RDMA driver for it). It offers none: pods that ask for the resource stay pending here. Compare the ConfigMap "
+     "with the node, load the modules, restart the plugin.",
+     "rdma link show; ls /dev/infiniband; lsmod | grep -E 'ib_umad|ib_uverbs'; kubectl get cm -A | grep -i rdma",
+     "k8s-rdma-shared-dev-plugin pkg/resources/server.go, pkg/types"},
+    {"vfs-off",
+     host,
+     "SRIOV is disabled [|SR-IOV is disabled on|SRIOV is not enabled|SR-IOV is not enabled",
+     {"The interface or device has no virtual functions: none were made (sriov_numvfs is 0), or SR-IOV is off in the "
+      "NIC's firmware (mlxconfig: SRIOV_EN, NUM_OF_VFS), in the BIOS, or by an option of the driver. Without one the "
+      "container or machine gets no network of it. Write the number to sriov_numvfs; ",
+      {Work::in_machine, "change the firmware or BIOS setting, then reboot."}},
+     "grep . /sys/class/net/*/device/sriov_*vfs; journalctl -k -g SR-IOV",
+     "docker-sriov-plugin driver/sriov.go"},
+    {"ceph-rdma-connection", unknown, "RDMAConnectedSocketImpl*ailed|RDMAConnectedSocketImpl*rror",
+     "A connection of Ceph's RDMA messenger failed at the step that the line names. The errno decides: a transition "
+     "(RTR) that timed out is an address of the peer that was not resolved, ENOMEM the memlock limit, a reset the end "
+     "of the other daemon. The first such line of both daemons is nearest to the cause.",
+     "ceph config dump | grep rdma; ip neigh; ping -c 3 {peer}", "Ceph src/msg/async/rdma/RDMAConnectedSocketImpl.cc"},
     {"sriov-vf-setup", host,
      "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
      "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|RDMA device not found|failed to "

@@ -169,11 +169,38 @@ constexpr LineMessage kRows[] = {
      "mount, or evict), the object was evicted or never written, or a segment of a client that ended. The network is "
      "not at fault.",
      "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
+    {"mooncake-transfer",
+     unknown,
+     "TRANSFER_FAIL",
+     "A value did not get to or from Mooncake's store, because the transfer to the other node failed. This is a "
+     "consequence: the lines of rdma_transport and worker_pool before it have the status of the RDMA operation, or the "
+     "peer ended.",
+     "grep -hE 'rdma_|worker_pool' LOG-OF-EVERY-RANK | head; fabric-agentctl check",
+     "Mooncake mooncake-store ErrorCode",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "mooncake|wc|modify|registration"},
     {"mori-control", peer,
      "ReadMessageHeader failed|ReadMessageBody failed|mori*EOF|RecvExact failed|mori*Handshake|MORI-IO*failed",
      "The peer closed the control connection (TCP) of MORI: its process failed or ended. EOF is not an error of the "
      "network: look at the log of the peer for its first error.",
      "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "ROCm MORI src/io"},
+    {"mori-bootstrap", peer, "failed to connect to root after|ailed to connect to root (",
+     "A rank of MORI could not reach rank 0 (root) over TCP at the start: rank 0 did not start or has ended, it "
+     "listens "
+     "on another interface (MORI_SOCKET_IFNAME), or a firewall is between. RDMA is not used yet. Look at the log of "
+     "rank 0 first.",
+     "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"},
+    {"deepep-configuration", software, "Assertion*num_max_nvl_chunked|Assertion*num_max_rdma_chunked",
+     "The configuration of DeepEP (Config: num_max_nvl_chunked_recv_tokens, num_max_rdma_chunked_recv_tokens, the "
+     "chunks "
+     "to send) does not fit this number of ranks and nodes: a buffer is too small for its chunks. The network is not "
+     "at "
+     "fault. Take the values of the release for this number of ranks.",
+     "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
     {"mori-no-gid", host,
      "RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not found|no valid GID*found|failed to find valid gid|No valid "
      "GID",
@@ -187,6 +214,14 @@ constexpr LineMessage kRows[] = {
      "closed. The status is of NVSHMEM, not an errno. Look at the log of the other processes for the first error, at "
      "the versions of NVSHMEM on all hosts, and at the interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
      "env | grep NVSHMEM; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/topo/topo.cpp"},
+    {"nvshmem-nvls", host, "nvls.cpp*non-zero status|non-zero status*cuMulticast",
+     "NVSHMEM could not make or map memory for multicast over NVLink (NVLS): the state of the NVLink fabric of this "
+     "host "
+     "is wrong (a fabric manager that does not run or was restarted without a reset of the GPUs; NVRM's lines in the "
+     "kernel log name it), or the driver or virtual machine has no multicast. NVSHMEM_DISABLE_NVLS=1 goes on without "
+     "it. The network is not at fault.",
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; journalctl -k -g NVRM",
+     "NVSHMEM src/host/team/team_internal_nvls.cpp"},
     {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
      "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
      "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "

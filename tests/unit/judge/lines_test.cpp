@@ -74,6 +74,8 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
         "WARNING 06-19 06:19:29 custom_all_reduce.py:158] Custom allreduce is disabled because this process group "
         "spans "
         "across nodes.",
+        "iavf 0000:18:19.0: Invalid MAC address 00:00:00:00:00:00, using random",
+        "rdma_rxe: invalid max inline data = 512 > 400",
         "nvlink warning : Skipping incompatible '/usr/lib/libcudadevrt.a'",
         "mlx5_core 0000:3b:00.0: mlx5_fw_tracer_handle_traces:610:(pid 9): FWTracer: Events were lost"}) {
     const LineMessage* message = recognize(read_line(line));
@@ -294,6 +296,35 @@ TEST(LogCodes, ErrnosOfTheKernelOnly) {
   EXPECT_EQ(meaning_of("ENOTSUPP")->cause, Cause::host);
 }
 
+// Statuses that a device, its host or its PF answers with.
+TEST(LogCodes, StatusesOfDevices) {
+  EXPECT_EQ(codes_text("NVRM: _issueRpcAndWait: rpcSendMessage failed with status 0x0000000f for fn 76!"),
+            "NVRM status 0xf NV_ERR_GPU_IS_LOST: the GPU is lost from the bus\n");
+  EXPECT_EQ(id_of("NVRM: _issueRpcAndWait: rpcSendMessage failed with status 0x0000000f for fn 76!"),
+            "nvrm-attached-check");
+  EXPECT_EQ(id_of("NVRM: rpcSendMessage failed with status 0x00000065 for fn 76!"), "nvrm-timeout");
+  EXPECT_EQ(id_of("NVRM: allocation failed with status=0x87"), "gpu-fabric-state");
+  for (const char* line : {"NVRM: some call failed with status 0x000000ff", "other: failed with status 0x0000000f",
+                           "NVRM: failed, status 15"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  EXPECT_EQ(codes_text("ice 0000:88:00.0: VF 0 failed opcode 6, retval: -5"),
+            "request 6 VIRTCHNL_OP_CONFIG_VSI_QUEUES\nstatus -5 VIRTCHNL_STATUS_ERR_PARAM\n")
+      << "not EIO";
+  EXPECT_EQ(codes_text("iavf 0000:41:01.0: PF returned error -5 (IAVF_ERR_PARAM) to our request 10"),
+            "request 10 VIRTCHNL_OP_ADD_ETH_ADDR\nerror IAVF_ERR_PARAM\n");
+  EXPECT_EQ(codes_text("mana 7870:00:00.0: VfVerifyVersionOutput: -71, status=0xc00000bb"),
+            "errno 71 EPROTO (Protocol error)\nstatus 0xc00000bb STATUS_NOT_SUPPORTED\n");
+  EXPECT_EQ(codes_text("Failed to create devx object with syndrome=0x5ecb3"), "syndrome 0x5ecb3\n");
+  EXPECT_EQ(codes_text("CQ 5: Failed to create CQ DevX object. Fail syndrome=388275"), "syndrome 0x5ecb3\n");
+  EXPECT_EQ(codes_text("a patient with syndrome=5"), "");
+  EXPECT_EQ(codes_text("team_internal_nvls.cpp:254: non-zero status: 401 cuMemMap failed to map"),
+            "CUDA error 401: illegal state: not possible in the present state\n");
+  EXPECT_EQ(codes_text("mem.cpp:10: non-zero status: 2 cudaMalloc failed"), "CUDA error 2: out of memory\n")
+      << "neither NVSHMEM's status nor an errno";
+  EXPECT_EQ(codes_text("mem.cpp:10: non-zero status: 7 custom setup failed"),
+            "NVSHMEM status 7 NVSHMEMX_ERROR_INTERNAL\n");
+}
+
 // Numbers and texts that look like errnos, and are those of something else.
 TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
   const std::string timeout = "errno 110 ETIMEDOUT (Connection timed out)\n",
@@ -335,6 +366,44 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
     EXPECT_EQ(codes_text(line), "AER surprise down: the link went down while it was in use\n") << line;
   EXPECT_EQ(codes_text("SXid (PCI:0000:84:00.0): 12028, Data {0x1}"), "SXid 12028: egress nonposted PRIV error\n");
   EXPECT_EQ(codes_text("XidCriticalError: Xid=69 on Device=GPU-1"), "Xid 69: exception of the graphics engine class\n");
+}
+
+// Faults that one rule explained before, told apart by the words.
+TEST(LogLines, TheWordsOfALineTellItsFault) {
+  for (const auto& [line, id, cause] : {
+           std::tuple("(o2iblnd_cb.c:2719:kiblnd_rejected()) 10.0.0.5@o2ib rejected: o2iblnd no resources",
+                      "lnet-rejected", Cause::peer),
+           std::tuple("(o2iblnd_cb.c:2544:kiblnd_rejected()) 10.0.0.5@o2ib rejected: incompatible message queue "
+                      "depth 8, 63",
+                      "lnet-settings-differ", Cause::host),
+           std::tuple("(o2iblnd.c:2770:kiblnd_create_dev()) Can't query IPoIB interface ib0: it's down",
+                      "lnet-interface", Cause::host),
+           std::tuple("(o2iblnd_cb.c:3211:kiblnd_cm_callback()) 10.1.0.5@o2ib: ADDR ERROR -110 cm_id 0", "lnet-path",
+                      Cause::network),
+           std::tuple("UCX  ERROR mlx5_1: ibv_modify_qp(UMR QP 0x2c5c) failed to modify to RTR: No such device",
+                      "modify-qp-netdev", Cause::host),
+           std::tuple("acme: ibv_modify_qp to RTR failed: No such device", "modify-qp-no-device", Cause::software),
+           std::tuple("RDMAConnectedSocketImpl activate failed to transition to RTR state: (110) Connection timed out",
+                      "modify-qp-timeout", Cause::network),
+           std::tuple("RDMAConnectedSocketImpl try_connect failed", "ceph-rdma-connection", Cause::unknown),
+           std::tuple("FAILED ceph_assert(socket.fd() >= 0)", "ceph-rdma", Cause::host),
+           std::tuple("create_vni_context(2253): OFI endpoint open failed (ofi_init.c:2253:x:Input/output error)",
+                      "mpich-ofi-open", Cause::host),
+           std::tuple("MPIDI_OFI_handle_cq_error(1059): OFI poll failed (x:Message too long)", "mpich-ofi",
+                      Cause::unknown),
+           std::tuple("iavf 0000:41:01.0: Reset never finished (0)", "iavf-reset", Cause::host),
+           std::tuple("iavf 0000:41:01.0: PF returned error -5 (IAVF_ERR_PARAM) to our request 6", "iavf-pf",
+                      Cause::host),
+           std::tuple("ibv_reg_dmabuf_mr failed: Unknown error 524", "dmabuf-mapping", Cause::host),
+           std::tuple("ibv_reg_dmabuf_mr failed: Operation not supported", "dmabuf-registration", Cause::host),
+           std::tuple("Failed to create AH", "ah-failed", Cause::unknown),
+           std::tuple("Failed to create AH: Connection timed out", "ah-unresolved", Cause::network),
+       }) {
+    const LineMessage* message = recognize(read_line(line));
+    ASSERT_NE(message, nullptr) << line;
+    EXPECT_EQ(message->id, id) << line;
+    EXPECT_EQ(message->cause, cause) << line;
+  }
 }
 
 // One row of a call and an errno covers the words of every library.
