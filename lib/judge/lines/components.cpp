@@ -47,9 +47,19 @@ constexpr std::string_view kMlx5Log = "journalctl -k -g {pci}; devlink health sh
 constexpr std::string_view kBnxt = "^bnxt_en ";
 constexpr std::string_view kIce = "^ice *:*:*.*: |^ice: ";
 constexpr std::string_view kHns = "^hns3 |^hns3: |^hclge|^hns_roce|^infiniband hns_";
+constexpr std::string_view kHnsRdma =
+    "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq";
 constexpr std::string_view kQed = "[qed_|[qede_|[qedr_|[__qed|^qede |^qedr |^qed ";
 constexpr std::string_view kAmd = "^amdgpu *:*:*.*: |^amdgpu: |[amdgpu]";
 constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; amd-smi metric";
+// A driver's own steps on this host: whichever part of it prints the line, they are no request of a program or a
+// virtual function, and no event of the link or the network.
+constexpr std::string_view kOwnStep =
+    "irmware|FW |fw |mailbox|adminq|dmin queue|dmin "
+    "Queue|cmdq|CMDQ|command|probe|^init|_init|^reinit|alloc|^memory|DMA|"
+    "^dma|IRQ|^irq|MSI|^vector|nterrupt|PCI|^reset|^Reset|^resetting|register|imeout|imed out|time "
+    "out|ardware|NVM|apabilit|^start|"
+    "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM";
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
 constexpr LineMessage kRows[] = {
@@ -571,7 +581,8 @@ constexpr LineMessage kRows[] = {
         "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
         "env | grep -E 'MC_|MOONCAKE'; ss -ltnp", "Mooncake mooncake-transfer-engine, mooncake-store"),
     complaining(
-        "deepep-other", unknown, "DeepEP|deep_ep|deepep|^mori|MORI|^uccl|UCCL|flashinfer*omm", "",
+        "deepep-other", unknown,
+        "DeepEP|deep_ep|deepep|internode_ll.cu|internode.cu|intranode.cu|^mori|MORI|^uccl|UCCL|flashinfer*omm", "",
         "A library for the exchange between experts (DeepEP, MORI, UCCL): kernels of GPUs that send over NVLink and "
         "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
         "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
@@ -789,12 +800,13 @@ constexpr LineMessage kRows[] = {
 
     // ---- Broadcom.
     complaining(
-        "bnxt-rdma-queue-other", host,
+        "bnxt-rdma-queue-other", unknown,
         "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
         "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
-        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. Usual causes: a "
-        "request that is larger than the limits of the NIC, a program that does not poll, a firmware that rejects "
-        "the command, or a queue pair whose peer ended.",
+        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. What the line says of "
+        "the queue decides: one that could not be made or changed is a limit of the NIC or a command that its firmware "
+        "rejects (this host), a full queue or an invalid request is the program, an event of a queue pair in use often "
+        "the peer that ended.",
         "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt", "Linux drivers/infiniband/hw/bnxt_re"),
     complaining(
         "bnxt-rdma-other", host,
@@ -810,14 +822,15 @@ constexpr LineMessage kRows[] = {
         "whose netdev is down or in a reset, or queues of the NIC that are used up.",
         "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
-    complaining(
-        "bnxt-offload-other", host, kBnxt,
-        "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
-        "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Usual causes: a rule that the NIC cannot "
-        "offload, or resources that are used up. RDMA does not depend on them, except on the flow that gives RoCE "
-        "its own queue.",
-        "ethtool -k {netdev}; ethtool -n {netdev}; journalctl -k -g {pci}",
-        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_tc.c"),
+    complaining("bnxt-offload-other", unknown, kBnxt,
+                "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
+                "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Who asked for the rule decides: a "
+                "rule that "
+                "the NIC cannot offload is one of a program (Open vSwitch, tc, ethtool), resources that are used up "
+                "are of this "
+                "host. RDMA does not depend on them, except on the flow that gives RoCE its own queue.",
+                "ethtool -k {netdev}; ethtool -n {netdev}; journalctl -k -g {pci}",
+                "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_tc.c"),
     failing(
         "bnxt-update-other", host, kBnxt,
         "NVM|nvm|nvram|flash|devlink|package|PKG|install|image|dump|reload|live patch",
@@ -844,10 +857,26 @@ constexpr LineMessage kRows[] = {
         "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"),
     failing(
-        "bnxt-other", host, "^bnxt_en ", "",
-        "The driver of a Broadcom NIC. Usual causes: a firmware that does not answer or rejects a request, a setting "
-        "that the NIC does not support, or resources that are used up.",
-        kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
+        "bnxt-setting-other", host, kBnxt,
+        "raffic class|^tc |^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
+        "channels|EEE|WoL|wol",
+        "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
+        "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
+        "Find the program that asks for it, and give it values that the NIC has.",
+        "dcb ets show dev {netdev}; dcb pfc show dev {netdev}; ethtool {netdev}; systemctl status lldpad",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c, bnxt_ethtool.c"),
+    failing("bnxt-step-other", host, kBnxt, kOwnStep,
+            "The driver of a Broadcom NIC, in a step of its own. Usual causes: a firmware that does not answer or "
+            "rejects a "
+            "request, PCIe or memory of the host, or resources that are used up.",
+            kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
+    failing("bnxt-other", unknown, kBnxt, "",
+            "The driver of a Broadcom NIC. What the line names decides: a setting is one that a program asked for, a "
+            "module, "
+            "link or speed is the cable and its other end, a request of a virtual function is its user, the rest is "
+            "the NIC "
+            "or its firmware.",
+            kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt"),
 
     // ---- AMD Pensando.
     complaining(
@@ -857,11 +886,17 @@ constexpr LineMessage kRows[] = {
         "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
         "Linux drivers/infiniband/hw/ionic"),
     failing(
-        "ionic-other", host, "^ionic ", "",
-        "The driver of an AMD Pensando NIC (ionic): its functions (LIFs), queues and firmware commands. Usual causes: "
-        "a firmware that does not answer or is restarting, a driver and firmware of different releases, or interrupts "
-        "and memory that are used up.",
-        "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic"),
+        "ionic-step-other", host, "^ionic ", kOwnStep,
+        "The driver of an AMD Pensando NIC (ionic), in a step of its own: its functions (LIFs), queues and firmware "
+        "commands. Usual causes: a firmware that does not answer or is restarting, a driver and firmware of different "
+        "releases, a change of queues or of an XDP program that it cannot combine, or interrupts and memory that are "
+        "used up.",
+        "ethtool -l {netdev}; ip link show {netdev}; devlink dev info pci/{pci}; journalctl -k -g ionic",
+        "Linux drivers/net/ethernet/pensando/ionic"),
+    failing("ionic-other", unknown, "^ionic ", "",
+            "The driver of an AMD Pensando NIC (ionic). What the line names decides: a setting or filter is one that a "
+            "program asked for, a module or link is the cable and its other end, the rest is the NIC or its firmware.",
+            "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic"),
 
     // ---- Intel.
     complaining(
@@ -897,22 +932,35 @@ constexpr LineMessage kRows[] = {
         "the management processor (EMP) that is pending until a reboot.",
         "devlink dev info pci/{pci}; journalctl -k -g {pci}", "Linux drivers/net/ethernet/intel/ice/ice_fw_update.c"),
     complaining(
-        "ice-filter-other", host, kIce,
+        "ice-filter-other", unknown, kIce,
         "filter|Filter|FDIR|fdir|Flow|flow|RSS|rss|VLAN|vlan|rule|LAG|lag|bond|tunnel|promisc|MAC",
-        "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Usual causes: a rule or combination "
-        "that the NIC does not support, or tables that are used up. In a bond RDMA works only in active-backup mode.",
+        "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Who asked for the rule decides: a "
+        "rule "
+        "or combination that the NIC does not support is one of a program or of the configuration, a full table is of "
+        "this host. In a bond RDMA works only in active-backup mode.",
         "ethtool -n {netdev}; cat /proc/net/bonding/*; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/intel/ice/ice_main.c, ice_lag.c"),
     failing(
-        "ice-other", host, kIce, "",
-        "The driver of an Intel NIC (ice): its queues, interrupts, link settings and commands to the firmware (admin "
-        "queue). Usual causes: a setting that the NIC does not support, a reset in progress, resources that are used "
-        "up, or a firmware that does not answer.",
+        "ice-step-other", host, kIce, kOwnStep,
+        "The driver of an Intel NIC (ice), in a step of its own: its queues, interrupts and commands to the firmware "
+        "(admin queue). Usual causes: a reset in progress, resources that are used up, or a firmware that does not "
+        "answer or does not fit the driver.",
         kKernelLog, "Linux drivers/net/ethernet/intel/ice"),
-    failing("iavf-other", host, "^iavf |^iavf: ", "",
-            "The driver of an Intel virtual function (iavf), which asks its PF for everything. Usual causes: the PF "
-            "rejects the request (trust, VLAN, MAC), is down or in a reset, or the resources of the function are used "
-            "up. The PF's log, on the host, has the reason.",
+    failing(
+        "ice-other", unknown, kIce, "",
+        "The driver of an Intel NIC (ice). What the line names decides: a setting (rate, queues, speed) is one that a "
+        "program asked for, a module or link is the cable and its other end, a request of a virtual function is its "
+        "user, the rest is the NIC or its firmware.",
+        kKernelLog, "Linux drivers/net/ethernet/intel/ice"),
+    failing("iavf-step-other", host, "^iavf |^iavf: ", kOwnStep,
+            "The driver of an Intel virtual function (iavf), in a step of its own, for which it needs its PF. Usual "
+            "causes: the PF rejects the request, is down or in a reset, or the resources of the function are used up. "
+            "The PF's log, on the host, has the reason.",
+            "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"),
+    failing("iavf-other", unknown, "^iavf |^iavf: ", "",
+            "The driver of an Intel virtual function (iavf), which asks its PF for everything. What the line names "
+            "decides: a setting (rings, queues, filter) is one that a program of this machine asked for; an address, "
+            "VLAN or mode that is refused is the policy of the PF (trust), whose log, on the host, has the reason.",
             "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"),
     failing(
         "i40e-other", host, "^i40e |^i40e: |^ixgbe |^igb |^idpf ", "",
@@ -955,15 +1003,28 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
         "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c"),
     complaining(
-        "hns-rdma-other", host,
-        "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq", "",
-        "The RDMA driver of a HiSilicon NIC (hns_roce). Usual causes: a request that is larger than the limits of the "
-        "NIC or not supported, a command that failed during a reset, or memory of the host.",
-        "ibv_devinfo -v -d {rdma}; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns"),
+        "hns-rdma-step-other", host, kHnsRdma, kOwnStep,
+        "The RDMA driver of a HiSilicon NIC (hns_roce), in a step of its own. Usual causes: a command or mailbox that "
+        "the firmware or hardware does not answer, mostly during or after a reset (lines of hns3 before it), or memory "
+        "of the host.",
+        "journalctl -k -g hns; rdma link show", "Linux drivers/infiniband/hw/hns"),
+    complaining("hns-rdma-other", unknown, kHnsRdma, "",
+                "The RDMA driver of a HiSilicon NIC (hns_roce). What the line names decides: a size, length or "
+                "operation that is "
+                "not valid is one that a program asked for, an event of a queue pair in use is the program or its "
+                "peer, the rest "
+                "is the NIC.",
+                "ibv_devinfo -v -d {rdma}; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns"),
+    failing("hns-step-other", host, kHns, kOwnStep,
+            "The driver of a HiSilicon NIC (hns3), in a step of its own. Usual causes: a firmware (IMP) that does not "
+            "answer "
+            "or rejects a command, mostly during or after a reset, or a virtual function whose PF is down.",
+            "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3"),
     failing(
-        "hns-other", host, kHns, "",
-        "The driver of a HiSilicon NIC (hns3). Usual causes: a command that the firmware rejects, a setting that the "
-        "NIC does not support, a reset in progress, or a virtual function whose PF is down.",
+        "hns-other", unknown, kHns, "",
+        "The driver of a HiSilicon NIC (hns3). What the line names decides: a setting or filter is one that a program "
+        "asked for and the NIC cannot combine, a module or link is the cable and its other end, the rest is the NIC or "
+        "its firmware.",
         "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3"),
     failing(
         "cxgb4-rdma-other", host, "^iw_cxgb4|^infiniband cxgb4|^infiniband iw_cxgb4|^c4iw", "",

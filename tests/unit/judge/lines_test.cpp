@@ -406,6 +406,31 @@ TEST(LogLines, TheWordsOfALineTellItsFault) {
   }
 }
 
+// A driver's own step is of this host; of what others ask it for, the cause is not known.
+TEST(LogComponents, ADriverIsAtFaultForItsOwnStepsOnly) {
+  for (const auto& [line, id] : {
+           std::pair("bnxt_en 0000:c1:00.0 ens3np0: interrupt test failed", "bnxt-step-other"),
+           std::pair("ice 0000:18:00.0: failed to start the control queue", "ice-step-other"),
+           std::pair("iavf 0000:18:01.0: Unable to allocate memory for queues", "iavf-step-other"),
+           std::pair("ionic 0000:0a:00.0 enp10s0np0: Failed to start queues: -22", "ionic-step-other"),
+           std::pair("hns3 0000:fd:00.1: firmware version query failed -11", "hns-step-other"),
+       }) {
+    EXPECT_EQ(id_of(line), id) << line;
+    EXPECT_EQ(recognize(read_line(line))->cause, Cause::host) << line;
+  }
+  for (const auto& [line, id] : {
+           std::pair("bnxt_en 0000:c1:00.0 ens3np0: SP task can't update link (rc: 3)", "bnxt-other"),
+           std::pair("ice 0000:18:00.0 ens1f0: Invalid max rate 3 specified for the queue 3", "ice-other"),
+           std::pair("iavf 0000:18:01.0 ens1f0v0: Descriptors requested (Tx: 3 / Rx: 3) out of range", "iavf-other"),
+           std::pair("ionic 0000:0a:00.0 enp10s0np0: FEC request not allowed while autoneg is enabled", "ionic-other"),
+           std::pair("hns3 0000:3b:00.0 ens1f0np0: there are offloaded TC filters active, cannot disable HW TC offload",
+                     "hns-other"),
+       }) {
+    EXPECT_EQ(id_of(line), id) << line;
+    EXPECT_EQ(recognize(read_line(line))->cause, Cause::unknown) << line;
+  }
+}
+
 // One row of a call and an errno covers the words of every library.
 TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
   for (const char* line :
