@@ -633,12 +633,12 @@ void read_commands(Codes& codes, std::string_view line) {
     while (end < line.size() && (is_hex(line[end]) || line[end] == 'x')) ++end;
     if (const auto number = parse_number<unsigned>(line.substr(at + kDevx.size(), end - at - kDevx.size()), 16))
       add(codes, "command " + std::string(command_before(line, at)) + ", syndrome " + hex(*number));
-  }
-  // Others of DEVX: "mlx5dv_devx_obj_create(QP) failed, syndrome 0x389aa4", "devx object with syndrome=0x5ecb3".
-  else if (const std::string small = lower(line); small.find("devx") != std::string::npos)
+  } else if (line.find("syndrome") != std::string_view::npos && lower(line).find("devx") != std::string::npos) {
+    // "mlx5dv_devx_obj_create(QP) failed, syndrome 0x389aa4", "devx object with syndrome=0x5ecb3"
     for (const std::string_view prefix : {"syndrome=", "syndrome ", "syndrome: ", "syndrome ("})
-      if (const auto number = number_after(small, prefix); number && *number != 0)
+      if (const auto number = number_after(line, prefix); number && *number != 0)
         add(codes, "syndrome " + hex(*number));
+  }
   read_statuses(codes, line);
   // bnxt_re: "cmdq[0x4b9]=0x15 status 0x5".
   if (const size_t at = line.find("cmdq[0x"); at != std::string_view::npos)
