@@ -53,8 +53,9 @@ inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor 
 bool is_network(const PciDevice& function);
 
 // Whether the ids ("15b3:101e") are of a virtual function, which in a guest has no physical one, or of a function that
-// a cloud makes for its instances. For mlx5, bnxt, ionic, iavf, idpf, hns3, efa, mana and erdma, by their tables
-// (mlx5/core/main.c, bnxt.c, hnae3.h, efa_main.c, gdma_main.c, erdma_main.c; of Linux 6.12).
+// a cloud makes for its instances. For mlx4, mlx5, bnxt, qede, ionic, iavf, idpf, hns3, efa, mana and erdma, by their
+// tables (mlx4/main.c, mlx5/core/main.c, bnxt.c, qede_main.c, hnae3.h, efa_main.c, gdma_main.c, erdma_main.c; of
+// Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
 
 // Whether the ids are of a host's physical function of a BlueField (mlx5_core_pci_table in mlx5/core/main.c, Linux

@@ -103,7 +103,41 @@ TEST(Check, TheLinkOfAGuestsFunctionIsAtItsHost) {
   EXPECT_TRUE(has(text, "rate mlx5_1/1 critical") && has(text, "port-state mlx5_2/1 critical") && has(text, "operator"))
       << text;
   EXPECT_FALSE(has(text, "cable") || has(text, "switch") || has(text, "ethtool")) << text;
-  for (const char* id : {"1d0f:efa1", "1414:00ba", "1ded:107f"}) EXPECT_TRUE(is_guests_function(id)) << id;
+  for (const char* id : {"1d0f:efa1", "1414:00ba", "1ded:107f", "15b3:1002", "15b3:1004", "14e4:1606", "14e4:16c1",
+                         "14e4:16dc", "14e4:d800", "1077:1664", "1077:8090"})
+    EXPECT_TRUE(is_guests_function(id)) << id;
+  for (const char* id : {"15b3:1003", "15b3:1021", "14e4:16d7", "14e4:1750", "1077:8070"})
+    EXPECT_FALSE(is_guests_function(id)) << id;
+}
+
+// The name of an RDMA device is not that of a netdev: no command for a netdev has it.
+TEST(Check, FixesOfAPortWithoutANetdev) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.pci = "0000:18:00.0";
+  port.kernel_driver = "mlx5_core";
+  const auto filled = [&](std::string_view text) { return fill_names(text, &port, port.id()); };
+  for (const LinkLayer layer : {LinkLayer::ethernet, LinkLayer::infiniband}) {
+    port.link_layer = layer;
+    const std::regex wrong(R"re((ethtool( -\S+)*|tc .*dev|ip link.* (set|dev)|dcb .*dev) mlx5_0\b)re");
+    const auto expect_right = [&](const std::string& text) {
+      EXPECT_FALSE(std::regex_search(filled(text), wrong)) << filled(text);
+    };
+    for (const Rule& rule : rules()) {
+      expect_right(rule.fix.text());
+      if (layer == LinkLayer::infiniband) expect_right(rule.fix_infiniband.text());
+    }
+    for (const RuleWindow& window : rule_windows())
+      if (layer == LinkLayer::ethernet) expect_right(window.remedy.text());
+    expect_right("ip link set {netdev} down; tc -s qdisc show dev {netdev}; ethtool -m {netdev}");
+  }
+  port.link_layer = LinkLayer::ethernet;
+  EXPECT_EQ(filled("ip link show dev {netdev}; ethtool -m {netdev}; fabric-agentctl diagnose {netdev}"),
+            "rdma link show mlx5_0/1; mlxlink -d mlx5_0 -m; fabric-agentctl diagnose mlx5_0/1");
+  port.kernel_driver = "bnxt_en";
+  EXPECT_EQ(filled("ethtool -m {netdev}"), "ethtool -m NETDEV");
+  port.netdev = "eth0";
+  EXPECT_EQ(filled("ethtool -m {netdev}"), "ethtool -m eth0");
 }
 
 TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
