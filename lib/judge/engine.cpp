@@ -131,7 +131,22 @@ constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
     {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
     {"ip link show dev {netdev}", "ibstat {device} {port}"},
     {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
+    {"ip link set {netdev}", "ip link set NETDEV"},
+    {"dev {netdev}", "dev NETDEV"},
 };
+
+// A RoCE port whose netdev is missing or in another network namespace: the same by the RDMA device. Each command of
+// this program takes the port; mlxlink is for NICs of NVIDIA.
+constexpr std::pair<std::string_view, std::string_view> kWordsWithoutNetdev[] = {
+    {"fabric-agentctl diagnose {netdev}", "fabric-agentctl diagnose {rdma}"},
+    {"--port {netdev}", "--port {rdma}"},
+    {"ip link show dev {netdev}", "rdma link show {rdma}"},
+    {"ethtool {netdev}", "ibstat {device} {port}"},
+    {"of {netdev}", "of {rdma}"},
+    {"on {netdev}", "on {rdma}"},
+    {"whether {netdev}", "whether {rdma}"},
+};
+constexpr std::string_view kModuleOfNetdev = "ethtool -m {netdev}", kModuleOfMlx5 = "mlxlink -d {device} -m";
 
 // For drivers without a reload of devlink: the function is unbound from its driver and bound again.
 constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
@@ -228,6 +243,15 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));
+  } else if (port == nullptr || port->netdev.empty()) {
+    if (port != nullptr && port->kernel_driver == "mlx5_core")
+      replace(out, kModuleOfNetdev, std::string(kModuleOfMlx5));
+    for (const auto& [with, without] : kWordsWithoutNetdev)
+      if (port != nullptr || without.find("{device}") == std::string_view::npos)
+        replace(out, with, std::string(without));
+    if (port != nullptr) replace(out, "{device}", port->rdma);
+    if (port != nullptr) replace(out, "{port}", std::to_string(port->number));
+    replace(out, "{netdev}", "NETDEV");
   }
   if (port != nullptr && !port->pci.empty() && !port->kernel_driver.empty() &&
       !capabilities_of(port->kernel_driver).devlink_reload) {
@@ -237,7 +261,7 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   }
   std::string netdev = subject, rdma = subject, pci = subject;
   if (port != nullptr) {
-    netdev = port->netdev.empty() ? port->rdma : port->netdev;
+    netdev = port->netdev.empty() ? port->rdma : port->netdev;  // of InfiniBand, for the commands of this program
     rdma = port->rdma + "/" + std::to_string(port->number);
     pci = port->pci;
   }
