@@ -392,7 +392,8 @@ FunctionCounts count_functions(const Node& node) {
 // Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
 // most of the functions that serve the jobs of this machine are up.
 bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
-  if (port.role == PortRole::guest_function || view.named.contains(port.id()) || was_up(view, port)) return true;
+  if (view.named.contains(port.id()) || was_up(view, port)) return true;
+  if (port.role == PortRole::guest_function) return !belongs_elsewhere(view.now, port);
   const UpAndDown* same = find_in(counts, port.role);
   return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
 }
@@ -861,6 +862,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
     return good(port.id(), "none: its E-Switch is in switchdev mode, and RoCE runs over " + functions, expected);
   }
+  if (belongs_elsewhere(view.now, port))
+    return good(port.id(), "none in this network namespace: its netdev is in another", expected);
   if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
   const std::string files =
       "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
@@ -870,7 +873,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     return bad(Status::unknown, port.id(), "-", expected,
                "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
   std::vector<Gid> v2;
-  std::ranges::copy_if(port.gids, std::back_inserter(v2), [](const Gid& gid) { return gid.type == "RoCE v2"; });
+  std::ranges::copy_if(port.gids, std::back_inserter(v2),
+                       [&](const Gid& gid) { return gid.type == "RoCE v2" && is_here(view.now, port, gid); });
   auto best = std::ranges::find_if(v2, is_ipv4);
   if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
   if (best != v2.end()) {

@@ -93,10 +93,10 @@ bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
          contains(view.now.ports, gid.netdev, &Port::netdev);
 }
 
-std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
+std::set<unsigned> gid_indices(const Node& node, const Port& port, bool ipv4) {
   std::set<unsigned> out;
   for (const Gid& gid : port.gids)
-    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
+    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4 && is_here(node, port, gid)) out.insert(gid.index);
   return out;
 }
 
@@ -272,7 +272,7 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
                "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
                "Configure different addresses on the two netdevs: rdma link show; ip address show");
 
-  const std::set<unsigned> indices = gid_indices(port, ipv4);
+  const std::set<unsigned> indices = gid_indices(view.now, port, ipv4);
   const std::string family = ipv4 ? "IPv4" : "IPv6";
   std::string expected = family + " at index " + to_text(wanted);
   expected += pinned ? ", [expect] gid_index" : ", like equal ports";
@@ -307,8 +307,8 @@ void ask_gid_index(const View& view, Findings& findings) {
   std::vector<const Port*> ports;
   bool ipv4 = false;
   for (const Port* port : rails(view)) {
-    const bool has4 = !gid_indices(*port, true).empty();
-    if (!has4 && gid_indices(*port, false).empty()) continue;
+    const bool has4 = !gid_indices(view.now, *port, true).empty();
+    if (!has4 && gid_indices(view.now, *port, false).empty()) continue;
     ports.push_back(port);
     ipv4 = ipv4 || has4;
   }
@@ -320,7 +320,7 @@ void ask_gid_index(const View& view, Findings& findings) {
   } else {  // the index of most ports; on a tie the lowest
     std::map<unsigned, size_t> count;
     for (const Port* port : ports)
-      for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
+      for (const unsigned index : gid_indices(view.now, *port, ipv4)) ++count[index];
     wanted = std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
   }
   for (const Port* port : ports) findings.push_back(gid_index_finding(view, *port, ipv4, wanted, pinned));

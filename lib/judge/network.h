@@ -37,7 +37,7 @@ bool is_routable_v2(const Gid& gid);
 // create and remove.
 bool is_own_gid(const View& view, const Port& port, const Gid& gid);
 // The indices of the routable RoCE v2 GIDs of the family; both ends of a connection use the same family.
-std::set<unsigned> gid_indices(const Port& port, bool ipv4);
+std::set<unsigned> gid_indices(const Node& node, const Port& port, bool ipv4);
 
 // "mlx5_0/1, mlx5_1/1 and mlx5_2/1"
 std::string listed(const std::vector<std::string>& names);

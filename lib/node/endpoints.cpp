@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/find.h"
+#include "base/ip.h"
 
 namespace fabric {
 namespace {
@@ -18,7 +19,33 @@ bool is_function_of(const Port& function, const Port& port) {
 // The wire's port of an E-Switch in switchdev mode, without GIDs of its own.
 bool is_bare_uplink(const Port& port) { return port.switchdev && is_judged(port) && !is_endpoint(port); }
 
+// By the class folder of the function: Nic::netdev_elsewhere.
+bool is_netdev_elsewhere(const Node& node, const Port& port) {
+  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  return nic != nullptr && nic->netdev_elsewhere && port.netdev.empty();
+}
+
 }  // namespace
+
+bool is_here(const Node& node, const Port& port, const Gid& gid) {
+  const bool is_port_elsewhere = is_netdev_elsewhere(node, port);
+  if (gid.netdev.empty()) return !is_port_elsewhere;
+  if (gid.netdev == port.netdev || gid.above) return true;
+  const Interface* found = find_in(node.network.interfaces, gid.netdev);
+  if (!port.netdev.empty()) {
+    const Interface* own = find_in(node.network.interfaces, port.netdev);
+    return found == nullptr || own == nullptr || !own->addresses || found->addresses;
+  }
+  if (found == nullptr) return !is_port_elsewhere;
+  // A netdev of that name here may be another one: a container's eth0 is not the host's. Then it has other addresses.
+  return !found->addresses ||
+         std::ranges::any_of(*found->addresses, [&](const Address& each) { return gid_text(each.ip) == gid.gid; });
+}
+
+bool belongs_elsewhere(const Node& node, const Port& port) {
+  return is_roce(port) && is_netdev_elsewhere(node, port) &&
+         std::ranges::none_of(port.gids, [&](const Gid& gid) { return is_here(node, port, gid); });
+}
 
 std::vector<const Port*> functions_of(const Node& node, const Port& port) {
   std::vector<const Port*> out;
@@ -32,24 +59,28 @@ const Port* physical_of(const Node& node, const Port& function) {
 }
 
 bool serves_jobs(const Node& node, const Port& port) {
-  if (!is_endpoint(port)) return false;
+  if (!is_endpoint(port) || belongs_elsewhere(node, port)) return false;
   if (!is_virtual(port) || port.role == PortRole::guest_function) return true;
   return std::ranges::any_of(node.ports,
                              [&](const Port& each) { return is_bare_uplink(each) && is_function_of(port, each); });
 }
 
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic) {
-  std::vector<const Port*> own, behind, others;
+  std::vector<const Port*> own, behind, others, elsewhere;
   for (const Port& port : node.ports) {
+    if (port.role == PortRole::guest_function && port.owner == nic.pci && !belongs_elsewhere(node, port))
+      behind.push_back(&port);
     if (!contains(nic.rdma, port.rdma)) continue;
-    if (is_endpoint(port)) (is_virtual(port) ? others : own).push_back(&port);
+    if (is_endpoint(port) && belongs_elsewhere(node, port)) elsewhere.push_back(&port);
+    else if (is_endpoint(port)) (is_virtual(port) ? others : own).push_back(&port);
     if (is_bare_uplink(port))
       for (const Port* function : functions_of(node, port))
         if (!contains(behind, function)) behind.push_back(function);
   }
   if (!own.empty()) return own;
   if (!behind.empty()) return behind;
-  return others;
+  if (!others.empty()) return others;
+  return elsewhere;
 }
 
 }  // namespace fabric

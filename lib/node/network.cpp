@@ -92,13 +92,14 @@ void query_addressing(Context& context, Network& network) {
 }  // namespace
 
 void read_network(Context& context, const std::vector<Port>& ports, Network& network) {
+  const Root& root = context.kernel.root;
   for (const Port& port : ports) {
     if (!port.netdev.empty()) network.interfaces[port.netdev];
     for (const Gid& gid : port.gids)
-      if (!gid.netdev.empty()) network.interfaces[gid.netdev];
+      if (!gid.netdev.empty() && (!port.netdev.empty() || root.exists("sys/class/net/" + gid.netdev)))
+        network.interfaces[gid.netdev];
   }
   if (network.interfaces.empty()) return;
-  const Root& root = context.kernel.root;
   for (auto& [netdev, interface] : network.interfaces) {
     const std::string folder = kIpv4Conf + netdev + "/";
     const auto read = [&](const char* name) {

@@ -113,11 +113,13 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 }
 
 // Why jobs must not use the port; empty: they may.
-std::string why_left_out(const Port& port) {
+std::string why_left_out(const Node& node, const Port& port) {
+  if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (!is_active(port)) return "not active";
   if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
-  const bool may_be_routable = std::ranges::any_of(
-      port.gids, [](const Gid& gid) { return is_routable_v2(gid) || gid.type.empty(); });  // empty: could not be read
+  const bool may_be_routable = std::ranges::any_of(port.gids, [&](const Gid& gid) {
+    return (is_routable_v2(gid) && is_here(node, port, gid)) || gid.type.empty();  // empty: could not be read
+  });
   return may_be_routable ? "" : "no routable RoCE v2 GID";
 }
 
@@ -128,12 +130,13 @@ JobPorts job_ports(const TopoView& view) {
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;
   for (const Port* port : ports_of(view, out.nics)) {
-    if (!why_left_out(*port).empty()) continue;
+    if (!why_left_out(view.node, *port).empty()) continue;
     out.active.push_back(port);
     if (is_roce(*port)) out.roce.push_back(port);
   }
   for (const Port* port : ports_of(view, view.compute))
-    if (const std::string why = why_left_out(*port); !why.empty()) out.left_out[why].push_back(hca_name(*port));
+    if (const std::string why = why_left_out(view.node, *port); !why.empty())
+      out.left_out[why].push_back(hca_name(*port));
   for (const size_t nic : view.compute)
     for (const Port& port : view.node.ports)
       if (contains(view.topology.nics[nic].rdma, port.rdma) && port.switchdev && is_judged(port) && !is_endpoint(port))
@@ -171,13 +174,14 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
 }
 
 // The index that all ports have. `pin`: [expect] gid_index, used if all ports have it.
-void add_gid_index(EnvFile& out, const Library& library, const JobPorts& job, std::optional<unsigned> pin) {
+void add_gid_index(EnvFile& out, const Library& library, const Node& node, const JobPorts& job,
+                   std::optional<unsigned> pin) {
   bool ipv4 = false;
-  for (const Port* port : job.roce) ipv4 = ipv4 || !gid_indices(*port, true).empty();
+  for (const Port* port : job.roce) ipv4 = ipv4 || !gid_indices(node, *port, true).empty();
   std::set<unsigned> common;
   std::string each;
   for (const Port* port : job.roce) {
-    const std::set<unsigned> indices = gid_indices(*port, ipv4);
+    const std::set<unsigned> indices = gid_indices(node, *port, ipv4);
     if (each.empty()) common = indices;
     std::erase_if(common, [&](unsigned index) { return !indices.contains(index); });
     std::string names;
@@ -245,7 +249,7 @@ void add_common(EnvFile& out, const Library& library, const TopoView& view, cons
   std::optional<unsigned> pin;
   if (view.policy != nullptr) pin = view.policy->expect.gid_index;
   if (!job.roce.empty()) {
-    add_gid_index(out, library, job, pin);
+    add_gid_index(out, library, view.node, job, pin);
     add_class(out, library, view, job);
     const std::string adaptive = adaptive_routing_of(view, job);
     if (!adaptive.empty() && !library.adaptive_routing.empty())

@@ -93,6 +93,11 @@ Result<Node> read_node(Machine& machine) {
   // Reports a machine that is too large or not readable, instead of showing an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
     if (const auto topology = load_topology(machine.kernel); !topology) return topology.error();
+  // The addresses of this network namespace show which GIDs are its own (is_here()).
+  const auto has_other_netdev = [](const Port& port) {
+    return std::ranges::any_of(port.gids, [&](const Gid& gid) { return gid.netdev != port.netdev && !gid.above; });
+  };
+  if (std::ranges::any_of(node.ports, has_other_netdev)) scanning::read_network(machine.kernel, node);
   if (!machine.kernel.route || !nvml::is_wanted(node.topology)) return node;
   const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text);
   if (!text) return node;

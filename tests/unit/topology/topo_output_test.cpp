@@ -482,6 +482,27 @@ TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1\n")) << printed_for(node, "nccl");
 }
 
+// A container's eth0 is not the one of this namespace, which has another address.
+TEST(JobEnv, AGidOfAnotherNamespaceDoesNotCount) {
+  Healthy node;
+  Port& port = node.now.ports[2];
+  const auto addresses = node.now.network.interfaces.at(port.netdev).addresses;
+  node.now.topology.nics[2].netdev_elsewhere = true;
+  node.now.topology.nics[2].netdevs.clear();
+  port.netdev.clear();
+  port.role = PortRole::netdev_elsewhere;
+  for (Gid& gid : port.gids) gid.netdev = "eth0";
+  for (const char* format : {"nccl", "ucx", "nvshmem"}) {
+    node.now.network.interfaces.erase("eth0");
+    EXPECT_TRUE(has(printed_for(node, format), "# Left out, netdev in another network namespace: mlx5_2:1.\n"))
+        << printed_for(node, format);
+    node.now.network.interfaces["eth0"].addresses.emplace();
+    EXPECT_TRUE(has(printed_for(node, format), "mlx5_0:1,mlx5_1:1,mlx5_3:1\n")) << printed_for(node, format);
+    node.now.network.interfaces["eth0"].addresses = addresses;
+    EXPECT_TRUE(has(printed_for(node, format), "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1\n")) << "a macvlan of this one";
+  }
+}
+
 // EFA is reached by libfabric: verbs' variables would do nothing, and a missing plugin is not an error of NCCL.
 TEST(JobEnv, EfaHasNoVariablesOfVerbs) {
   Healthy node;
