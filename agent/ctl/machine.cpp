@@ -9,6 +9,7 @@
 #include "enforce/confirm.h"
 #include "enforce/rounds.h"
 #include "judge/rule.h"
+#include "judge/unseen.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -88,12 +89,23 @@ bool is_chosen(const Options& options, const Port& port) {
   return options.ports.empty();
 }
 
+// A device of a container is not here, and the check names it.
+static Error unknown_port(const std::string& name, const Node& node) {
+  for (const std::string& device : devices_elsewhere(node))
+    if (const std::string rdma = device.substr(0, device.find(' ')); name == rdma || name.starts_with(rdma + "/"))
+      return error(
+          0, device +
+                 " is in another network namespace: run this command there (in a container, from its host as root: "
+                 "--root /proc/PID/root, PID being one of its processes)");
+  return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
+}
+
 Result<void> check_ports(const Options& options, const Node& node) {
   const bool has_host = contains(std::array{"plan", "apply", "restore", "status"}, options.verb);
   for (const std::string& name : options.ports)
     if ((name != kHostSubject || !has_host) &&
         std::ranges::none_of(node.ports, [&](const Port& port) { return names_port(name, port); }))
-      return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
+      return unknown_port(name, node);
   return {};
 }
 

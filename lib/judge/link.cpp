@@ -350,6 +350,11 @@ Finding function_state_finding(const View& view, const Port& port) {
         status, port.id(), observed, expected,
         "The function has no link. The operator of the cloud has its hardware and its network.",
         "journalctl -k -g " + port.pci + ". Restart the instance on another host, or report it to the operator.");
+  if (!is_here && is_subfunction(port))
+    return bad(status, port.id(), observed, expected,
+               "The subfunction has no link. Its function is on the host of this pod: the port function there is not "
+               "active, or the netdev here is down.",
+               own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
   if (!is_here) {
     std::string meaning =
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "

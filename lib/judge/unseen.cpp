@@ -28,6 +28,15 @@ constexpr std::string_view kInContainer =
     "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
     "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";
 
+// In a pod: its own devices are here, and the physical functions, of the host, are not.
+bool is_container(const Node& node) {
+  return std::ranges::any_of(
+      node.ports, [&](const Port& port) { return port.role == PortRole::guest_function && !port.owner.empty(); });
+}
+constexpr std::string_view kOnHost =
+    "Run fabric-agentctl check on the host, which names the devices of its containers. RDMA namespaces: rdma system "
+    "show";
+
 Finding unjudged(std::string subject, std::string observed, std::string expected, std::string meaning,
                  std::string remedy) {
   Finding out = bad(Status::ok, std::move(subject), std::move(observed), std::move(expected), std::move(meaning),
@@ -56,6 +65,10 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
     else observed += "are in other network namespaces and are not judged here: ";
     observed += joined(elsewhere);
     meaning = "Containers have these devices: their state, GIDs and counters are visible there alone.";
+    if (is_container(view.now))
+      meaning =
+          "This is a container: the host or its other containers have these devices, and their state, GIDs and "
+          "counters are visible there alone.";
   }
   if (!without_netdev.empty()) {
     append_item(observed, "the netdevs of " + joined(without_netdev) + " are in other network namespaces", "; ");
@@ -65,7 +78,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
                 " ");
   }
   if (observed.empty()) return good("host", all + " RDMA devices, all in this network namespace", expected);
-  return unjudged("host", observed, expected, meaning, std::string(kInContainer));
+  return unjudged("host", observed, expected, meaning, std::string(is_container(view.now) ? kOnHost : kInContainer));
 }
 
 }  // namespace

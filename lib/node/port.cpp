@@ -34,13 +34,20 @@ std::string number_text(double value) {
 
 std::string why_unmanageable(const Port& port) {
   const bool is_internal = port.role == PortRole::smi || port.role == PortRole::nvlink_management;
-  if (port.link_layer == LinkLayer::infiniband && !is_internal) return "InfiniBand";
+  if (port.link_layer == LinkLayer::infiniband && !is_internal) {
+    if (port.role == PortRole::virtual_function) return "InfiniBand, virtual function of " + port.owner;
+    if (is_subfunction(port)) return "InfiniBand, subfunction (" + port.owner + ")";
+    if (port.role == PortRole::guest_function) return "InfiniBand, virtual function of the host";
+    return "InfiniBand";
+  }
   if (port.transport == RdmaTransport::usnic) return "usNIC, no RoCE";
   switch (port.role) {
     case PortRole::virtual_function: return "virtual function: set on its physical function " + port.owner;
     case PortRole::subfunction: return "subfunction (" + port.owner + "): set on its function " + port.pci;
     case PortRole::representor: return "representor of a virtual function or subfunction: set on the uplink's port";
-    case PortRole::guest_function: return "virtual function: set on its physical function, on the host";
+    case PortRole::guest_function:
+      if (is_subfunction(port)) return "subfunction (" + port.owner + "): set on its function, on the host";
+      return "virtual function: set on its physical function, on the host";
     case PortRole::smi: return "SMI sub-device, management packets only";
     case PortRole::data_direct: return "Data Direct function";
     case PortRole::nvlink_management: return "management of the NVLink switches, inside this machine";

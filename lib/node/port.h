@@ -17,7 +17,7 @@ enum class PortRole : uint8_t {
   physical,           // of a physical function, or of a software device
   switchdev_uplink,   // the wire's port of an E-Switch in switchdev mode: RoCE runs over the functions behind it
   virtual_function,   // its PCI function has a link `physfn`, and the physical function has its devices here
-  guest_function,     // a virtual function whose physical one is not here: in a guest, or in a pod
+  guest_function,     // a virtual function or subfunction whose physical one is not here: in a guest, or in a pod
   subfunction,        // its device is an auxiliary device, "mlx5_core.sf.4"
   representor,        // the E-Switch's port for a virtual function or subfunction: phys_port_name "pf0vf3"
   plane,              // one of three or more ports of an RDMA device: each leads to a plane of the network
@@ -54,8 +54,8 @@ struct Port {
   std::string card_address{};
   std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   PortRole role = PortRole::physical;
-  // The physical function of a virtual function, "0000:17:00.0"; the device of a subfunction; the RDMA device of an SMI
-  // sub-device, if the kernel names it.
+  // The physical function of a virtual function, "0000:17:00.0"; the device of a subfunction, "mlx5_core.sf.4", also
+  // of role guest_function; the RDMA device of an SMI sub-device, if the kernel names it.
   std::string owner{};
   std::optional<unsigned> vf{};  // the number of a virtual function that is not ACTIVE: `ip link set PF vf N`
   bool switchdev =
@@ -164,6 +164,9 @@ inline bool is_own_device(const Port& port) { return is_judged(port) || port.rol
 inline bool has_cage(const Port& port) {
   return !port.netdev.empty() && !is_virtual(port) && port.role != PortRole::bond && !port.pci.empty();
 }
+
+// Whether the port is of a subfunction, here or in a pod.
+inline bool is_subfunction(const Port& port) { return port.owner.find(".sf.") != std::string::npos; }
 
 // Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);

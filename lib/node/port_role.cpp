@@ -111,7 +111,7 @@ void read_device_role(const Context& context, const std::string& function, const
   } else if (port.owner = root.link_name(function + "/physfn"); !port.owner.empty()) {
     port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
   } else if (device.find(".sf.") != std::string::npos) {  // mlx5/core/sf/dev/dev.c
-    port.role = PortRole::subfunction;
+    port.role = is_elsewhere(root, function) ? PortRole::guest_function : PortRole::subfunction;
     port.owner = device;
   } else if (is_guests_function(port.pci_id) || has_no_guid(root, port)) {
     port.role = PortRole::guest_function;

@@ -367,6 +367,66 @@ TEST_F(Guest, APod) {
   EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_10:1 ")) << nccl();
   state("mlx5_10", "1: DOWN", "3: Disabled");
   expect_no_advice_for_a_wire(check("port-state"));
+  const std::string others = check("other-namespaces");
+  EXPECT_TRUE(has(others, "This is a container") && has(others, "on the host")) << others;
+  EXPECT_FALSE(has(others, "/proc/PID/root")) << others;
+  // The class of verbs has no namespace, and names the device.
+  tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+  tree.link("sys/class/infiniband_verbs/uverbs0/device", "../../../" + nic.substr(4));
+  for (const char* name : {"mlx5_0", "mlx5_0/1"})
+    EXPECT_TRUE(has(run({"diagnose", name}), "mlx5_0 (" + address(0) + ") is in another network namespace"))
+        << run({"diagnose", name});
+  EXPECT_TRUE(has(run({"diagnose", "mlx5_7"}), "unknown port"));
+}
+
+// By default all namespaces see all devices and their GIDs: the pod's are those whose netdev it has.
+TEST_F(Guest, APodThatSeesAllDevicesUsesItsOwn) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail), nic = function(rail), vf = virtual_function(rail, 1);
+    gpu(rail);
+    tree.folder(nic + "/net").folder(vf + "/net");
+    port("mlx5_" + number, nic);
+    routable_gid("mlx5_" + number, rail, "ens" + number + "np0");
+    port("mlx5_1" + number, vf);
+    routable_gid("mlx5_1" + number, 5 + rail, "net" + number);
+  }
+  netdev("net0", "sys/devices/" + below(0) + "0.0/" + address(0, 1));
+  EXPECT_EQ(role("mlx5_10"), "guest-function");
+  for (const auto& [format, line] : {std::pair("nccl", "NCCL_IB_HCA==mlx5_10:1 "),
+                                     {"ucx", "UCX_NET_DEVICES=mlx5_10:1 "},
+                                     {"nvshmem", "NVSHMEM_HCA_LIST=mlx5_10:1 "}}) {
+    const std::string file = run({"topo", "--format", format});
+    EXPECT_TRUE(has(file, line)) << file;
+    EXPECT_TRUE(has(file, "netdev in another network namespace: mlx5_1:1.")) << file;
+  }
+  const std::string listed = check("gid", true);
+  EXPECT_TRUE(has(listed, "mlx5_0/1 none in this network namespace")) << listed;
+  EXPECT_TRUE(has(listed, "mlx5_11/1 none in this network namespace")) << "of another pod: " << listed;
+  state("mlx5_11", "1: DOWN", "3: Disabled");
+  EXPECT_FALSE(has(check("port-state"), "CRITICAL")) << check("port-state");
+  // A macvlan of the pod above the physical function's netdev, which is the host's.
+  tree.file("sys/class/net/net2/ifindex", "9\n");
+  gid("mlx5_1", kIpv4 + std::string("9"), 5, "RoCE v2", "net2");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_10:1,mlx5_1:1 ")) << nccl();
+  EXPECT_TRUE(has(nccl(), "(mlx5_10:1 3, mlx5_1:1 5)")) << "index 3 of mlx5_1 is the host's: " << nccl();
+}
+
+// A subfunction stays on the bus of the pod, and the devices of its function are the host's.
+TEST_F(Guest, ASubfunctionOfAPod) {
+  const std::string nic = function(0), device = nic + "/mlx5_core.sf.4";
+  gpu(0);
+  tree.folder(nic + "/infiniband").folder(nic + "/net").folder(device);
+  port("mlx5_20", device);
+  netdev("eth0", device);
+  EXPECT_EQ(role("mlx5_20"), "guest-function");
+  EXPECT_TRUE(has(check("gid"), "CRITICAL gid mlx5_20/1")) << check("gid");
+  EXPECT_TRUE(has(run({"status"}), "subfunction (mlx5_core.sf.4): set on its function, on the host"));
+  routable_gid("mlx5_20", 1, "eth0");
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_20:1 ")) << nccl();
+  state("mlx5_20", "1: DOWN", "3: Disabled");
+  const std::string said = check("port-state");
+  EXPECT_TRUE(has(said, "CRITICAL port-state mlx5_20/1") && has(said, "on the host: devlink port show")) << said;
+  expect_no_advice_for_a_wire(said);
 }
 
 // The functions of a host may be waiting for a pod, and their NICs have no address then.
