@@ -5,6 +5,7 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "nic/counter_row.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -176,8 +177,34 @@ std::optional<Measured> read_pause(const View& view, const RuleWindow&, const Po
                   what + ": " + number_text(std::round(share * 1000) / 10) + " % of " + window};
 }
 
+// RDMA of the functions behind the port: their bytes by priority are those of its wire.
+struct RdmaOfFunctions {
+  double bytes = 0;
+  std::string names;    // of those that carried some
+  bool unseen = false;  // a function is in a guest or another network namespace: its bytes cannot be known here
+};
+RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction way) {
+  RdmaOfFunctions out;
+  for (const Port* function : functions_of(view.now, port)) {
+    const Signals* seen = signals_of_port(view, *function);
+    const Rise bytes = seen == nullptr ? Rise() : way == Direction::tx ? seen->tx_bytes : seen->rx_bytes;
+    out.unseen = out.unseen || !bytes;
+    out.bytes += rise(bytes);
+    if (rose(bytes)) append_item(out.names, function->id());
+  }
+  const auto& nics = view.now.topology.nics;
+  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci && !nic.virtual_function; });
+  if (own == nullptr) return out;
+  out.unseen =
+      out.unseen || !own->elsewhere.empty() || std::ranges::any_of(nics, [&](const Nic& nic) {
+        return nic.virtual_function && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
+      });
+  return out;
+}
+
 // RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much. What
-// loops back inside the NIC has no priority.
+// loops back inside the NIC has no priority. Functions whose bytes are unseen can only hide such traffic: what they
+// send on priorities with PFC counts as the port's.
 template <Direction Way>
 std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, const Port& port) {
   const Signals* own = signals_of_port(view, port);
@@ -187,9 +214,12 @@ std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, co
   if (members.empty()) seen = byte_shares(view, port, *own, Way);
   else seen = byte_shares(view, with_settings_of(members, port), with_bond(view, port, *own), Way);
   if (!seen) return std::nullopt;
+  const RdmaOfFunctions functions = rdma_of_functions(view, port, Way);
+  seen->all += functions.bytes;
   const std::string_view way = Way == Direction::tx ? "sent" : "received";
   Measured out{port.id(), 0, 0,
                "RDMA " + std::string(way) + ": on priority " + to_text(seen->with_pfc) + ", or little"};
+  if (functions.unseen) out.evidence += "; that of its functions in guests or containers cannot be known here";
   if (seen->all < limit_of(view, kMuchTraffic)) return out;
   out.amount = std::clamp(seen->all - seen->lossless, 0.0, seen->others);
   out.base = seen->all;
@@ -201,8 +231,10 @@ std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, co
     if (!seen->with_pfc.has(static_cast<int>(priority)) && bytes >= 0.1 * out.amount)
       used.bits = static_cast<uint8_t>(used.bits | 1u << priority);
   }
-  out.evidence = "of " + number_text(std::round(out.base / 1e6)) + " MB RDMA " + std::string(way) + ", " +
-                 percent(out.amount / out.base) + " used no priority with PFC (" + to_text(seen->with_pfc) + ")";
+  out.evidence = "of " + number_text(std::round(out.base / 1e6)) + " MB RDMA " + std::string(way);
+  if (!functions.names.empty()) out.evidence += " (with " + functions.names + ")";
+  out.evidence +=
+      ", " + percent(out.amount / out.base) + " used no priority with PFC (" + to_text(seen->with_pfc) + ")";
   if (used.bits != 0) out.evidence += "; priority " + to_text(used) + " carried as much";
   return out;
 }
@@ -316,10 +348,11 @@ constexpr Rule kUnprotectedTraffic{
     .group = group::counters,
     .title = "RoCE traffic uses a priority without PFC",
     .meaning =
-        "Compares the RDMA bytes of the port with its bytes by priority: half of them or more used no priority with "
-        "PFC (the policy's, if PFC is off). Nothing need be lost yet: PFC does not protect this traffic when the "
-        "network is congested. The priority follows from the DSCP, and the DSCP from the traffic class that the job "
-        "gives to its queue pairs: traffic class = DSCP x 4, plus 2 for ECT(0).",
+        "Compares the RDMA bytes of the port, and of its virtual functions and subfunctions that are visible here, "
+        "with the port's bytes by priority: half of them or more used no priority with PFC (the policy's, if PFC is "
+        "off). Nothing need be lost yet: PFC does not protect this traffic when the network is congested. The priority "
+        "follows from the DSCP, and the DSCP from the traffic class that the job gives to its queue pairs: traffic "
+        "class = DSCP x 4, plus 2 for ECT(0).",
     .inspect = "ethtool -S NETDEV | grep -E 'prio[0-9]_bytes|bytes_pri'; fabric-agentctl show --port NETDEV",
     .fix =
         "Give the job the traffic class of this network (NCCL_IB_TC of fabric-agentctl topo --format nccl; "

@@ -279,6 +279,47 @@ TEST(Unseen, TrafficThatPfcProtectsIsSilent) {
   EXPECT_EQ(said(loop.view(), {"unprotected-traffic"}), "");
 }
 
+// The bytes by priority are those of the wire, and the RDMA bytes those of each function.
+TEST(Unseen, TrafficOfFunctionsIsReportedAtTheirWire) {
+  const auto functions = [](double on_priority_3, double rdma_of_function) {
+    Healthy node;
+    carry(node, 0, {.on_priority_3 = on_priority_3});
+    carry(node, 1, {.received = rdma_of_function, .sent = rdma_of_function});
+    for (Counter& counter : node.now.ports[0].counters.ethtool)
+      if (has(std::string(counter.name.text()), "vport_rdma")) counter.value = 1000;  // none of its own
+    for (Node* each : {&node.before, &node.now}) {
+      each->ports[0].role = PortRole::switchdev_uplink;
+      each->ports[0].switchdev = true;
+      each->ports[1].role = PortRole::virtual_function;
+      each->ports[1].owner = each->ports[0].pci;
+      each->ports[1].qos.pfc.reset();
+    }
+    return node;
+  };
+  Healthy node = functions(0.02, 300e9);
+  for (const PortRole role : {PortRole::switchdev_uplink, PortRole::physical}) {
+    for (Node* each : {&node.before, &node.now}) {
+      each->ports[0].role = role;
+      each->ports[0].switchdev = role == PortRole::switchdev_uplink;
+    }
+    const auto found = complaints_of(node.view(), {"unprotected-traffic"});
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].subject, "mlx5_0/1");
+    EXPECT_TRUE(has(found[0].observed, "(with mlx5_1/1), 98 % used no priority with PFC (3)")) << found[0].observed;
+  }
+  EXPECT_EQ(said(functions(0, 0).view(), {"unprotected-traffic"}), "") << "TCP on priority 0";
+  EXPECT_EQ(said(functions(0.5, 100e9).view(), {"unprotected-traffic"}), "") << "TCP beside RDMA with PFC";
+  EXPECT_EQ(said(functions(1, 300e9).view(), {"unprotected-traffic"}), "");
+  // A function whose bytes are not readable here.
+  node = functions(0.02, 300e9);
+  for (Node* each : {&node.before, &node.now}) each->ports[1].counters = {};
+  EXPECT_EQ(said(node.view(), {"unprotected-traffic"}), "");
+  const Report report = run_rules(node.view(), std::vector<std::string>{"unprotected-traffic"});
+  const Finding* found = finding_of(report, "unprotected-traffic", "mlx5_0/1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(has(found->observed, "cannot be known here")) << found->observed;
+}
+
 // Only the peers use another traffic class.
 TEST(Unseen, TrafficThatArrivesWithoutPfcIsThatOfTheSenders) {
   Healthy node;
