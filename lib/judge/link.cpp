@@ -822,24 +822,50 @@ const Port* sharer_of(const Node& node, const Port& port, const Gid& gid) {
   });
 }
 
+// The other port of an active-backup bond that no RoCE LAG combines, which has no GIDs because this one is the active
+// member.
+const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
+  const std::string bond = bond_of(node, port);
+  if (bond.empty() || gid.netdev.empty() || gid.netdev == port.netdev) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.rdma != port.rdma && is_judged(other) && is_roce(other) && is_active(other) && other.gids.empty() &&
+           !is_unread(other, "gid") && bond_of(node, other) == bond;
+  });
+}
+
+constexpr const char* kOneDeviceOfBond = "a GID of its own, or one RDMA device for the bond";
+
+// A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode.
+Fix fix_of_bond(const Port& port, const Port& other, const std::string& bond) {
+  if (card_of(port.pci) == card_of(other.pci))
+    return {{Work::ends_jobs | Work::when_idle,
+             "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
+             "functions in legacy mode prevent it): journalctl -k -g lag. "},
+            "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"};
+  return "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
+         " and give each an address of its own: ip link set " + port.netdev +
+         " nomaster. A RoCE LAG combines the ports of one NIC only.";
+}
+
 Finding shared_gid_finding(const View& view, const Port& port, const Port& other, const Gid& gid) {
   const std::string bond = bond_of(view.now, port), observed = describe(gid) + ": " + other.id() + " has it too";
-  const std::string expected = "a GID of its own, or one RDMA device for the bond";
-  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  const bool is_one_nic = card_of(port.pci) == card_of(other.pci);
-  std::string meaning = bond +
-                        " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch "
-                        "sends answers to either link; those that reach the other device are dropped, and "
-                        "connections fail or hang.";
-  Fix fix = "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
-            " and give each an address of its own: ip link set " + port.netdev +
-            " nomaster. A RoCE LAG combines the ports of one NIC only.";
-  if (is_one_nic)
-    fix = {{Work::ends_jobs | Work::when_idle,
-            "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
-            "functions in legacy mode prevent it): journalctl -k -g lag. "},
-           "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"};
-  return bad(Status::critical, port.id(), observed, expected, std::move(meaning), std::move(fix));
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  return bad(Status::critical, port.id(), observed, kOneDeviceOfBond,
+             bond +
+                 " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch sends answers "
+                 "to either link; those that reach the other device are dropped, and connections fail or hang.",
+             fix_of_bond(port, other, bond));
+}
+
+// Jobs run, and half of the NICs carry nothing. Storage and management need no more of a bond than that.
+Finding active_backup_finding(const View& view, const Port& port, const Port& other, const std::string& observed) {
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  const std::string bond = bond_of(view.now, port);
+  return bad(Status::warning, port.id(), observed, kOneDeviceOfBond,
+             bond +
+                 " is active-backup over two RDMA devices, and no RoCE LAG combines them: RoCE uses the active member "
+                 "alone. At a failover the GIDs move to the other device, and all RDMA connections end.",
+             fix_of_bond(port, other, bond));
 }
 
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
@@ -884,6 +910,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
   if (best != v2.end()) {
     if (const Port* other = sharer_of(view.now, port, *best)) return shared_gid_finding(view, port, *other, *best);
+    if (const Port* other = backup_of(view.now, port, *best))
+      return active_backup_finding(view, port, *other, describe(*best) + ": " + other->id() + " has none");
     return good(port.id(), describe(*best), expected);
   }
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
@@ -891,7 +919,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                files + "/gid_attrs/types");
   if (port.gids.empty())
     if (const Port* active = active_member(view.now, port); active != nullptr)
-      return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
+      return active_backup_finding(view, port, *active,
+                                   "none: " + active->id() + " is the active member of the bond and has them");
   const std::string why = why_without_gid(view, port);
   if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
   if (v2.empty())
@@ -918,8 +947,10 @@ constexpr Rule kGid{
     .meaning =
         "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
         "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A bond over "
-        "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one. In "
-        "switchdev mode the uplink has no GIDs by design: its virtual functions and subfunctions have them.",
+        "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
+        "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "
+        "GIDs by design: its virtual functions and subfunctions have them. A GID whose netdev is in another network "
+        "namespace does not count.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Bond only ports of one NIC that has a RoCE "

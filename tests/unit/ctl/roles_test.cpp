@@ -522,11 +522,31 @@ TEST_F(BondOfTwoNics, AnswersReachTheWrongOne) {
   EXPECT_EQ(findings, 2u) << "one on both";
 }
 
+// Jobs run over one of the NICs, and end at a failover.
 TEST_F(BondOfTwoNics, TheActiveOneOfABackupHasThem) {
   tree.remove(ports["mlx5_1"] + "/gids/3").remove(ports["mlx5_1"] + "/gids/0");
-  EXPECT_FALSE(has(check("gid"), "CRITICAL")) << check("gid");
+  const std::string said = check("gid");
+  EXPECT_FALSE(has(said, "CRITICAL")) << said;
+  for (const char* name : {"mlx5_0/1", "mlx5_1/1"})
+    EXPECT_TRUE(has(said, std::string("WARNING gid ") + name + " bond0 is active-backup over two")) << said;
   EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1 ")) << nccl();
   EXPECT_TRUE(has(nccl(), "Left out, no routable RoCE v2 GID: mlx5_1:1")) << nccl();
+}
+
+// Storage and management need no more of a bond than its active member.
+TEST_F(BondOfTwoNics, ABackupOfNicsThatServeNoGpuIsNoFault) {
+  tree.remove(ports["mlx5_1"] + "/gids/3").remove(ports["mlx5_1"] + "/gids/0");
+  for (unsigned rail = 0; rail < 2; ++rail)
+    tree.remove("sys/bus/pci/devices/0000:" + std::to_string(rail + 2) + "4:00.0");
+  for (unsigned rail = 2; rail < 4; ++rail) {
+    const std::string number = std::to_string(rail), nic = function(rail);
+    gpu(rail);
+    port("mlx5_" + number, nic);
+    netdev("eth" + number, nic);
+    routable_gid("mlx5_" + number, rail, "eth" + number);
+  }
+  EXPECT_FALSE(has(check("gid"), "WARNING")) << check("gid");
+  EXPECT_TRUE(has(check("gid", true), "serves no GPU")) << check("gid", true);
 }
 
 }  // namespace

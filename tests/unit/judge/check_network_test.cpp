@@ -114,6 +114,16 @@ const PlantedDefects& network_defects() {
          n.now.ports[3].gids[2].index = 4;
        },
        finds("gid-index", "mlx5_3/1", W, "IPv4 at index 4")},
+      {"backup_in_a_bond",
+       [](Healthy& n) {
+         for (size_t i = 0; i < 2; ++i) n.now.topology.nics[i].bond = "bond0";
+         n.now.network.interfaces["bond0"] = interface(n, 0);
+         for (size_t i = 0; i < 2; ++i) interface(n, i).addresses.emplace();
+         for (Gid& gid : n.now.ports[0].gids) gid.netdev = "bond0";
+         n.now.ports[1].gids.clear();
+       },
+       {{"gid", "mlx5_0/1", W, "on bond0: mlx5_1/1 has none", "active-backup|uses the active member alone"},
+        {"gid", "mlx5_1/1", W, "mlx5_0/1 is the active member", "all RDMA connections end", "out of bond0"}}},
       {"switch_accepts_one_byte_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
        finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",
@@ -212,14 +222,6 @@ PlantedDefects healthy_networks() {
        [](Healthy& n) {
          n.now.ports[1].netdev = n.now.ports[1].gids[2].netdev = "ens0";
          n.now.ports[1].gids[2].gid = n.now.ports[0].gids[2].gid;
-       }},
-      {"backup_in_a_bond",
-       [](Healthy& n) {
-         for (size_t i = 0; i < 2; ++i) n.now.topology.nics[i].bond = "bond0";
-         n.now.network.interfaces["bond0"] = interface(n, 0);
-         for (size_t i = 0; i < 2; ++i) interface(n, i).addresses.emplace();
-         for (Gid& gid : n.now.ports[0].gids) gid.netdev = "bond0";
-         n.now.ports[1].gids.clear();
        }},
       {"two_versions_that_are_allowed",
        [](Healthy& n) {
