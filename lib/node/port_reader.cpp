@@ -181,6 +181,17 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
+// Whether RDMA netlink names the netdev of another port of the device: then a port without a name has none here. It may
+// be the E-Switch's port for a function (hw/mlx5/ib_rep.c of Linux 6.12), which is not on the function's netdev.
+bool names_other_netdev(const Context& context, const nldev::Device& device, const Port& port) {
+  const auto numbers = infiniband::ports(context.kernel.root, port.rdma);
+  return numbers && std::ranges::any_of(*numbers, [&](unsigned number) {
+           if (number == port.number) return false;
+           const auto other = nldev::port(*context.kernel.rdma, device.index, number);
+           return other && !other->netdev.empty();
+         });
+}
+
 using Members = std::vector<std::pair<std::string, pci::Location>>;
 
 // The netdevs of a bond and their functions, without members of another driver than the port's: these carry no RoCE.
@@ -290,12 +301,14 @@ void read_link(Context& context, Port& port) {
   // The netdev by RDMA netlink (for a bond's device its active member), else the netdev of the first GID (there the
   // bond), else soft-RoCE's own file, else the function's netdev. If netlink answers without a name, the netdev of
   // those two files is in another namespace: a container's eth0.
+  bool is_unnamed = false;
   port.netdev.clear();
   if (port.link_layer != LinkLayer::infiniband) {
     if (netlink) port.netdev = netlink->netdev;
     else port.netdev = root.line_of(folder + "/gid_attrs/ndevs/0");
     if (!netlink && port.netdev.empty()) port.netdev = root.line_of(infiniband::device_folder(port.rdma) + "/parent");
-    if (port.netdev.empty()) port.netdev = netdev_of_function(root, port);
+    is_unnamed = netlink && port.netdev.empty() && names_other_netdev(context, *device, port);
+    if (port.netdev.empty() && !is_unnamed) port.netdev = netdev_of_function(root, port);
   }
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
   // The port is a bond if its netdev is one, or if other members of the netdev's bond have no RDMA device of their own
@@ -310,6 +323,7 @@ void read_link(Context& context, Port& port) {
       }
   if (!port.bond.empty()) port.netdev = port.bond;
   read_link_role(context, port);
+  if (is_unnamed && port.switchdev && port.role == PortRole::switchdev_uplink) port.role = PortRole::representor;
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
   else if (mtu && port.link_layer == LinkLayer::ethernet) port.active_mtu = roce_mtu(*mtu);  // as the kernel does

@@ -603,6 +603,23 @@ TEST_F(ScanWithNetlink, ADriverThatNamesNoNetdevHasItsFunctions) {
   EXPECT_EQ(scan(kernel).ports.at(0).netdev, "eth0");
 }
 
+// The kernel names the netdevs of the device's other ports, so this one has none here: not that of its function. With
+// representors it is the E-Switch's port for a function (hw/mlx5/ib_rep.c).
+TEST_F(ScanWithNetlink, APortBesideThoseThatAreNamedHasNoNetdev) {
+  tree.file("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
+  rdma->devices[3].ports[2] = {1, 3, "", {}, 0};
+  ASSERT_EQ(scan(kernel).ports.size(), 2u);
+  EXPECT_EQ(scan(kernel).ports[0].netdev, "eth0");
+  EXPECT_EQ(scan(kernel).ports[1].netdev, "");
+  EXPECT_EQ(scan(kernel).ports[1].role, PortRole::netdev_elsewhere);
+  tree.folder("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/net/pf0vf0");
+  tree.file("sys/class/net/pf0vf0/phys_port_name", "pf0vf0\n");
+  const Node node = scan(kernel);
+  EXPECT_EQ(node.ports.at(0).role, PortRole::switchdev_uplink);
+  EXPECT_EQ(node.ports.at(1).netdev, "");
+  EXPECT_EQ(node.ports.at(1).role, PortRole::representor);
+}
+
 // RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID
 // table names that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not
 // (core/nldev.c, fill_port_info).
