@@ -923,6 +923,12 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                                    "none: " + active->id() + " is the active member of the bond and has them");
   const std::string why = why_without_gid(view, port);
   if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
+  if (port.gids.empty() && is_unread(port, kEswitchSubject))
+    return bad(Status::unknown, port.id(), "no GID at all, and the mode of the E-Switch is unknown", expected,
+               "In switchdev mode the uplink has no GIDs by design, and its virtual functions and subfunctions have "
+               "them. Here devlink did not answer, and there is no representor yet that would show the mode.",
+               "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
+                   port.netdev + " up, and configure an IP address: " + give_address);
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",

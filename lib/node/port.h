@@ -185,6 +185,9 @@ bool are_twins(const Port& a, const Port& b);
 // In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
 inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";
 
+// In Port::unread: whether the E-Switch of a port without any GID is in switchdev mode, which explains it.
+inline constexpr std::string_view kEswitchSubject = "mode of the E-Switch (devlink, CAP_NET_ADMIN)";
+
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);
 

@@ -271,6 +271,7 @@ void read_gids(const Context& context, Port& port) {
   if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
   else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
   else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+  if (has_unknown_mode(context, port)) port.unread.emplace_back(kEswitchSubject);
   for (Gid& gid : port.gids)
     gid.above = !gid.netdev.empty() && !port.netdev.empty() && gid.netdev != port.netdev &&
                 root.exists("sys/class/net/" + gid.netdev + "/lower_" + port.netdev);

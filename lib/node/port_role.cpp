@@ -51,22 +51,31 @@ bool has_no_guid(const Root& root, const Port& port) {
          root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
 }
 
+bool has_switch_id(const Root& root, const std::string& netdev) {
+  return !root.line_of(net_folder(netdev) + "/phys_switch_id").empty();
+}
+
+// nullopt: unknown.
+std::optional<bool> mode_by_devlink(const Context& context, const std::string& pci) {
+  Netlink* generic = context.kernel.generic.get();
+  if (generic == nullptr) return std::nullopt;
+  const auto family = ethtool::resolve(*generic, "devlink");
+  if (!family) return std::nullopt;
+  const auto answer = devlink::is_switchdev(*generic, family->id, {"pci", pci});
+  if (!answer) return std::nullopt;
+  return *answer;
+}
+
 // By its representors, which any user sees, else by devlink, which needs a privilege. phys_switch_id alone proves
 // nothing: mlx5 has it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
-bool is_in_switchdev_mode(Context& context, const Port& port) {
+bool is_in_switchdev_mode(const Context& context, const Port& port) {
   const Root& root = context.kernel.root;
   const auto netdevs = root.names_in(infiniband::device_folder(port.rdma) + "/device/net");
   for (const std::string& netdev : netdevs)
     if (is_representor(root, netdev)) return true;
-  const bool has_switch = std::ranges::any_of(netdevs, [&](const std::string& netdev) {
-    return !root.line_of(net_folder(netdev) + "/phys_switch_id").empty();
-  });
-  Netlink* generic = context.kernel.generic.get();
-  if (!has_switch || generic == nullptr) return false;
-  const auto family = ethtool::resolve(*generic, "devlink");
-  if (!family) return false;
-  const auto answer = devlink::is_switchdev(*generic, family->id, {"pci", port.pci});
-  return answer && *answer;
+  const bool has_switch =
+      std::ranges::any_of(netdevs, [&](const std::string& netdev) { return has_switch_id(root, netdev); });
+  return has_switch && mode_by_devlink(context, port.pci).value_or(false);
 }
 
 // The host's function of a DPU whose Arm cores own the E-Switch has a netdev without a switch: the kernel answers
@@ -78,6 +87,12 @@ bool is_of_a_dpu(const Root& root, const Port& port) {
 }
 
 }  // namespace
+
+bool has_unknown_mode(const Context& context, const Port& port) {
+  return port.role == PortRole::physical && is_active(port) && is_roce(port) && port.gids.empty() &&
+         !is_unread(port, "gids") && !port.netdev.empty() && !port.pci.empty() &&
+         has_switch_id(context.kernel.root, port.netdev) && !mode_by_devlink(context, port.pci);
+}
 
 bool is_representor(const Root& root, const std::string& netdev) {
   return root.line_of(net_folder(netdev) + "/phys_port_name").find("pf") != std::string::npos;

@@ -12,6 +12,11 @@ void read_device_role(const Context& context, const std::string& function, const
 // By the netdev and the E-Switch above it, when state, netdev and bond are known: fills role, switchdev, vf.
 void read_link_role(Context& context, Port& port);
 
+// Whether the port has a GID table without any GID although it is ACTIVE, and only the mode of its E-Switch, which
+// devlink did not answer, decides whether that is by design. In legacy mode the kernel adds a link-local GID for each
+// netdev (enum_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+bool has_unknown_mode(const Context& context, const Port& port);
+
 // The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
 // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
 bool is_representor(const Root& root, const std::string& netdev);

@@ -200,6 +200,24 @@ TEST_F(Switchdev, ASwitchIdAloneProvesNothing) {
   EXPECT_EQ(role("mlx5_0"), "physical");
 }
 
+// Before the first function is made there is no representor, and devlink requires a privilege. An ACTIVE port has a
+// link-local GID in legacy mode at least.
+TEST_F(Switchdev, WithoutAnyGidTheModeIsAskedFor) {
+  for (unsigned rail = 0; rail < 3; ++rail) {
+    const std::string number = std::to_string(rail), nic = "sys/devices/" + below(rail) + "0.0/";
+    tree.remove("sys/class/net/eth" + number).remove(nic + address(rail) + "/net/eth" + number);
+    tree.remove("sys/class/infiniband/mlx5_1" + number).remove("sys/class/net/ens" + number + "v0");
+    tree.remove("sys/bus/pci/devices/" + address(rail, 1)).remove(nic + address(rail, 1));
+  }
+  const std::string said = check("gid");
+  EXPECT_TRUE(has(said, "UNKNOWN gid mlx5_0..2")) << said;
+  EXPECT_TRUE(has(said, "devlink dev eswitch show pci/" + address(0))) << said;
+  EXPECT_FALSE(has(said, "CRITICAL")) << said;
+  gid("mlx5_0", kLinkLocal, 0, "RoCE v2", "ens0np0");
+  EXPECT_FALSE(has(check("gid"), "gid mlx5_0/1 In switchdev")) << "a GID proves the legacy mode";
+  EXPECT_TRUE(has(check("gid"), "UNKNOWN gid mlx5_1/1, mlx5_2/1")) << check("gid");
+}
+
 TEST_F(Switchdev, SubfunctionsAndRepresentors) {
   const std::string uplink = "sys/devices/" + below(0) + "0.0/" + address(0);
   tree.folder(uplink + "/mlx5_core.sf.4");
