@@ -149,7 +149,7 @@ constexpr SwitchCommands kSwitches[]{
 
 // The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
-  if (is_virtual(ctx.port)) return;
+  if (is_virtual(ctx.port) || is_audit_only(ctx.port)) return;  // the cable is another machine's, or the DPU's
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   const bool is_dead = is_down(ctx.port);  // without a link, only its state and its light count

@@ -269,6 +269,15 @@ std::string state_text(const Port& port) {
   return out;
 }
 
+// An InfiniBand function of four lanes, which only its VPD distinguishes from a NIC (is_nvlink_management()): with a
+// VPD that was read, it would have that role.
+bool may_manage_nvlink(const View& view, const Port& port) {
+  constexpr unsigned kMostLanes = 4;
+  const Nic* nic = nic_of(view, port);
+  return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
+         nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
+}
+
 // nullopt: the port is not ACTIVE.
 std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
@@ -280,7 +289,10 @@ std::optional<Finding> unknown_or_active(const Port& port) {
 }
 
 Finding port_state_finding(const View& view, const Port& port) {
-  if (auto finding = unknown_or_active(port)) return *finding;
+  if (auto finding = unknown_or_active(port)) {
+    if (finding->status == Status::ok && is_audit_only(port)) finding->observed += " (a DPU owns its settings)";
+    return *finding;
+  }
   const std::string expected = kUpState;
   std::string observed = state_text(port) + reason_text(port);
   if (const auto why = why_unused(view, port)) {
@@ -293,13 +305,23 @@ Finding port_state_finding(const View& view, const Port& port) {
                    ", and that of all equal ports " + std::string(to_text(*layer)) +
                    ": it gets no link with their switches.",
                fix_of_link_layer(port.pci, *layer));
+  if (is_audit_only(port))
+    return bad(Status::critical, port.id(), observed, expected,
+               "The port has no link. A DPU owns it: the Arm cores there have its cable, its module and its settings.",
+               "ip link set " + port.netdev +
+                   " up. On the Arm cores of the DPU: ip link show; ethtool p0; ethtool -m p0; devlink port show");
   const Advice advice = advice_for(port);
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
       port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
   const bool is_mild = may_be_unused || port.state == kActiveDefer;
+  Fix fix = fix_of(advice.fix, &port, port.id());
+  if (may_manage_nvlink(view, port))
+    fix.steps.insert(fix.steps.begin(),
+                     "Read its VPD as root: lspci -vv -s " + port.pci +
+                         ". With SW_MNG it manages the NVLink switches inside this machine and has no cable. Else: ");
   return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
-             fix_of(advice.fix, &port, port.id()));
+             std::move(fix));
 }
 
 // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
@@ -616,6 +638,11 @@ MaybeCause link_is_down(const PortContext& ctx) {
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   out.critical = fault->status == Status::critical;  // not of a member: the bond has another
   out.add(error_lines(ctx));
+  if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
+    out.culprit = Culprit::unknown;
+    out.next = fault->fix;
+    return out;
+  }
   if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
       usual_link_layer(ctx.view, ctx.port)) {
     out.culprit = Culprit::host;

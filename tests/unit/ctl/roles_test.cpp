@@ -500,6 +500,24 @@ TEST_F(Machine, FunctionsThatLeadToNoNetwork) {
   EXPECT_FALSE(has(nccl(), "mlx5_2")) << nccl();
 }
 
+// Only the VPD, which requires root, distinguishes a management function of four lanes from a NIC.
+TEST_F(Machine, AManagementFunctionMayHaveNoCable) {
+  for (unsigned rail = 0; rail < 3; ++rail) {
+    const std::string nic = function(rail, 0, "0x1021", true);
+    tree.file(nic + "/max_link_speed", "32.0 GT/s PCIe\n").file(nic + "/current_link_speed", "32.0 GT/s PCIe\n");
+    port("mlx5_" + std::to_string(rail), nic, true);
+    if (rail < 2) gpu(rail);
+    else tree.file(nic + "/max_link_width", "4\n").file(nic + "/current_link_width", "4\n");
+  }
+  state("mlx5_2", "1: DOWN", "2: Polling");
+  EXPECT_EQ(role("mlx5_2"), "physical");
+  const std::string said = run({"diagnose", "mlx5_2"});
+  EXPECT_TRUE(has(said, "SW_MNG") && has(said, "lspci -vv -s " + address(2))) << said;
+  EXPECT_FALSE(has(said, "mlx5_2/1 cable")) << said;
+  state("mlx5_1", "1: DOWN", "2: Polling");
+  EXPECT_FALSE(has(run({"diagnose", "mlx5_1"}), "SW_MNG"));
+}
+
 // The kernel answers EOPNOTSUPP: the Arm cores own the E-Switch.
 TEST_F(Machine, AHostsFunctionOfADpu) {
   const std::string nic = function(0, 0, "0xa2dc");
@@ -511,6 +529,15 @@ TEST_F(Machine, AHostsFunctionOfADpu) {
   const Port port = scanned(files).ports.at(0);
   EXPECT_EQ(port.role, PortRole::dpu_owned);
   EXPECT_TRUE(is_audit_only(port) && is_judged(port) && is_endpoint(port));
+  const auto state_of = [&] {
+    const Node node = scanned(files);
+    return run_rules({.now = node, .no_policy = {}}, std::vector<std::string>{"port-state"}).findings.at(0);
+  };
+  EXPECT_TRUE(has(state_of().observed, "a DPU owns its settings")) << state_of().observed;
+  state("mlx5_0", "1: DOWN", "2: Polling");
+  EXPECT_TRUE(has(state_of().meaning, "A DPU owns it")) << state_of().meaning;
+  for (const char* word : {"cable", "transceiver", "switch"})
+    EXPECT_FALSE(has(state_of().remedy, word)) << state_of().remedy;
 }
 
 // Two NICs, their netdevs in one bond that is not active-backup: both RDMA devices have the bond's GIDs.
