@@ -476,6 +476,7 @@ static std::vector<std::string> names_of(const Node& node, const std::string& su
 
 // Adds the cause of a rule that is also a check to the finding of the check: both are one finding.
 static void add_cause(Finding& check, Finding cause) {
+  if (check.meaning.empty()) check.meaning = std::move(cause.meaning);
   check.culprit = cause.culprit;
   check.certainty = cause.certainty;
   check.evidence = std::move(cause.evidence);

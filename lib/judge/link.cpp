@@ -550,7 +550,8 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
 
 void ask_port_state(const View& view, Findings& findings) {
   constexpr size_t kShown = 16;
-  std::vector<std::string> waiting;  // functions that are down and may be unused
+  std::vector<std::string> waiting;   // functions that are down and may be unused
+  std::vector<std::string> unjudged;  // functions that are ACTIVE, for a guest or a pod
   const FunctionCounts counts = count_functions(view.now);
   const std::vector<GpuPlanes> planes = planes_of_gpus(view);
   for (const Port& port : view.now.ports) {
@@ -564,6 +565,8 @@ void ask_port_state(const View& view, Findings& findings) {
     if (is_virtual(port)) {
       if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
       else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
+      if (is_endpoint(port) && is_active(port) && is_roce(port) && !serves_jobs(view.now, port))
+        unjudged.push_back(port.id());
       continue;
     }
     if (port.carrier) findings.push_back(member_state_finding(port));
@@ -576,6 +579,16 @@ void ask_port_state(const View& view, Findings& findings) {
       waiting.emplace_back("...");
     }
     findings.push_back(good("host", count + ", unused or waiting for a guest or pod: " + joined(waiting), "any state"));
+  }
+  if (!unjudged.empty()) {
+    std::string count = std::to_string(unjudged.size()) + " VFs or subfunctions are ACTIVE";
+    if (unjudged.size() == 1) count = "1 VF or subfunction is ACTIVE";
+    if (unjudged.size() > kShown) {
+      unjudged.resize(kShown);
+      unjudged.emplace_back("...");
+    }
+    findings.push_back(good(
+        "host", count + ", for a guest or pod: GIDs and MTU are not judged here: " + joined(unjudged), "any state"));
   }
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, "host", "-", "at least one RDMA device",

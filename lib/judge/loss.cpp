@@ -218,6 +218,7 @@ bool has_link_counters(const Signals& seen) {
   return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs;
 }
 std::string link_line(const PortContext& ctx) {
+  if (is_virtual(ctx.port)) return "the errors of the link are counted by its physical function alone";
   if (is_clean(ctx)) return "this port's link has no receive errors";
   return "the few errors of this port's link do not explain so many losses";
 }

@@ -106,12 +106,26 @@ std::string findings_text(const Report& report, const Output& output, bool brief
   return text;
 }
 
+// "RDMA is observable in part (mlx5_0/1: of 300 GB RDMA received, at most 10 % ...; 2 more ports); otherwise "; empty:
+// no port's is known to be.
+static std::string observable_text(const Report& report) {
+  std::string text;
+  size_t count = 0;
+  for (const Finding& finding : report.findings)
+    if (finding.id == "unseen-traffic" && limits_verdict(finding) && ++count == 1)
+      text = finding.subject + ": " + finding.observed;
+  if (count == 0) return {};
+  if (count > 1) text += "; " + counted(count - 1, "more port");
+  return "RDMA is observable in part (" + text + "); otherwise ";
+}
+
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief) {
   const Status verdict = worst(report);
   const std::string counts = counts_text(report, true);
   std::string headline;
   if (!hostname.empty()) headline = hostname + ": ";
+  if (verdict == Status::ok) headline += observable_text(report);  // before the word OK, which does not cover it
   headline +=
       colored(output, verdict, upper(to_text(verdict))) + ": " + std::to_string(report.findings.size()) + " checked";
   if (!counts.empty()) headline += ": " + counts;

@@ -6,6 +6,7 @@
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
+#include "judge/port_context.h"
 
 namespace fabric::ctl {
 namespace {
@@ -14,8 +15,8 @@ double seconds_of(const Samples& samples) {
   return std::chrono::duration<double>(samples.now.taken - samples.before->taken).count();
 }
 
-// `is_faultless`: no finding names one of the ports.
-std::string causes_text(const Report& causes, const Samples& samples, size_t ports, bool is_faultless,
+// `is_faultless`: no finding names one of the ports. `down`: the ports without a link that have no finding.
+std::string causes_text(const Report& causes, const Samples& samples, size_t ports, size_t down, bool is_faultless,
                         const Output& output) {
   if (!samples.before) return "The cause of symptoms requires two samples of the counters: set --interval.\n";
   if (ports == 0) return "No RDMA port was observed.\n";
@@ -25,6 +26,11 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   else std::snprintf(length, sizeof length, "%.0f s", seconds);
   const std::string window = std::string(" in a window of ") + length + ".\n";
   const std::string observed = counted(ports, "port");
+  if (is_faultless && down > 0) {
+    const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";
+    if (down >= ports) return unused + window;
+    return counted(ports - down, "port") + " without symptoms, and " + unused + window;
+  }
   if (is_faultless) return observed + " without symptoms" + window;
   if (causes.findings.empty()) return observed + " observed" + window;
   Table table({"PORT", "CULPRIT", "CERTAINTY", "RULE"});
@@ -96,8 +102,15 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
         causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
           return rank(finding.status) < rank(Status::unknown) && names_chosen_port(finding);
         });
-    output.text += causes_text(causes, samples, chosen.size(), is_faultless, output) + findings_text(others, output) +
-                   unseen_text(samples.now, output) + place_of_fixes(others, samples.now, options, output);
+    // What is observable comes before the verdict on it.
+    for (const Finding& each : others.findings)
+      if (is_faultless && limits_verdict(each) && names_chosen_port(each))
+        output.text += wrapped(each.subject + ": " + each.observed + ".", output.width, 2) + "\n";
+    const auto down =
+        static_cast<size_t>(std::ranges::count_if(chosen, [](const Port* port) { return is_down(*port); }));
+    output.text += causes_text(causes, samples, chosen.size(), down, is_faultless, output) +
+                   findings_text(others, output) + unseen_text(samples.now, output) +
+                   place_of_fixes(others, samples.now, options, output);
   }
   return static_cast<int>(verdict);
 }

@@ -590,6 +590,19 @@ TEST(CtlCheck, WhatIsNotJudgedIsSaidWithTheVerdict) {
   EXPECT_EQ(brief_text(report, worst(report)), "fabric OK: 1 acknowledged, 2 checks\n");
 }
 
+TEST(CtlCheck, TheObservableShareComesBeforeTheWordOk) {
+  Report report;
+  for (const char* port : {"mlx5_0/1", "mlx5_1/1"}) {
+    report.findings.push_back({"unseen-traffic", port, Status::ok, "at most 10 % is counted", "", "", ""});
+    report.findings.back().unjudged = true;
+  }
+  const std::string text = report_text(report, "gpu01", false, Output{});
+  EXPECT_TRUE(
+      text.starts_with("gpu01: RDMA is observable in part (mlx5_0/1: at most 10 % is counted; 1 more port); "
+                       "otherwise OK: 2 checked: 2 not judged\n"))
+      << text;
+}
+
 TEST(CtlCheck, NextCommandFollowsTheFirstFinding) {
   Node node;
   node.ports.resize(1);

@@ -290,6 +290,10 @@ TEST_F(InfinibandFunctions, AHostListsThoseThatAreDown) {
   EXPECT_FALSE(has(said, "WARNING")) << said;
   EXPECT_FALSE(has(said, "CRITICAL")) << said;
   EXPECT_TRUE(has(check("port-state", true), "2 VFs or subfunctions are DOWN")) << check("port-state", true);
+  EXPECT_TRUE(has(run({"status"}), "mlx5_10/1: unmanaged: InfiniBand, virtual function of " + address(0)))
+      << run({"status"});
+  const std::string all = run({"diagnose"});
+  EXPECT_TRUE(has(all, "2 ports without symptoms, and 2 DOWN")) << all;
 }
 
 TEST_F(InfinibandFunctions, ANamedOneIsNeverWithoutSymptoms) {
@@ -462,6 +466,7 @@ TEST_F(Guest, AHostWithoutAddressesGivesItsFunctionsAway) {
   EXPECT_FALSE(has(said, "CRITICAL")) << said;
   EXPECT_FALSE(has(said, "WARNING")) << said;
   EXPECT_TRUE(has(said, "jobs use its virtual functions")) << said;
+  EXPECT_TRUE(has(check("port-state", true), "2 VFs or subfunctions are ACTIVE, for a guest or pod"));
   routable_gid("mlx5_0", 1, "eth0");
   EXPECT_TRUE(has(check("gid"), "gid mlx5_1/1")) << "an equal NIC has one";
 }
@@ -473,6 +478,21 @@ TEST_F(Machine, PlanesOfAMultiportDevice) {
   tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
   EXPECT_EQ(scanned().ports.at(0).role, PortRole::plane);
   EXPECT_TRUE(is_judged(scanned().ports.at(0)));
+}
+
+TEST_F(Machine, TheCauseOfALostPlaneHasItsMeaning) {
+  const std::string nic = function(0, 0, "0x1023"), ports = "sys/class/infiniband/mlx5_0/ports/";
+  gpu(0);
+  for (unsigned number = 1; number <= 4; ++number) {
+    const std::string name = "eth0p" + std::to_string(number);
+    port("mlx5_0", nic, false, number);
+    netdev(name, nic);
+    routable_gid("mlx5_0", number, name);
+    tree.file(ports + std::to_string(number) + "/gid_attrs/ndevs/0", name + "\n");
+  }
+  tree.file(ports + "3/state", "1: DOWN\n").file(ports + "3/phys_state", "2: Polling\n");
+  const std::string said = run({"diagnose"});
+  EXPECT_TRUE(has(said, "mlx5_0/3 cable port-state The port receives no signal")) << said;
 }
 
 TEST_F(Machine, FunctionsThatLeadToNoNetwork) {

@@ -109,6 +109,16 @@ TEST(Diagnosis, NeitherAQuietMachineNorASingleReadingHasCauses) {
   EXPECT_TRUE(diagnose(node.view()).empty());
 }
 
+// Its physical function, on the host, counts the errors of the link.
+TEST(Diagnosis, AFunctionSeesNoErrorsOfALink) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) each->ports[0].role = PortRole::guest_function;
+  grow(node, Where::hw, "packet_seq_err", 500);
+  const std::string all = text(ask(node));
+  EXPECT_TRUE(has(all, "counted by its physical function alone")) << all;
+  EXPECT_FALSE(has(all, "no receive errors")) << all;
+}
+
 // Symptoms without the evidence that identifies the cause.
 TEST(Diagnosis, TooLittleEvidenceBlamesNobody) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
