@@ -141,7 +141,8 @@ std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
       "GPUs (DEVX: NVSHMEM IBGDA, NCCL GIN, DeepEP, MORI) are not counted.";
   if (seen->requests == 0 && has_no_queue_pairs(port))
     observed += "; processes have registered memory, and no queue pair that the kernel knows";
-  else meaning += " Sends, and READ responses of this host, are not counted as requests: they are counted if they fail.";
+  else
+    meaning += " Sends, and READ responses of this host, are not counted as requests: they are counted if they fail.";
   return unjudged(port.id(), observed, expected, meaning,
                   "Judge this traffic by the port: PFC, discards and bytes by priority (fabric-agentctl counters), and "
                   "by the errors in the job's log (fabric-agentctl explain --log FILE). From Linux 6.15 on, "
