@@ -103,7 +103,7 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
   is_tagged_ = has_vlan_ || !trusts_dscp(goal);
   now_ = lanes(now);
   goal_ = lanes(goal);
-  steps_ = {step(false), step(true)};
+  steps_ = {step(goal, false, false), step(goal, false, true), step(goal, true, false), step(goal, true, true)};
 }
 
 // Packets that PFC protects before or after count, and those that the host marks as RoCE.
@@ -174,10 +174,17 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
 
 // A step towards the policy, in which the old and the new priorities are protected. Traffic that the policy releases
 // stays on its priority, which joins the class and the buffer of the policy's lossless priority; `by_share`: which gets
-// half of that class's share, for drivers that do not let a priority change its class.
-Qos TrafficGuard::step(bool by_share) const {
+// half of that class's share, for drivers that do not let a priority change its class. `keeps_unused`: lossless
+// priorities without traffic stay lossless, too; they may be in the class of one that has traffic, but a NIC may have
+// only two lossless classes.
+Qos TrafficGuard::step(const Qos& goal, bool keeps_unused, bool by_share) const {
   Qos out = policy_;
-  const Qos& now = have_.values;
+  Qos now = have_.values;
+  PrioSet used;
+  for (const Lane& lane : now_)
+    if (lane.priority) used.bits = static_cast<uint8_t>(used.bits | 1U << *lane.priority);
+  if (keeps_unused || (!now.trust && !now.apptrust)) used.bits = 0xff;  // without trust, the traffic is unknown
+  if (now.pfc) now.pfc->bits &= used.bits;
   const auto join = [](std::optional<PrioSet>& to, const std::optional<PrioSet>& from) {
     if (to && from) to->bits |= from->bits;
   };
@@ -190,11 +197,16 @@ Qos TrafficGuard::step(bool by_share) const {
     for (const auto& [dscp, priority] : *now.dscp_map)
       if (dscp < kTags && (now_[dscp].guards & kPfc) != 0 && (goal_[dscp].guards & kPfc) == 0)
         (*out.dscp_map)[dscp] = priority;
-  const auto old = static_cast<uint8_t>(before.bits & ~wanted.bits);
-  if (old != 0 && wanted.bits != 0) {
-    const auto model = static_cast<size_t>(std::countr_zero(wanted.bits));
+  if (wanted.bits != 0) {
+    const auto guards = [this](const Qos& qos, size_t priority) {
+      return guards_of(qos, static_cast<uint8_t>(priority), least_);
+    };
+    auto model = static_cast<size_t>(std::countr_zero(wanted.bits));
+    for (size_t priority = model; priority < kPriorities && (guards(goal, model) & kShare) == 0; ++priority)
+      if ((guards(goal, priority) & kShare) != 0) model = priority;
     for (size_t priority = 0; priority < kPriorities; ++priority) {
-      if (!PrioSet{old}.has(priority)) continue;
+      if (!before.has(priority) || priority == model || !is_lost(guards(now, priority), guards(goal, priority)))
+        continue;
       if (out.prio2buffer) (*out.prio2buffer)[priority] = (*out.prio2buffer)[model];
       if (!out.ets) continue;
       Ets& ets = *out.ets;
@@ -224,7 +236,8 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
   if (!moves(id)) return std::nullopt;
   Qos alone = after(id, want_);
   for (const Setting& other : kSettings)
-    if (other.id != id && other.traffic == TrafficPart::protects) copy_value(other, have_.values, alone);
+    if (other.id != id && other.traffic == TrafficPart::protects && has_key(keys_, other.id) && has_value(other, want_))
+      copy_value(other, have_.values, alone);
   if (!may_follow(id, lanes(alone))) return std::nullopt;
   return want_;
 }

@@ -208,6 +208,7 @@ TEST_P(Traffic, IsNeverLeftWithLessProtection) {
       for (unsigned n = 2; n <= free.questions; ++n) all.push_back({.busy_from = n});
       for (const Setting& setting : kSettings)
         if (has_value(setting, to.want) && setting.traffic != TrafficPart::none) all.push_back({.held = setting.id});
+      expect_protected(personality, from, to, {}, end);
       for (const Hindrance& hindrance : all) {
         if (random() % every != 0) continue;
         expect_protected(personality, from, to, hindrance, end);
