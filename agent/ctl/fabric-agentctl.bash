@@ -5,7 +5,7 @@ _fabric_agentctl() {
   if [[ ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--log|-L)$ ]]; then
     return  # files
   elif ((COMP_CWORD == 1)); then
-    candidates=$(fabric-agentctl help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\).*/\1/p')
+    candidates=$(fabric-agentctl help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p')
   elif [[ $word == -* ]]; then
     candidates=$(fabric-agentctl help "${COMP_WORDS[1]}" 2>/dev/null | grep -o -- '--[a-z-]*')
   elif [[ ${COMP_WORDS[1]} == ack || ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--only|-o)$ ]]; then  # checks, not the rules of diagnose

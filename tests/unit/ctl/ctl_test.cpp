@@ -207,7 +207,7 @@ TEST(CtlDocs, CompletionFindsWhatItAsksFor) {
   ASSERT_TRUE(list.starts_with("ID ")) << list;
   for (const Rule& check : test::checks()) EXPECT_TRUE(has(list, "\n" + std::string(check.id) + " ")) << check.id;
   const std::string usage = ran({"help"}).text;
-  const size_t first = usage.find("\nVerbs:\n"), last = usage.find("\n\n", first);
+  const size_t first = usage.find("\nCommands:\n"), last = usage.find("\n\n", first);
   for (const Verb& verb : verbs()) {
     const size_t at = usage.find("\n  " + std::string(verb.name) + " ", first);
     EXPECT_LT(at, last) << verb.name;
