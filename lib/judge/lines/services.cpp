@@ -77,9 +77,9 @@ constexpr LineMessage kRows[] = {
     {"vfs-off",
      host,
      "SRIOV is disabled [|SR-IOV is disabled on|SRIOV is not enabled|SR-IOV is not enabled",
-     {"The interface or device has no virtual functions: none were made (sriov_numvfs is 0), or SR-IOV is off in the "
-      "NIC's firmware (mlxconfig: SRIOV_EN, NUM_OF_VFS), in the BIOS, or by an option of the driver. Without one the "
-      "container or machine gets no network of it. Write the number to sriov_numvfs; ",
+     {"The interface or device has no virtual functions: none were made (sriov_numvfs is 0), or SR-IOV is off: in the "
+      "firmware of the NIC (mlxconfig: SRIOV_EN, NUM_OF_VFS) or of the machine, or by an option of the driver. Without "
+      "one the container or machine gets no network of it. Write the number to sriov_numvfs; ",
       {Work::in_machine, "change the firmware or BIOS setting, then reboot."}},
      "grep . /sys/class/net/*/device/sriov_*vfs; journalctl -k -g SR-IOV",
      "docker-sriov-plugin driver/sriov.go"},
