@@ -273,10 +273,10 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
     results_.replace(id, {});
     return {};
   }
+  auto locked = lock(now);  // before the question: another program may have written a member
+  if (!locked) return locked.error();
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
-  auto locked = lock(now);
-  if (!locked) return locked.error();
   const Qos before = entry.port.qos;
   const qos::Terms terms{.in_use = environment_.in_use,
                          .disruptive = policy_.disruptive,

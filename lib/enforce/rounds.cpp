@@ -75,7 +75,7 @@ Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
 void Turns::note_others(const std::vector<Port>& ports, Instant now) {
   unsettled_.load();
   for (const Port& port : ports) {
-    if (!port.is_member() || has_carrier(kernel_, port)) continue;
+    if (!port.is_member()) continue;
     if (const auto restart = unsettled_.restart_of(port)) restarted(port, std::min(*restart, now));
   }
 }

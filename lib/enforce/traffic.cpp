@@ -183,7 +183,9 @@ Qos TrafficGuard::step(const Qos& goal, bool keeps_unused, bool by_share) const 
   PrioSet used;
   for (const Lane& lane : now_)
     if (lane.priority) used.bits = static_cast<uint8_t>(used.bits | 1U << *lane.priority);
-  if (keeps_unused || (!now.trust && !now.apptrust)) used.bits = 0xff;  // without trust, the traffic is unknown
+  // Without trust, the traffic is unknown; with two selectors, a tag counts for packets of an unmapped DSCP.
+  const bool is_unknown = (!now.trust && !now.apptrust) || (now.apptrust && now.apptrust->selectors.size() > 1);
+  if (keeps_unused || is_unknown) used.bits = 0xff;
   if (now.pfc) now.pfc->bits &= used.bits;
   const auto join = [](std::optional<PrioSet>& to, const std::optional<PrioSet>& from) {
     if (to && from) to->bits |= from->bits;

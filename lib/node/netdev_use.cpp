@@ -93,8 +93,8 @@ Result<Network> read_network(Kernel& kernel, const Port& port, Routes routes) {
   const auto addresses = rtnl::addresses(route);
   if (!addresses) return addresses.error();
   auto rules = rtnl::rules(route);
-  if (!rules) return rules.error();
-  Network network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(*rules)};
+  if (!rules && rules.error().code != EOPNOTSUPP) return rules.error();  // a kernel may have no rules
+  Network network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
   std::vector<std::string> names = netdevs_of_functions(kernel.root, port.pci);
   names.push_back(port.netdev);
   for (const rtnl::Link& link : network.links)

@@ -10,10 +10,11 @@ namespace fabric::qos {
 namespace {
 
 // The settings that one message each of dcbnl, ethtool and rtnetlink brings. Every reading is saved as an original to
-// restore, so rarely used settings are not among them.
-constexpr SettingId kAlwaysRead[]{SettingId::dcbx, SettingId::fw_lldp, SettingId::pause,
-                                  SettingId::mtu,  SettingId::trust,   SettingId::dscp_map,
-                                  SettingId::ets,  SettingId::pfc,     SettingId::cable_length};
+// restore, so rarely used settings are not among them. (roce_prio is in the APP table: without it, the priority of
+// RoCE's packets would be unknown.)
+constexpr SettingId kAlwaysRead[]{SettingId::dcbx,      SettingId::fw_lldp,     SettingId::pause, SettingId::mtu,
+                                  SettingId::trust,     SettingId::dscp_map,    SettingId::ets,   SettingId::pfc,
+                                  SettingId::roce_prio, SettingId::cable_length};
 
 // ENODEV: the name of the port's netdev leads to another device, or to none.
 Result<void> check_device(Kernel& kernel, const Port& port) {

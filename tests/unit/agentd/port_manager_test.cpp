@@ -1579,13 +1579,19 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   reconcile_all();
   EXPECT_TRUE(second.carrier) << "the link of the other member is not back";
   EXPECT_TRUE(manager_->waits_for_member(b));
+  // The real clock, which watch_confirm() and the records of the other program have.
+  const auto pause = [&] {
+    std::this_thread::sleep_for(qos::kMemberPause + std::chrono::milliseconds(50));
+    now_ = std::chrono::steady_clock::now();
+  };
   first.link_up();
-  now_ += seconds(2);
+  pause();
   look(b);
   EXPECT_EQ(second.pfc.pfc_en, 1 << 3);
   second.link_up();
+  pause();
 
-  manager_.emplace(environment, policy);  // watch_confirm() has the real clock
+  manager_.emplace(environment, policy);
   manager_->rescan();
   confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), seconds(3'600), policy,
                                           confirm::digest(wanted_config(policy)));
@@ -1597,8 +1603,8 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   EXPECT_EQ(first.pfc.pfc_en, 1 << 4);
   EXPECT_FALSE(first.carrier);
   EXPECT_TRUE(second.carrier);
-  std::this_thread::sleep_for(qos::kMemberPause + std::chrono::milliseconds(50));
   first.link_up();
+  pause();
   manager_->watch_confirm();
   EXPECT_EQ(second.pfc.pfc_en, 1 << 4);
 }

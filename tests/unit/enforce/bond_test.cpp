@@ -437,6 +437,9 @@ TEST_F(RoceLag, AnotherProgramsWriteIsAwaitedFromItsTimeOn) {
   EXPECT_FALSE(waits(std::nullopt));
   EXPECT_TRUE(waits(now - qos::kMemberPatience / 2));
   EXPECT_FALSE(waits(now - qos::kMemberPatience * 2));
+  eth0.carrier = true;  // the driver may report the loss late
+  EXPECT_TRUE(waits(now - qos::kMemberPause / 2));
+  EXPECT_FALSE(waits(now - qos::kMemberPause * 2));
 }
 
 // Packets of a VLAN above the bond have a tag on the members' links.

@@ -218,6 +218,24 @@ TEST_P(Traffic, IsNeverLeftWithLessProtection) {
     }
 }
 
+// bnxt: the APP entry of RoCE v2 names the priority of RoCE's packets. A policy that does not set it releases that
+// priority last, too.
+TEST(TrafficOfBnxt, ThePriorityOfTheAppEntryIsReleasedLast) {
+  FileBed bed{Personality::bnxt};
+  RocePolicy from = roce("26 to 4, RoCE on 5", Personality::bnxt, 26, 4, 0x30);
+  from.want.roce_prio = 5;
+  bed.settle_to(from.want);
+  bed.settle_to(from.want);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x30);
+  bool is_moved = false;
+  bed.nic.after_change = [&](const auto&) {
+    is_moved = is_moved || priority_on(bed.nic, 26) == 3U;
+    if (!is_moved) EXPECT_TRUE((bed.nic.pfc.pfc_en & 0x20) != 0) << bed.nic.log.back();
+  };
+  const Changes changes = bed.settle_to(roce("26 to 3", Personality::bnxt, 26, 3, 0x08).want);
+  EXPECT_TRUE(is_moved) << text(changes);
+}
+
 // RoCE moves from priority 3 to 4 while a job runs.
 class Move : public testing::TestWithParam<Personality> {
  protected:
