@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments, and the words of
-// FABRIC_TEST_FILES, are names of files without "_test.cpp": only their cases run.
+// main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments are names of files
+// without "_test.cpp": only their cases run. The words of FABRIC_TEST_FILES are such names after the name of the
+// program
+// ("judge/check"); other programs run all of their cases.
 #include <pthread.h>
 
 #include "support/test.h"
@@ -46,19 +48,23 @@ void await_other_threads() {
   while (threads() > 1 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
 }
 
-// Takes the cases of other files out of GoogleTest's filter.
-void run_only(const std::set<std::string>& files) {
+// Takes the cases of other files out of GoogleTest's filter. False: the files have no case.
+bool run_only(const std::set<std::string>& files) {
   std::string filter = testing::GTEST_FLAG(filter);
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  bool found = false;
   for (int i = 0; i < all.total_test_suite_count(); ++i)
     for (int j = 0; j < all.GetTestSuite(i)->total_test_count(); ++j) {
       const testing::TestInfo& test = *all.GetTestSuite(i)->GetTestInfo(j);
       const std::string name = std::filesystem::path(test.file()).stem();
-      if (files.contains(name.substr(0, name.rfind("_test")))) continue;
+      const bool is_chosen = files.contains(name.substr(0, name.rfind("_test")));
+      found = found || is_chosen;
+      if (is_chosen) continue;
       filter += filter.find('-') == std::string::npos ? "-" : ":";
       filter += std::string(test.test_suite_name()) + "." + test.name();
     }
   testing::GTEST_FLAG(filter) = filter;
+  return found;
 }
 
 }  // namespace
@@ -68,10 +74,16 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   std::set<std::string> files(argv + 1, argv + argc);
   if (const char* more = std::getenv("FABRIC_TEST_FILES")) {
+    std::string program = std::filesystem::path(argv[0]).filename();
+    program = program.substr(0, program.rfind("_test")) + "/";
     std::istringstream words(more);
-    files.insert(std::istream_iterator<std::string>(words), {});
+    for (std::string word; words >> word;)
+      if (word.starts_with(program)) files.insert(word.substr(program.size()));
   }
-  if (!files.empty()) run_only(files);
+  if (!files.empty() && !run_only(files)) {
+    std::fprintf(stderr, "no test case is in a file of these names\n");
+    return 2;
+  }
   const int status = RUN_ALL_TESTS();
   await_other_threads();
   return status;
