@@ -28,6 +28,9 @@ TEST(Contributing, EachTestThatItRunsExists) {
     if (entry.is_directory()) names.insert("unit/" + stem);
     else names.insert(stem.substr(0, stem.rfind("_test")));
   }
+  for (const auto& entry : fs::directory_iterator(FABRIC_SOURCE_DIR "/tests/faults"))
+    if (const std::string stem = entry.path().stem(); stem.ends_with("_test"))
+      names.insert("unit/faults/" + stem.substr(0, stem.rfind("_test")));
   for (const auto& entry : fs::directory_iterator(FABRIC_SOURCE_DIR "/tests/vm/scenarios"))
     names.insert("vm/" + entry.path().stem().string());
   const std::string page = test::of_source("CONTRIBUTING.md");
