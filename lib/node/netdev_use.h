@@ -28,7 +28,7 @@ struct NetdevUse {
 // - forwarding: containers or guests may send packets over the port although no device of theirs is above it. Calico,
 //   Cilium and the VPC CNIs route the packets of a veth instead of bridging them. Nothing shows their sessions to the
 //   host, so this is decided by what the host would forward.
-// What cannot be read counts as a user.
+// A failure to read counts as a user.
 //
 // The conditions for forwarding, all of which must be the case:
 // - IP forwarding is on for the interface that the route leaves by, because the answers arrive there

@@ -102,7 +102,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
         causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
           return rank(finding.status) < rank(Status::unknown) && names_chosen_port(finding);
         });
-    // What is observable comes before the verdict on it.
+    // The observable share comes before the verdict.
     for (const Finding& each : others.findings)
       if (is_faultless && limits_verdict(each) && names_chosen_port(each))
         output.text += wrapped(each.subject + ": " + each.observed + ".", output.width, 2) + "\n";

@@ -368,7 +368,7 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
   EXPECT_EQ(codes_text("XidCriticalError: Xid=69 on Device=GPU-1"), "Xid 69: exception of the graphics engine class\n");
 }
 
-// Faults that one rule explained before, told apart by the words.
+// Faults that the words distinguish, and that had one rule before.
 TEST(LogLines, TheWordsOfALineTellItsFault) {
   for (const auto& [line, id, cause] : {
            std::tuple("(o2iblnd_cb.c:2719:kiblnd_rejected()) 10.0.0.5@o2ib rejected: o2iblnd no resources",
