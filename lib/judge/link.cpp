@@ -571,25 +571,18 @@ void ask_port_state(const View& view, Findings& findings) {
     }
     if (port.carrier) findings.push_back(member_state_finding(port));
   }
-  if (!waiting.empty()) {
-    std::string count = std::to_string(waiting.size()) + " VFs or subfunctions are DOWN";
-    if (waiting.size() == 1) count = "1 VF or subfunction is DOWN";
-    if (waiting.size() > kShown) {
-      waiting.resize(kShown);
-      waiting.emplace_back("...");
+  const auto list = [&](std::vector<std::string> functions, const char* state) {
+    if (functions.empty()) return;
+    std::string count = std::to_string(functions.size()) + " VFs or subfunctions are ";
+    if (functions.size() == 1) count = "1 VF or subfunction is ";
+    if (functions.size() > kShown) {
+      functions.resize(kShown);
+      functions.emplace_back("...");
     }
-    findings.push_back(good("host", count + ", unused or waiting for a guest or pod: " + joined(waiting), "any state"));
-  }
-  if (!unjudged.empty()) {
-    std::string count = std::to_string(unjudged.size()) + " VFs or subfunctions are ACTIVE";
-    if (unjudged.size() == 1) count = "1 VF or subfunction is ACTIVE";
-    if (unjudged.size() > kShown) {
-      unjudged.resize(kShown);
-      unjudged.emplace_back("...");
-    }
-    findings.push_back(good(
-        "host", count + ", for a guest or pod: GIDs and MTU are not judged here: " + joined(unjudged), "any state"));
-  }
+    findings.push_back(good("host", count + state + joined(functions), "any state"));
+  };
+  list(std::move(waiting), "DOWN, unused or waiting for a guest or pod: ");
+  list(std::move(unjudged), "ACTIVE, for a guest or pod: GIDs and MTU are not judged here: ");
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, "host", "-", "at least one RDMA device",
                            "RDMA devices could not be listed: " + view.now.rdma_unread + ".",

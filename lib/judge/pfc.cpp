@@ -187,7 +187,8 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
   RdmaOfFunctions out;
   for (const Port* function : functions_of(view.now, port)) {
     const Signals* seen = signals_of_port(view, *function);
-    const Rise bytes = seen == nullptr ? Rise() : way == Direction::tx ? seen->tx_bytes : seen->rx_bytes;
+    Rise bytes;
+    if (seen != nullptr) bytes = way == Direction::tx ? seen->tx_bytes : seen->rx_bytes;
     out.unseen = out.unseen || !bytes;
     out.bytes += rise(bytes);
     if (rose(bytes)) append_item(out.names, function->id());

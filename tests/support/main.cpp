@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments are names of files
-// without "_test.cpp": only their cases run. The words of FABRIC_TEST_FILES are such names after the name of the
-// program
-// ("judge/check"); other programs run all of their cases.
+// without "_test.cpp": only their cases run. FABRIC_TEST_FILES has such names after that of their program:
+// "judge/check". A program that it does not name runs all of its cases.
 #include <pthread.h>
 
 #include "support/test.h"
