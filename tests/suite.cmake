@@ -60,8 +60,11 @@ set(_etc ${PROJECT_SOURCE_DIR}/etc/prometheus)
 file(GLOB _rules CONFIGURE_DEPENDS ${_etc}/*.rules.yml)
 suite_test(lint/rules COMMAND ${_tools}/promtool check rules ${_rules})
 # With larger steps of its garbage collector promtool takes two thirds of the time.
-suite_test(lint/rules-answers ENVIRONMENT GOGC=800 COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml
-  tests/prometheus_places.yml tests/prometheus_policy.yml tests/prometheus_compat.yml)
+file(GLOB _answers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/prometheus_*.yml)
+foreach(_file ${_answers})
+  string(REGEX REPLACE "prometheus_(.*).yml" "\\1" _name ${_file})
+  suite_test(lint/answers-${_name} ENVIRONMENT GOGC=800 COMMAND ${_tools}/promtool test rules tests/${_file})
+endforeach()
 suite_test(lint/routes COMMAND ${_tools}/amtool check-config ${_etc}/alertmanager.yml)
 file(GLOB _examples CONFIGURE_DEPENDS RELATIVE ${_etc} ${_etc}/*.example.yml)
 list(REMOVE_ITEM _examples targets.example.yml)

@@ -103,7 +103,11 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
   is_tagged_ = has_vlan_ || !trusts_dscp(goal);
   now_ = lanes(now);
   goal_ = lanes(goal);
-  steps_ = {step(goal, false, false), step(goal, false, true), step(goal, true, false), step(goal, true, true)};
+  PrioSet all{0xff}, one;
+  if (now.pfc && goal.pfc) one.bits = static_cast<uint8_t>(goal.pfc->bits & ~now.pfc->bits);
+  one.bits = static_cast<uint8_t>(one.bits & -one.bits);
+  steps_ = {step(goal, all, false, false), step(goal, all, false, true), step(goal, all, true, false),
+            step(goal, all, true, true), step(goal, one, true, false)};
 }
 
 // Packets that PFC protects before or after count, and those that the host marks as RoCE.
@@ -176,8 +180,9 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
 // stays on its priority, which joins the class and the buffer of the policy's lossless priority; `by_share`: which gets
 // half of that class's share, for drivers that do not let a priority change its class. `keeps_unused`: lossless
 // priorities without traffic stay lossless, too; they may be in the class of one that has traffic, but a NIC may have
-// only two lossless classes.
-Qos TrafficGuard::step(const Qos& goal, bool keeps_unused, bool by_share) const {
+// only two lossless classes. `added`: the priorities that become lossless; one at a time, with the others in the class
+// that they have, if all of them and the present ones are in more classes than that.
+Qos TrafficGuard::step(const Qos& goal, PrioSet added, bool keeps_unused, bool by_share) const {
   Qos out = policy_;
   Qos now = have_.values;
   PrioSet used;
@@ -191,6 +196,7 @@ Qos TrafficGuard::step(const Qos& goal, bool keeps_unused, bool by_share) const 
     if (to && from) to->bits |= from->bits;
   };
   const PrioSet before = now.pfc.value_or(PrioSet{}), wanted = want_.pfc.value_or(before);
+  if (out.pfc) out.pfc->bits &= added.bits;
   join(out.pfc, now.pfc);
   join(out.ecn_rp, now.ecn_rp);
   join(out.ecn_np, now.ecn_np);
@@ -207,6 +213,8 @@ Qos TrafficGuard::step(const Qos& goal, bool keeps_unused, bool by_share) const 
     for (size_t priority = model; priority < kPriorities && (guards(goal, model) & kShare) == 0; ++priority)
       if ((guards(goal, priority) & kShare) != 0) model = priority;
     for (size_t priority = 0; priority < kPriorities; ++priority) {
+      const bool waits = wanted.has(priority) && !before.has(priority) && added.bits != 0xff;
+      if (waits && out.ets && now.ets) out.ets->prio_tc[priority] = now.ets->prio_tc[priority];
       if (!before.has(priority) || priority == model || !is_lost(guards(now, priority), guards(goal, priority)))
         continue;
       if (out.prio2buffer) (*out.prio2buffer)[priority] = (*out.prio2buffer)[model];
@@ -231,7 +239,7 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
   const Setting& setting = setting_of(id);
   for (const Qos& step : steps_)
     if (has_value(setting, step) && !same_value(setting, step, have_.values) &&
-        why_not(driver_, setting, step, have_, {}).empty() && may_follow(id, lanes(after(id, step))))
+        why_not(driver_, setting, after(id, step), have_, {}).empty() && may_follow(id, lanes(after(id, step))))
       return step;
   // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The
   // port is idle, because the traffic moves.

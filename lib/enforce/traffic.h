@@ -61,7 +61,7 @@ class TrafficGuard {
   // Whether a counted lane has protection in `next` that it lacks now.
   [[nodiscard]] bool adds(const Lanes& next) const;
   [[nodiscard]] bool may_follow(SettingId id, const Lanes& next) const;
-  [[nodiscard]] Qos step(const Qos& goal, bool keeps_unused, bool by_share) const;
+  [[nodiscard]] Qos step(const Qos& goal, PrioSet added, bool keeps_unused, bool by_share) const;
 
   const Driver& driver_;
   const Qos& policy_;
@@ -71,7 +71,7 @@ class TrafficGuard {
   Qos want_{};
   Keys differing_{};
   Lanes now_{}, goal_{};
-  std::array<Qos, 4> steps_{};
+  std::array<Qos, 5> steps_{};
   uint64_t least_ = 0;      // bytes of a buffer with headroom
   bool is_tagged_ = false;  // VLAN tags count
 };

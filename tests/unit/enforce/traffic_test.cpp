@@ -88,7 +88,13 @@ std::vector<RocePolicy> policies(Personality personality) {
       roce("26 to 5, buffers", personality, 26, 5, 0x20, true),
       roce("34 to 2, buffers", personality, 34, 2, 0x04, true),
       roce("26 to 3 without PFC", personality, 26, 3, 0),
+      roce("26 to 4, PFC on 4 and 5", personality, 26, 4, 0x30),
   };
+  Qos& identity = out.emplace_back(roce("26 to 3, eight classes", personality, 26, 3, 0x08)).want;
+  identity.ets->prio_tc = kIdentity;
+  identity.ets->bw = {50, 0, 0, 50};
+  identity.ets->tsa[1] = Tsa::strict;
+  identity.ets->tsa[3] = Tsa::ets;
   // RoCE and its CNPs change places.
   Qos& swapped = out.emplace_back(roce("26 to 6, 48 to 3", personality, 26, 6, 0x40)).want;
   swapped.dscp_map = DscpMap{{26, 6}, {48, 3}};
