@@ -603,10 +603,14 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
   if (mode == 0) return good(kHostSubject, "0 (off)", "0");
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
     return good(kHostSubject, std::to_string(mode) + " (memory tiering only)", "0");
-  return bad(
-      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
+  std::string meaning =
       "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
-      "to a NUMA node only pay for the page faults, which delay GPU work.",
+      "to a NUMA node only pay for the page faults, which delay GPU work.";
+  // RCCL issue 1377: by the BIOS name "Hyper-V UEFI Release".
+  if (view.now.topology.hypervisor == "Hyper-V" && view.now.platform.gpudirect.amdgpu)
+    meaning += " On Hyper-V, RCCL also turns GPUDirect RDMA off if NCCL_IB_PCI_RELAXED_ORDERING is 0.";
+  return bad(
+      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0", std::move(meaning),
       "sysctl -w kernel.numa_balancing=0; persistent: \"kernel.numa_balancing\" = 0 in [sysctl] of fabric-agent.toml");
 }
 

@@ -265,9 +265,14 @@ Node as_recorded(const View& view) {
       function->kernel_driver = part->driver;
   }
   for (Nic& nic : out.topology.nics) restore_link(nic);
-  for (Port& port : out.ports)
-    if (const InventoryPart* part = record_of(port.pci))
-      if (const double* rate = find_in(part->rates, std::to_string(port.number))) port.rate = *rate;
+  for (Port& port : out.ports) {
+    const InventoryPart* part = record_of(port.pci);
+    if (part == nullptr) continue;
+    // Without a recorded rate nothing was accepted about it.
+    const double* rate = find_in(part->rates, std::to_string(port.number));
+    if (rate != nullptr) port.rate = *rate;
+    else port.rate.reset();
+  }
   return out;
 }
 

@@ -21,6 +21,11 @@ RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4
 GEN5 = ('32.0 GT/s PCIe', '16')
 
 
+def attribute(kind, value):
+    """A netlink attribute."""
+    return struct.pack('<HH', 4 + len(value), kind) + value + b'\0' * (-len(value) % 4)
+
+
 class Tree:
     def __init__(self, top, release='6.8.0-60-generic'):
         self.top, self.index, self.answers, self.acs = top, 1, [], {}
@@ -139,23 +144,35 @@ class Tree:
         for sample, values in (('before', before), ('now', now)):
             self.answers.append('\n'.join([f'statistics {sample} {netdev}', *(f'= {name}={value}' for name, value in values.items())]))
 
-    def counters(self, port, before, now):
+    def counters(self, port, before, now, folder='hw_counters'):
         """Values of a folder of counters in both samples."""
+        by_class = f'sys/class/infiniband/{port.split("/")[-3]}/ports/1/{folder}'
         for sample, values in (('before', before), ('now', now)):
-            self.answers += [f'read {sample} {port}/hw_counters/{name}\n= {value}%0A' for name, value in values.items()]
+            self.answers += [f'read {sample} {by_class}/{name}\n= {value}%0a' for name, value in values.items()]
         for name, value in now.items():
-            self.file(f'{port}/hw_counters/{name}', value)
+            self.file(f'{port}/{folder}/{name}', value)
+
+    def link_state(self, netdev):
+        """The answer to RTM_GETLINK by name and by index, as the files of the netdev say."""
+        folder = f'{self.top}/sys/class/net/{netdev}'
+        value = {name: open(f'{folder}/{name}', encoding='ascii').read().strip() for name in ('ifindex', 'mtu', 'carrier')}
+        name = attribute(3, netdev.encode() + b'\0')
+        by_name = struct.pack('<BxHiII', 0, 0, 0, 0, 0) + name
+        by_index = struct.pack('<BxHiII', 0, 0, int(value['ifindex']), 0, 0)
+        reply = struct.pack('<BxHiII', 0, 1, int(value['ifindex']), 0x11043, 0) + name
+        reply += attribute(4, struct.pack('<I', int(value['mtu']))) + attribute(33, bytes([int(value['carrier'])]))
+        for question in by_name, by_index:
+            self.answers.append(f'route now {(struct.pack("<HH", 18, 0) + question).hex()}\n= {(struct.pack("<H", 16) + reply).hex()}')
 
     def dcb(self, netdev, pfc, dscps, dcbx=0x1 | 0x8):
         """The answer to RTM_GETDCB: PFC of these priorities, and a DSCP table. dcbx: by the host, IEEE."""
-        def attribute(kind, value):
-            return struct.pack('<HH', 4 + len(value), kind) + value + b'\0' * (-len(value) % 4)
+        self.link_state(netdev)
         header = struct.pack('<BBH', 0, 21, 0)  # struct dcbmsg, DCB_CMD_IEEE_GET
         name = attribute(1, netdev.encode() + b'\0')
         mask = sum(1 << priority for priority in pfc)
         state = attribute(2, struct.pack('<BBBxHxx16Q', 8, mask, 0, 0, *[0] * 16))  # struct ieee_pfc
         table = b''.join(attribute(1, struct.pack('<BBH', 5, priority, dscp)) for dscp, priority in dscps.items())
-        ets = attribute(1, struct.pack('<59B', *[0, 8, 0], *[100] + [0] * 7, *[100] + [0] * 7, *[2] * 8, *range(8), *[0] * 24))
+        ets = attribute(1, struct.pack('<59B', *[0, 8, 0], *[50, 50] + [0] * 6, *[50, 50] + [0] * 6, *[2] * 8, *[0, 0, 0, 1, 0, 0, 0, 0], *[0] * 24))  # struct ieee_ets
         reply = header + name + attribute(13, ets + state + attribute(3, table)) + attribute(14, bytes([dcbx]))
         question = struct.pack('<HH', 78, 0) + header + name
         self.answers.append(f'route now {question.hex()}\n= {(struct.pack("<H", 78) + reply).hex()}')
@@ -168,6 +185,7 @@ class Tree:
             self.file('fabric-agent/answers.txt', '\n'.join(['fabric-agent capture 1', *self.answers, 'end']))
 
 
+DSCPS = {dscp: dscp // 8 for dscp in range(64)}
 POLICY = '''mode = "audit"
 traffic = { dscp = 26, priority = 3 }
 [[port]]
@@ -207,6 +225,7 @@ def bluefield_dpu_mode(tree):
         tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{n}', f'ens{n}np0', n, 'bluefield', phys_port_name='p0')
         # EOPNOTSUPP: the E-Switch is not this function's
         tree.refuse(f'sys/class/net/ens{n}np0/phys_switch_id', 95)
+        tree.dcb(f'ens{n}np0', [], {})
     tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('"audit"', '"enforce"').rstrip())
 
 
@@ -254,6 +273,7 @@ def gdr_off_acs_on(tree):
         tree.gpu(below_gpu, 0x13 + 0x10 * n, 'v100')
         tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{n}', f'ens{n}', n, rate=100)
     tree.module('nvidia', 'mlx5_core', 'ib_core')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  418.67  Sat Apr  6 03:07:24 CDT 2019')
 
 
 def names_of_host(tree, compute):
@@ -324,7 +344,7 @@ def lldpad_overrides_pfc(tree):
     modules(tree, 'h100', 'mlx5', 2)
     for n in range(2):
         # PFC as lldpad has written it; DCBX in the host (DCB_CAP_DCBX_HOST, IEEE)
-        tree.dcb(f'ens{n + 1}', [], {26: 3, 48: 6})
+        tree.dcb(f'ens{n + 1}', [], DSCPS)
     tree.files('proc/812', comm='lldpad', cmdline='/usr/sbin/lldpad\0-t', cgroup='0::/system.slice/lldpad.service',
                status='Name:\tlldpad\nPid:\t812\nUid:\t0\t0\t0\t0')
     tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('"audit"', '"enforce"').rstrip())
@@ -334,7 +354,7 @@ def mana(tree):
     guest(tree, 'Microsoft Corporation', 'Virtual Machine')
     nic = tree.nic('sys/devices/pci7870:00', 0, 'mana')
     port = tree.rdma(nic, 'mana_0', 1, 200)
-    tree.netdev(nic, 'eth1', 200, mtu=4096)
+    tree.netdev(nic, 'eth1', 200)
     tree.gids(port, 'eth1')
     tree.module('mana', 'mana_ib')
     return port
@@ -359,7 +379,7 @@ def mana_rate_einval(tree):
 def on_priority_0(tree, ports, busy):
     """The policy's traffic is on priority 3, with PFC; the ports `busy` send on priority 0 at full rate."""
     for n, port in enumerate(ports):
-        tree.dcb(f'ens{n + 1}', [3], {26: 3, 48: 6})
+        tree.dcb(f'ens{n + 1}', [3], DSCPS)
         idle = {f'{way}_prio{p}_{unit}': 1000 for way in ('rx', 'tx') for p in range(8) for unit in ('bytes', 'packets')}
         now = dict(idle)
         if n in busy:
@@ -373,32 +393,33 @@ def mori_devx_ignores_traffic_class(tree):
     ports = modules(tree, 'mi300x', 'mlx5', 2)
     on_priority_0(tree, ports, {0, 1})
     for port in ports:
-        for name in 'port_xmit_data', 'port_rcv_data':  # in units of 4 bytes
-            tree.answers += [f'read {sample} {port}/counters/{name}\n= {value}%0A' for sample, value in (('before', 0), ('now', 10_000_000_000))]
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+        tree.counters(port, units, dict.fromkeys(units, 10_000_000_000), 'counters')
 
 
 def ucx_traffic_class_one_way(tree):
     """Host B, in one second."""
     ports = modules(tree, 'h100', 'mlx5', 1)
-    tree.dcb('ens1', [3], {26: 3, 48: 6})
+    tree.dcb('ens1', [3], DSCPS)
     zero = {f'{way}_prio{p}_{unit}': 0 for way in ('rx', 'tx') for p in range(8) for unit in ('bytes', 'packets')}
     now = zero | {'tx_prio0_packets': 4015359, 'tx_prio0_bytes': 4015359 * 4180, 'rx_prio3_packets': 3964146, 'rx_prio3_bytes': 3964146 * 4180,
                   'rx_prio0_packets': 50950, 'rx_prio0_bytes': 50950 * 90}
     tree.statistics('ens1', zero, now)
-    for name in 'port_xmit_data', 'port_rcv_data':  # in units of 4 bytes
-        tree.answers += [f'read {sample} {ports[0]}/counters/{name}\n= {value}%0A' for sample, value in (('before', 0), ('now', 4_150_000_000))]
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+    tree.counters(ports[0], units, dict.fromkeys(units, 4_150_000_000), 'counters')
     tree.counters(ports[0], {'rx_write_requests': 0}, {'rx_write_requests': 960_000})
     tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
 
 
 def nccl_all_vfs_of_host(tree):
     """A container with three VFs; sysfs shows the 34 of the host, whose netdevs are in other network namespaces."""
-    given = {6, 18, 26}
+    given, parents = {6, 18, 26}, []
     for n in range(34):
-        pf = n // 9
-        if n % 9 == 0:
-            parent = tree.root(0x10 * (pf + 1))
-        nic = tree.nic(parent, 0x11 + 0x10 * pf, 'mlx5-vf', slot=f'{n % 9 // 8:02x}.{n % 9 % 8}')
+        # two of the four PFs have one VF more than the others
+        pf = n % 4
+        if n < 4:
+            parents.append(tree.root(0x10 * (pf + 1)))
+        nic = tree.nic(parents[pf], 0x11 + 0x10 * pf, 'mlx5-vf', slot=f'{n // 4 // 8:02x}.{n // 4 % 8}')
         port = tree.rdma(nic, f'mlx5_{n}', n, 100)
         name = f'net{sorted(given).index(n) + 1}' if n in given else f'vf{n}'
         tree.gids(port, name, f'10.2.{n}.1')
@@ -466,8 +487,8 @@ def roce_congestion_counters(tree):
            'np_ecn_marked_roce_packets': 11293938, 'out_of_buffer': 0, 'out_of_sequence': 6140236, 'packet_seq_err': 929974,
            'req_cqe_error': 2, 'req_cqe_flush_error': 0, 'req_remote_access_errors': 0, 'resp_cqe_error': 20540}
     tree.counters(port, dict.fromkeys(now, 0), now)
-    for name in 'port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets':
-        tree.answers += [f'read {sample} {port}/counters/{name}\n= {value}%0A' for sample, value in (('before', 0), ('now', 900_000_000_000))]
+    traffic = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets'), 0)
+    tree.counters(port, traffic, dict.fromkeys(traffic, 900_000_000), 'counters')
 
 
 def spark_mtu_1500(tree):
