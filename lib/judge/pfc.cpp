@@ -4,6 +4,7 @@
 
 #include "judge/port_context.h"
 #include "judge/rule.h"
+#include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
 
@@ -87,9 +88,12 @@ std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
   const std::string pfc = "PFC " + to_text(*port.qos.pfc), expected = "a time limit for continuous PFC pause";
   if (*port.qos.pfc_watchdog != 0)
     return good(port.id(), pfc + ", watchdog " + std::to_string(*port.qos.pfc_watchdog) + " ms", expected);
+  const uint32_t longest = capabilities_of(port.driver).longest_pfc_watchdog;
+  const std::string value = longest == 0 ? "auto" : std::to_string(longest);
   return bad(Status::warning, port.id(), pfc + ", watchdog off", expected,
              "If this host hangs, the NIC sends PFC pause without end and stops every port of the network behind it.",
-             "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout 8000, or set pfc_watchdog in the policy.");
+             "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout " + value +
+                 ", or set pfc_watchdog in the policy.");
 }
 
 }  // namespace
@@ -106,7 +110,8 @@ constexpr Rule kPfcWatchdog{
         "firmware: 8 s). Without this limit, one host that hangs stops the ports behind its switch. Switches have a "
         "watchdog of their own. Not judged if the driver has no such tunable, or the policy sets pfc_watchdog.",
     .inspect = "ethtool --get-tunable NETDEV pfc-prevention-tout",
-    .fix = "ethtool --set-tunable NETDEV pfc-prevention-tout 8000, or set pfc_watchdog in the policy.",
+    .fix =
+        "ethtool --set-tunable NETDEV pfc-prevention-tout MILLISECONDS (or auto), or set pfc_watchdog in the policy.",
     .settings = kOfPfcWatchdog,
     .ask_port = ask_pfc_watchdog,
 };

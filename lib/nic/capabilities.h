@@ -16,7 +16,8 @@ struct Capabilities {
   bool multi_pf_netdev = false;  // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
   // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).
   bool storm_warning_stops_pause = false;
-  double transmit_wait_bytes = 0;  // the fewest bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
+  uint32_t longest_pfc_watchdog = 0;  // milliseconds; 0: unknown, then the driver knows what "auto" is
+  double transmit_wait_bytes = 0;     // the fewest bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
   // The command that switches off the LLDP agent in the NIC's firmware, which consumes the frames; empty: there is
   // none.
   std::string_view lldp_agent_off{};

@@ -481,6 +481,20 @@ TEST(PfcWatchdog, IsReportedIfItIsOffBesidePfc) {
   EXPECT_FALSE(status({}, {}, 0x08)) << "a driver without it";
 }
 
+// Firmware of other drivers refuses mlx5's longest time.
+TEST(PfcWatchdog, TheFixHasAValueThatTheDriverAccepts) {
+  for (const auto& [driver, value] : {std::pair("mlx5_core", "tout 8000,"), std::pair("bnxt_en", "tout auto,")}) {
+    Healthy healthy;
+    Port& port = healthy.now.ports[0];
+    port.driver = driver;
+    port.qos.pfc_watchdog = 0;
+    port.qos.pfc = PrioSet{0x08};
+    for (const Finding& finding : run_rules(healthy.view()).findings)
+      if (finding.id == "pfc-watchdog" && finding.subject == port.id())
+        EXPECT_TRUE(has(finding.fix.at(0).text(), value)) << driver;
+  }
+}
+
 // -- rdma_cm's defaults in configfs, with cma_configfs.c's rules behind the files
 
 constexpr const char* kFolder = "sys/kernel/config/rdma_cm";

@@ -887,6 +887,11 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"netdev = \"ens{1,2}np0\"", "; write netdev = [\"ens1np0\", \"ens2np0\"]"},
            {"rdma = \"mlx5_0/1\"", "; write rdma = \"mlx5_0\""},
            {"speed = 400", "; write speed = \"400G\""},
+           {"pci_id = \"15b3\"", "; write pci_id = \"15b3:*\""},
+           {"pci_id = \"1021\"", "for example pci_id"},
+           {"driver = \"broadcom\"", "; write driver = \"bnxt_en\""},
+           {"rdma = \"mlx5_0:1\"", "; write rdma = \"mlx5_0\""},
+           {"netdev = \"enp170s0f0np0v0\"", "the 15 characters of a netdev's name"},
            {"numa = \"node1\"", "; write numa = 1"},
            {"driver = \"bnxt_re\"", "; write driver = \"bnxt_en\""},
            {"driver = \"mlx5_ib\"", "; write driver = \"mlx5_core\""},
@@ -902,9 +907,10 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"rdma = \"^mlx5_[0-3]$\"", "; write rdma = \"mlx5_[0-3]\""},
            {"netdev = \"ens1|ens2\"", "; write netdev = [\"ens1\", \"ens2\"]"}})
     EXPECT_TRUE(has(match_advice(match), write)) << match << "\n" << match_advice(match);
-  for (const char* good : {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"",
-                           "driver = \"efa\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
-                           "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
+  for (const char* good :
+       {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
+        "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
+        "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
 }
 
