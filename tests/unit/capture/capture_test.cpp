@@ -671,6 +671,33 @@ TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
   }
 }
 
+// The report of a self-test, in the current directory.
+TEST(OwnDirectory, ASelfTestRefusesOthersBeforeItBegins) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  const fs::path before = fs::current_path();
+  std::set<int> codes;
+  for (const Place& place : places()) {
+    Machine machine;
+    Tree tree;
+    place.make(tree.path());
+    if (::chdir((tree.path() + "/" + place.directory).c_str()) != 0) continue;  // no folder
+    const int code = code_of(open_own_directory(fs::current_path()));
+    codes.insert(code);
+    Options options = machine.options("selftest");
+    options.host = options.root;
+    options.json = false;
+    options.arguments = {"eth0"};
+    options.yes = code != 0;
+    Output output;
+    EXPECT_EQ(find_verb("selftest")->run(options, output), kFailure);
+    EXPECT_EQ(has(output.errors, "the report cannot be written to the current directory"), code != 0)
+        << place.what << ": " << output.errors;
+    EXPECT_EQ(has(output.errors, "selftest writes these settings"), code == 0) << place.what << ": " << output.errors;
+    fs::current_path(before);
+  }
+  EXPECT_EQ(codes, (std::set<int>{0, EPERM}));
+}
+
 TEST(OwnDirectory, IsSaidWithTheReason) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
   Tree tree;
