@@ -1346,13 +1346,13 @@ TEST_F(Unconfirmed, WithARecordOfANewerReleaseNothingIsWritten) {
     EXPECT_TRUE(said(message_id::trouble, "Install that release again, or move the file away"));
     EXPECT_EQ(tree_.content(confirm::kFile), newer);
   }
-  reload(policy_of(kEnforce, ""));
+  reload(policy_of(kEnforce));
   EXPECT_EQ(nic_->writes(), writes) << "nor is it removed by a reload";
   EXPECT_EQ(tree_.content(confirm::kFile), newer);
   tree_.remove(state::kSelfTestFile).remove(confirm::kFile);  // a person gives it up
   EXPECT_TRUE(manager_->watch_confirm().changed);
   look();
-  EXPECT_EQ(nic_->mtu, 4200U);
+  EXPECT_EQ(nic_->mtu, 4200U) << outcome("mtu") << " " << setting("mtu").detail;
 }
 
 TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {
