@@ -73,12 +73,11 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
   if (wanted.empty()) return 0;
   auto originals = qos::load_sysctl_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
-  qos::SysctlOptions options;
-  options.dry_run = policy.mode == Mode::audit;
-  options.save_original = [&](const std::string& name, const std::string& before) {
+  if (policy.mode == Mode::audit) return report(environment, qos::plan_sysctl(environment.kernel.root, wanted));
+  const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) {
     return qos::save_sysctl_original(environment.directory, *originals, name, before);
   };
-  return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, options));
+  return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, save));
 }
 
 // Writes under the lock, and releases it.

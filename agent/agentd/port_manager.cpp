@@ -291,15 +291,20 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
 Result<void> PortManager::reconcile_host(qos::Instant now) {
   auto locked = lock(now);
   if (!locked) return locked.error();
-  qos::SysctlOptions options;
-  options.dry_run = !is_enforcing();
-  options.conflict = [this, now](const std::string& name) { return results_.is_held(kHostSubject, name, now); };
-  options.save_original = [this](const std::string& name, const std::string& before) {
-    return originals_.save_sysctl(name, before);
+  const auto pass_over_host = [&] {
+    const Root& root = environment_.kernel.root;
+    const qos::SysctlConflict is_held = [&](const std::string& name) {
+      return results_.is_held(kHostSubject, name, now);
+    };
+    if (!is_enforcing()) return qos::plan_sysctl(root, policy_.sysctl, is_held);
+    const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) {
+      return originals_.save_sysctl(name, before);
+    };
+    return qos::reconcile_sysctl(root, policy_.sysctl, save, is_held);
   };
   const Results::Pass pass{
       .subject = kHostSubject, .suspended = suspension_.reason(), .on_trial = suspension_.is_awaiting()};
-  while (results_.record(pass, qos::reconcile_sysctl(environment_.kernel.root, policy_.sysctl, options), now)) {
+  while (results_.record(pass, pass_over_host(), now)) {
   }
   return {};
 }

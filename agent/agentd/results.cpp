@@ -48,11 +48,11 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   const std::string key = change.key();
   const Change* before = find_in(last, key);
   Record& record = records_[change.port];
-  const qos::Suspect* writer = find_in(record.writers, key);
-  // A trial write that stops traffic is not worth it as long as the writer runs.
-  const bool written =
-      is_foreign_write(change, pass.seen, last) ||
-      (change.disruptive && writer != nullptr && qos::is_alive(environment_.kernel.root, writer->process));
+  Writer* writer = find_in(record.writers, key);
+  // A process that undoes every write would stop the traffic again and again.
+  const bool written = is_foreign_write(change, pass.seen, last) ||
+                       (change.disruptive && writer != nullptr && writer->reaction == Writer::Reaction::reacts &&
+                        qos::is_alive(environment_.kernel.root, writer->suspect.process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV && !change.is_lost) transition = drift_.observe(change, now, written);
@@ -64,18 +64,24 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   }
   // The write that follows a conflict replaces the value of the conflict's writer.
   std::optional<qos::Suspect> suspect = drifted;
-  if (!suspect && writer != nullptr && transition == Transition::repaired) {
-    suspect = *writer;
-    record.writers.erase(key);
+  if (writer != nullptr && transition == Transition::repaired) {
+    if (!suspect) suspect = writer->suspect;
+    if (writer->reaction == Writer::Reaction::asked) record.writers.erase(key);
+    else writer->reaction = Writer::Reaction::asked;
   }
   if (auto entry = message_for(change, before, transition, suspect)) environment_.log(*entry);
   if (transition == Transition::repaired || transition == Transition::conflict)
     record.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
-    qos::Suspect& latest = record.writers[key];
-    latest = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
+    Writer& latest = record.writers[key];
+    const qos::SuspectProcess previous = latest.suspect.process;
+    latest.suspect = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
+    const qos::SuspectProcess& process = latest.suspect.process;
+    const bool is_same = process.pid != 0 && process.pid == previous.pid && process.started == previous.started;
+    const bool reacts = is_same && latest.reaction != Writer::Reaction::unknown;
+    latest.reaction = reacts ? Writer::Reaction::reacts : Writer::Reaction::unknown;
     change.outcome = Outcome::conflict;
-    change.detail = "repeatedly changed back by " + latest.by;
+    change.detail = "repeatedly changed back by " + latest.suspect.by;
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }

@@ -51,11 +51,17 @@ class Results {
   [[nodiscard]] std::map<std::string, SettingState> states_of(const std::string& subject) const;
 
  private:
+  // The other writer of a setting in conflict. asked: the setting was written after the conflict, while the writer may
+  // only have paused. reacts: it changed that value back, so that the next write, if disruptive, waits for its end.
+  struct Writer {
+    qos::Suspect suspect;
+    enum class Reaction : uint8_t { unknown, asked, reacts } reaction = Reaction::unknown;
+  };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct Record {
-    std::map<std::string, std::string, std::less<>> in_sync;   // setting -> its value while it was in sync
-    Reported reported;                                         // setting -> last_repair and the drift members
-    std::map<std::string, qos::Suspect, std::less<>> writers;  // setting in or after a conflict -> its writer
+    std::map<std::string, std::string, std::less<>> in_sync;  // setting -> its value while it was in sync
+    Reported reported;                                        // setting -> last_repair and the drift members
+    std::map<std::string, Writer, std::less<>> writers;       // setting in or after a conflict -> its writer
   };
   // The result of one setting of a pass.
   struct Seen {

@@ -210,7 +210,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
       const qos::Sysctl* row = qos::find_sysctl(each.first);
       return row == nullptr || !row->sys_admin;
     });
-  const Changes of_host = qos::reconcile_sysctl(kernel.root, host, {});
+  const Changes of_host = qos::write_back_sysctl(kernel.root, host);
   all.insert(all.end(), of_host.begin(), of_host.end());
   for (const Change& change : of_host)
     if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);

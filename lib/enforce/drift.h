@@ -42,11 +42,16 @@ class Drift {
   void clear(ConflictRule rule, std::chrono::milliseconds reread);
 
  private:
+  // What happens to a setting.
+  enum class State : uint8_t {
+    unseen,    // it has not been in sync yet: a write is no repair
+    kept,      // it was in sync: a write is a repair
+    conflict,  // another program keeps changing it back
+  };
   struct Track {
-    bool was_in_sync = false;
+    State state = State::unseen;
     uint64_t repairs = 0;
     std::deque<Instant> rounds;  // repairs within the window
-    bool conflict = false;
     std::string seen, reported;  // while in conflict: the last value, and the last value that was reported
     Instant seen_since{}, report_next{};
     unsigned failures = 0;

@@ -272,8 +272,7 @@ class Pass {
     if (differs(id))
       return std::ranges::any_of(guards_, &TrafficGuard::is_moving) &&
              !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
-    return setting_of(id).traffic == TrafficPart::none &&
-           std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.takes_away(id); });
+    return setting_of(id).traffic == TrafficPart::none && takes_away(id);
   }
 
   [[nodiscard]] bool differs(SettingId id) const {
@@ -281,6 +280,9 @@ class Pass {
   }
   [[nodiscard]] bool moves(SettingId id) const {
     return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.moves(id); });
+  }
+  [[nodiscard]] bool takes_away(SettingId id) const {
+    return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.takes_away(id); });
   }
   // TrafficGuard::next_value(); of a bond, a value that no member forbids.
   [[nodiscard]] std::optional<Qos> next_value(const Setting& setting) const {
@@ -333,8 +335,11 @@ class Pass {
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
     const bool stops = is_disruptive(row);
-    if (!stops && !moves(row.setting->id)) return std::nullopt;
-    const std::string what = stops ? "the write stops traffic" : "the write moves RoCE to another priority";
+    const bool moves_roce = moves(row.setting->id);
+    if (!stops && !moves_roce && !takes_away(row.setting->id)) return std::nullopt;
+    std::string what = "the write takes protection away from RoCE's traffic";
+    if (stops) what = "the write stops traffic";
+    else if (moves_roce) what = "the write moves RoCE to another priority";
     if (stops && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
       if (!default_route_->empty())

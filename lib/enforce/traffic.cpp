@@ -83,31 +83,43 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
       std::max(now.cable_length.value_or(headroom::kDefaultCable), want.cable_length.value_or(headroom::kDefaultCable));
   least_ = headroom::minimum(link);
 
-  // The state after all writes. A setting that protects is part of it even if the driver cannot have the wanted value:
-  // the traffic must not move there without it.
+  // The state after all writes. A setting that protects is part of it even if the driver cannot have the wanted value,
+  // if without it some traffic would have less protection than now: the traffic must not move there without it.
   differing_.reset();
-  Keys set;
+  Keys possible, impossible;
   for (const Setting& setting : kSettings) {
     if (!has_key(keys_, setting.id) || !has_value(setting, want) || !has_value(setting, now)) continue;
     const bool can_be = why_not(driver_, setting, want, have, netdev).empty();
-    if (!can_be && setting.traffic != TrafficPart::protects) continue;
-    set.set(index(setting.id));
-    if (setting.traffic == TrafficPart::none) continue;
-    if (!same_value(setting, want, now) || has_key(have.notes.unread, setting.id)) differing_.set(index(setting.id));
+    if (can_be) possible.set(index(setting.id));
+    else if (setting.traffic == TrafficPart::protects) impossible.set(index(setting.id));
   }
-  Qos goal = now;
-  for (const SettingId id : driver_.order)
-    if (has_key(set, id) && !same_value(setting_of(id), want, goal)) driver_.effect(setting_of(id), want, goal);
-  for (const Setting& setting : kSettings)
-    if (has_key(set, setting.id)) copy_value(setting, want, goal);
-  is_tagged_ = has_vlan_ || !trusts_dscp(goal);
+  const auto with = [&](const Keys& set) {
+    Qos out = now;
+    for (const SettingId id : driver_.order)
+      if (has_key(set, id) && !same_value(setting_of(id), want, out)) driver_.effect(setting_of(id), want, out);
+    for (const Setting& setting : kSettings)
+      if (has_key(set, setting.id)) copy_value(setting, want, out);
+    return out;
+  };
+  is_tagged_ = has_vlan_ || !trusts_dscp(with(possible));
   now_ = lanes(now);
-  goal_ = lanes(goal);
-  PrioSet all{0xff}, one;
+  const Lanes all = lanes(with(possible | impossible)), most = lanes(with(possible));
+  bool is_less = false;
+  for (size_t lane = 0; lane < kLanes; ++lane)
+    is_less = is_less || is_lost(now_[lane].guards & all[lane].guards, most[lane].guards);
+  const Keys set = is_less ? possible | impossible : possible;
+  const Qos goal = with(set);
+  goal_ = is_less ? all : most;
+  for (const Setting& setting : kSettings)
+    if (has_key(set, setting.id) && setting.traffic != TrafficPart::none &&
+        (!same_value(setting, want, now) || has_key(have.notes.unread, setting.id)))
+      differing_.set(index(setting.id));
+  constexpr PrioSet kEvery{0xff};
+  PrioSet one;
   if (now.pfc && goal.pfc) one.bits = static_cast<uint8_t>(goal.pfc->bits & ~now.pfc->bits);
   one.bits = static_cast<uint8_t>(one.bits & -one.bits);
-  steps_ = {step(goal, all, false, false), step(goal, all, false, true), step(goal, all, true, false),
-            step(goal, all, true, true), step(goal, one, true, false)};
+  steps_ = {step(goal, kEvery, false, false), step(goal, kEvery, false, true), step(goal, kEvery, true, false),
+            step(goal, kEvery, true, true), step(goal, one, true, false)};
 }
 
 // Packets that PFC protects before or after count, and those that the host marks as RoCE.

@@ -290,13 +290,13 @@ int run_apply(const Options& options, Output& output) {
   };
   append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
   if (names_host(options)) {
-    const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
+    const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
       auto originals = qos::load_sysctl_originals(options.root);
       if (!originals) return originals.error();
       return qos::save_sysctl_original(options.root, *originals, name, before);
     };
-    append(all, host_changes(writer->machine, false, save));
+    append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
   settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   return print_changes(all, options, output, trial->await(output));
@@ -347,7 +347,9 @@ int run_restore(const Options& options, Output& output) {
                                    options.dry_run ? qos::Sleep{} : qos::sleep_for));
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
   if (saved && !sysctl_originals.empty()) {
-    const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});
+    const Root& root = writer->machine.kernel.root;
+    const Changes changes =
+        options.dry_run ? qos::plan_sysctl(root, sysctl_originals) : qos::write_back_sysctl(root, sysctl_originals);
     append(all, changes);
     for (const Change& change : changes)
       if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied)

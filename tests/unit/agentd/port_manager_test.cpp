@@ -284,7 +284,8 @@ TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {
 }
 
 // The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
-TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
+// A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
+TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   PortManager& manager = start(kEnforce + "conflict = { rounds = 3, window = 60 }\n");
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
@@ -300,8 +301,13 @@ TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
   for (int i = 0; i < 4; ++i, now_ += seconds(1)) undo();
   ASSERT_EQ(outcome("pfc"), "conflict");
   EXPECT_TRUE(has(setting("pfc").detail, "qosd (pid 812)"));
+  for (int i = 0; i < 12; ++i, now_ += seconds(5)) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "a minute later";
+  undo();
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  undo();
   for (int i = 0; i < 10; ++i, now_ += seconds(60)) look();
-  EXPECT_EQ(outcome("pfc"), "conflict") << "quiet, and there";
+  EXPECT_EQ(outcome("pfc"), "conflict") << "it reacts, and runs";
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   tree_.remove("proc/812");
   for (int i = 0; i < 3; ++i, now_ += seconds(60)) look();
