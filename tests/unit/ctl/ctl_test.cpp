@@ -768,8 +768,8 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
     const char *word, *text;
   };
   const Row rows[] = {{Outcome::unverified, Outcome::in_sync, "unverified", "unverified: pause"},
-                      {Outcome::unverified, Outcome::unverified, "unverified", "unverified: ets, pause"},
-                      {Outcome::unverified, Outcome::pending, "no", "no: ets pending, pause unverified"},
+                      {Outcome::unverified, Outcome::unverified, "unverified", "unverified: pause, ets"},
+                      {Outcome::unverified, Outcome::pending, "no", "no: pause unverified, ets pending"},
                       {Outcome::in_sync, Outcome::in_sync, "yes", "yes"}};
   for (const Row& row : rows)
     for (const bool by_agent : {false, true}) {
@@ -778,7 +778,9 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
       node.change("mlx5_0/1", "ets").outcome = row.ets;
       node.change("mlx5_0/1", "pause").outcome = row.pause;
       if (by_agent && row.pause == Outcome::unverified) {
-        node.change("mlx5_0/1", "pause").outcome = Outcome::differs;
+        Change& pause = node.change("mlx5_0/1", "pause");  // not readable for this user
+        pause.outcome = Outcome::refused;
+        pause.from = "-";
         node.now.agent->ports["mlx5_0/1"]["pause"] = {"unverified", "not readable beside PFC", 0, ""};
       }
       const Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
