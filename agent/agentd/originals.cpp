@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/originals.h"
 
+#include "enforce/confirm.h"
 #include "enforce/selftest.h"
 #include "enforce/sysctl.h"
 #include "node/state.h"
@@ -49,6 +50,7 @@ void Originals::end_self_test(Port& port) {
   if (!root || !root->exists(state::kSelfTestFile)) return;
   const auto lock = state::take_lock(environment_.directory);
   if (!lock) return;  // the self-test is still running
+  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error())) return;
   const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
   if (!ended) return errors_.once(ended.error().text());
   if (ended->empty()) return;

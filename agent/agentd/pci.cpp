@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
+#include "base/json.h"
 #include "enforce/confirm.h"
 #include "enforce/reconcile.h"
 #include "enforce/sysctl.h"
@@ -83,10 +84,19 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  auto originals = state::load_originals(environment.directory);
+  if (!originals && originals.error().code == kNewerFormat)
+    return failed(environment, error(kNewerFormat, originals.error().what +
+                                                       "; nothing is written. Install that release again, or move the "
+                                                       "file away (the original settings are lost then)"));
+  const auto host_originals = qos::load_sysctl_originals(environment.directory);
+  if (!host_originals && host_originals.error().code == kNewerFormat)
+    return failed(environment, host_originals.error());
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
   if (!trial) worst = failed(environment, trial.error());
+  if (!trial && !confirm::is_lost(trial.error())) policy.mode = Mode::audit;  // an apply may await confirmation
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
     qos::Unsettled none({}, {});  // MRRS leaves the links alone
     qos::Turns turns(environment.kernel, none);
@@ -100,7 +110,6 @@ int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   }
   if (trial && *trial && (confirm::is_pending(**trial) || (*trial)->policy == confirm::digest(wanted_config(policy))))
     policy.mode = Mode::audit;
-  auto originals = state::load_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
   worst = std::max(worst, reconcile_host(environment, policy));
   for (Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));

@@ -8,16 +8,10 @@ namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
 
-// A record that no later reading can make valid, or a folder that is a file: nothing is awaited. After every other
-// error an apply may be pending.
-static bool is_faulty(const Error& error) {
-  return error.code == EBADMSG || error.code == kNewerFormat || error.code == ENOTDIR;
-}
-
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
   auto record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) {
+  if (!record && !confirm::is_lost(record.error())) {
     is_unread_ = true;
     errors_.once(record.error().text() + "; nothing is enforced until this file can be read");
     const std::string before = std::exchange(reason_, "an apply may await confirmation: " + record.error().text());
@@ -61,17 +55,17 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
   if (is_unread_) return next;
   if (state_ == State::ended) {
     const auto record = confirm::load(environment_.directory);
-    if (!record && !is_faulty(record.error())) return again_unread(next);
+    if (!record && !confirm::is_lost(record.error())) return again_unread(next);
     state_ = State::none;
     next.confirmed = record && !*record;
     refresh(config);
   }
   auto record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) return again_unread(next);
+  if (!record && !confirm::is_lost(record.error())) return again_unread(next);
   if (state_ == State::none && record && !*record) return next;
   auto lock = state::take_lock(environment_.directory);
   record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) return again_unread(next);
+  if (!record && !confirm::is_lost(record.error())) return again_unread(next);
   const bool is_pending = record && *record && confirm::is_pending(**record);
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
@@ -96,7 +90,7 @@ void Suspension::end_reverted() {
   dropped_.reset();
   if (environment_.read_only) return;
   const auto record = confirm::load(environment_.directory);
-  if (!record && is_faulty(record.error())) return;
+  if (!record && confirm::is_lost(record.error())) return;
   if (record && (!*record || confirm::is_pending(**record))) return;
   dropped_ = record ? (*record)->id : std::string();
   auto done = drop_reverted(kRetry);

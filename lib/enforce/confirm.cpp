@@ -140,10 +140,12 @@ Result<std::optional<Record>> load(const std::string& directory) {
                  record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
   if (!record && record.error().code == kNewerFormat)
     return error(kNewerFormat, record.error().what +
-                                   "; install that release again, or move the file away (the previous settings are "
-                                   "lost then)");
+                                   "; nothing is written. Install that release again, or move the file away (the "
+                                   "previous settings are lost then)");
   return record;
 }
+
+bool is_lost(const Error& why) { return why.code == EBADMSG || why.code == ENOTDIR; }
 
 Result<void> save(const std::string& directory, const Record& record) {
   return state::replace_kept_file(directory, kFile, record_text(record));

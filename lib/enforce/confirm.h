@@ -49,8 +49,11 @@ std::string digest(std::string_view text);
 
 std::string record_text(const Record& record);
 Result<Record> parse(std::string_view text, const std::string& name);
-// nullopt: no record. EBADMSG: malformed. Call under state::take_lock() only.
+// nullopt: no record. EBADMSG: malformed. kNewerFormat: a newer release wrote it. Call under state::take_lock() only.
 Result<std::optional<Record>> load(const std::string& directory);
+// True for an error of load() after which no later reading can be valid: a damaged record, or a folder that is a file.
+// After every other one, above all in a newer format, an apply may await confirmation: nothing may be written.
+bool is_lost(const Error& why);
 Result<void> save(const std::string& directory, const Record& record);
 Result<void> remove(const std::string& directory);
 

@@ -349,6 +349,11 @@ constexpr Rule kCnpIgnored{
     .windows = kCnpIgnoredWindows,
 };
 
+// They decide the priority of the traffic, and which priorities are protected.
+constexpr SettingId kOfUnprotectedTraffic[]{SettingId::pfc,       SettingId::trust,     SettingId::apptrust,
+                                            SettingId::dscp_map,  SettingId::roce_dscp, SettingId::roce_prio,
+                                            SettingId::roce_mode, SettingId::roce_tos,  SettingId::traffic_class};
+
 constexpr Rule kUnprotectedTraffic{
     .id = "unprotected-traffic",
     .group = group::counters,
@@ -365,6 +370,7 @@ constexpr Rule kUnprotectedTraffic{
         "UCX_IB_TRAFFIC_CLASS and NVSHMEM_IB_TRAFFIC_CLASS have the same value). For programs that set none: "
         "traffic_class (mlx5 with OFED) or roce_tos (rdma_cm) in the policy.",
     .limits = {&kMuchTraffic},
+    .settings = kOfUnprotectedTraffic,
     .windows = kUnprotectedWindows,
 };
 

@@ -101,7 +101,8 @@ std::span<const Rule> rules() {
 Keys judged_settings() {
   Keys out;
   for (const Rule& rule : rules())
-    for (const SettingId setting : rule.settings) out.set(index(setting));
+    if (rule.windows.empty())  // a rule over time reads counters; its settings matter only if the policy has them
+      for (const SettingId setting : rule.settings) out.set(index(setting));
   return out;
 }
 

@@ -116,9 +116,10 @@ int run_capture(const Options& options, Output& output) {
     Output ignored;
     (void)find_verb(verb)->run(verb_options, ignored);
   }
-  const auto site = read_rest(recorded);
+  auto site = read_rest(recorded);
   if (tape->beyond()) return fail(output, kFailure, "capture: " + tape->beyond()->text() + "; nothing was written");
   if (!site) return fail(output, kFailure, "capture: " + site.error().text());
+  if (!options.with_addresses) site->files.shown_host = host_pseudonym(site->files.host);
   auto reduced = keep_used(*tape, site->files);
   if (!options.with_addresses) reduced = anonymize(*tape, std::move(reduced));
   const auto refused = refused_readings(*tape);

@@ -272,7 +272,7 @@ int run_apply(const Options& options, Output& output) {
   Pacing pacing(writer->machine, writer->node, options.root, output);
   auto ended = Trial::end_overdue(*writer, options, pacing, output);
   if (!ended) return failure(ended.error(), output);
-  auto trial = Trial::begin(options, policy);
+  auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
   Changes all = std::move(*ended);

@@ -144,6 +144,7 @@ struct Process {
   int protocol;        // 0 NETLINK_ROUTE, 16 NETLINK_GENERIC
   std::string groups;  // to which the socket is subscribed
   std::string comm, command;
+  std::string capabilities = "000001ffffffffff";  // effective
 };
 
 void fill(test::Tree& tree, const std::vector<Process>& processes) {
@@ -154,6 +155,8 @@ void fill(test::Tree& tree, const std::vector<Process>& processes) {
     std::ranges::replace(each.command, ' ', '\0');
     const std::string folder = "proc/" + std::to_string(each.pid & 0x3fffff);
     tree.file(folder + "/comm", each.comm + "\n").file(folder + "/cmdline", each.command + '\0');
+    tree.file(folder + "/status", "Name:\t" + each.comm + "\nCapPrm:\t000001ffffffffff\nCapEff:\t" + each.capabilities +
+                                      "\nCapBnd:\t000001ffffffffff\n");
   }
   tree.file("proc/net/netlink", sockets);
 }
@@ -221,6 +224,29 @@ TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
     EXPECT_EQ(!writer_of(tree, setting.id).empty(), of_route.contains(setting.id)) << setting.key;
   fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0"}, {78, 0, "00000000", "netd", "netd eth0"}});
   EXPECT_EQ(writer_of(tree, pfc), "");
+}
+
+// A job with --nic=eth0 and a socket of getifaddrs(3) cannot have written.
+TEST(Suspect, IsNoProcessWithoutThePrivilege) {
+  const std::string host = "         0          0 4294967295\n";
+  for (const char* none : {"0000000000000000", "000001ffffffefff", "", "x"}) {
+    test::Tree tree;
+    fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0", none}});
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "") << none;
+    fill(tree, {{77, 0, "00000000", "train", "train --nic=eth0", none}, {78, 0, "00000000", "qosd", "qosd eth0"}});
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "qosd (pid 78)") << none;
+  }
+  for (const char* some : {"0000000000001000", "000001ffffffffff"}) {
+    test::Tree tree;
+    fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0", some}});
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "qosd (pid 77)") << some;
+    tree.file("proc/self/uid_map", host).file("proc/77/uid_map", host);
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "qosd (pid 77)") << some;
+    tree.file("proc/77/uid_map", "         0       1000          1\n");
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "") << "root of another user namespace";
+    tree.remove("proc/77/uid_map").remove("proc/77/status");
+    EXPECT_EQ(writer_of(tree, SettingId::pfc), "") << "its capabilities are unknown";
+  }
 }
 
 // The time at which a process started tells it from a later one with its number.

@@ -289,6 +289,7 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   PortManager& manager = start(kEnforce + "conflict = { rounds = 3, window = 60 }\n");
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+  tree_.file("proc/812/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
   tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
   const auto undo = [&] {
@@ -982,6 +983,7 @@ TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
 
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
+  tree_.file("proc/77/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0--pfc\0", 23));
   SimNic& nic = enforced(Personality::mlx5);
   EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
@@ -1328,6 +1330,35 @@ TEST_F(Unconfirmed, WhileTheRecordCannotBeReadNothingIsEnforced) {
   EXPECT_TRUE(manager_->watch_confirm().confirmed);
   look();
   EXPECT_EQ(nic_->mtu, 4200U);
+}
+
+// After a downgrade: an apply may await confirmation, and the file has the previous settings.
+TEST_F(Unconfirmed, WithARecordOfANewerReleaseNothingIsWritten) {
+  const std::string newer = R"({"format":2,"trials":[]})";
+  tree_.file(confirm::kFile, newer);
+  state::Originals tested;
+  tested[state::port_key(ports().at(0))].mtu = 1500;
+  ASSERT_TRUE(state::save_originals(tree_.path(), tested, state::kSelfTestFile).ok());
+  nic_->mtu = 1600;
+  const unsigned writes = nic_->writes();
+  for (const bool restarted : {false, true}) {
+    if (restarted) start(kEnforce);
+    manager_->watch_confirm();
+    look();
+    EXPECT_EQ(nic_->writes(), writes);
+    EXPECT_EQ(nic_->mtu, 1600U);
+    EXPECT_EQ(setting("mtu").reason, "confirmation");
+    EXPECT_TRUE(has(state_of(manager_->view()).held, "newer release")) << state_of(manager_->view()).held;
+    EXPECT_TRUE(said(message_id::trouble, "Install that release again, or move the file away"));
+    EXPECT_EQ(tree_.content(confirm::kFile), newer);
+  }
+  reload(policy_of(kEnforce));
+  EXPECT_EQ(nic_->writes(), writes) << "nor is it removed by a reload";
+  EXPECT_EQ(tree_.content(confirm::kFile), newer);
+  tree_.remove(state::kSelfTestFile).remove(confirm::kFile);  // a person gives it up
+  EXPECT_TRUE(manager_->watch_confirm().changed);
+  look();
+  EXPECT_EQ(nic_->mtu, 4200U) << outcome("mtu") << " " << setting("mtu").detail;
 }
 
 TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {

@@ -290,6 +290,31 @@ TEST_F(Capture, TellsNoAddressAndNoSecret) {
   EXPECT_FALSE(has(known, "tiger")) << "a password is nobody's business";
 }
 
+// The cables of the host are found by its pseudonym, whether the plan names it as the kernel does or as [cabling] does.
+TEST_F(Capture, ShortNamesOfTheHostAreHiddenAndItsCablesStay) {
+  for (const auto& [hostname, planned] : std::vector<std::pair<std::string, std::string>>{
+           {"vega", ""}, {"vega.site", ""}, {"gpu", "rackvega"}, {"eth0", ""}, {"mlx5_0", "vega"}}) {
+    SCOPED_TRACE(hostname + " " + planned);
+    std::string config = "mode = \"audit\"\n[cabling]\nfile = \"/etc/fabric-agent/cables.csv\"\n";
+    if (!planned.empty()) config += "host = \"" + planned + "\"\n";
+    const std::string name = planned.empty() ? hostname : planned;
+    machine.tree.file("proc/sys/kernel/hostname", hostname + "\n").file("etc/hostname", hostname + "\n");
+    machine.tree.file("etc/fabric-agent/fabric-agent.toml", config);
+    machine.tree.file("etc/fabric-agent/cables.csv",
+                      "Device A,Termination A,Device B,Termination B\nleaf1,swp1," + name + ",eth0\n");
+    const std::string folder = out.path() + "/of-" + hostname + planned;
+    take_into(folder, false);
+    EXPECT_EQ(test::slurp(folder + "/proc/sys/kernel/hostname"), host_pseudonym(hostname) + "\n");
+    EXPECT_EQ(test::slurp(folder + "/etc/fabric-agent/cables.csv"),
+              "Device A,Termination A,Device B,Termination B\n\"" + host_pseudonym(name) +
+                  "\",\"eth0\",\"leaf1\",\"swp1\"\n");
+    const std::string all = replaced(all_bytes_below(folder), folder, "");
+    EXPECT_FALSE(has(all, "vega"));
+    const std::string kept = test::slurp(folder + "/etc/fabric-agent/fabric-agent.toml");
+    EXPECT_EQ(has(kept, "host = \"" + host_pseudonym(planned) + "\""), !planned.empty()) << kept;
+  }
+}
+
 TEST_F(Capture, SaysWhatWasNotPermitted) {
   const Output said = take();
   EXPECT_TRUE(has(said.text, "not permitted"));
@@ -498,6 +523,29 @@ TEST(CaptureDisguise, TheNameOfTheMachine) {
   EXPECT_EQ(hidden("athena", "leaf athena-1 athena"), "leaf athena-1 host00");
   EXPECT_EQ(hidden("gpu", "a gpu"), "a gpu") << "a word like others";
   EXPECT_EQ(hidden("eth5", "eth5", "eth5"), "eth5") << "also a device's";
+  EXPECT_EQ(hidden("gpu.site.example.com", "a gpu gpu.site.example.com"), "a gpu hos.xxxx.xxxxxxx.xxx");
+}
+
+// Also a name that may be another word elsewhere.
+TEST(CaptureDisguise, FilesThatNameTheHostNeverDiscloseIt) {
+  for (const std::string hostname : {"vega", "gpu", "eth5", "mlx5_0", "VEGA.site.example.com", "n-0c42a15e779d", "x"}) {
+    Tape tape;
+    const std::vector<std::string> files{"proc/sys/kernel/hostname", "etc/hostname"};
+    for (const std::string& file : files) tape.note(Ask::read, file, std::vector{hostname + "\n"});
+    tape.note(Ask::read, "sys/class/net/eth5/address", std::vector<std::string>{"0c:42:a1:5e:77:9d\n"});
+    tape.note(Ask::list, "sys/class/net", std::vector<std::string>{"eth5"});
+    tape.note(Ask::list, "sys/class/infiniband", std::vector<std::string>{"mlx5_0"});
+    tape.note(Ask::read, "etc/fabric-agent/conf.d/1.toml",
+              std::vector{"match = { netdev = \"eth5\" }\nmy-host = \"a\"\n[cabling]\nhost = \"" + hostname +
+                          "\"\nfile = \"b\"\n# \ncabling = { \"host\"='" + hostname + "' }\nhost = \"\"\nhost = \"" +
+                          hostname});
+    anonymize(tape);
+    const std::string to = host_pseudonym(hostname);
+    for (const std::string& file : files) EXPECT_EQ((*tape.find(Ask::read, file))->front(), to + "\n") << file;
+    EXPECT_EQ((*tape.find(Ask::read, "etc/fabric-agent/conf.d/1.toml"))->front(),
+              "match = { netdev = \"eth5\" }\nmy-host = \"a\"\n[cabling]\nhost = \"" + to +
+                  "\"\nfile = \"b\"\n# \ncabling = { \"host\"='" + to + "' }\nhost = \"\"\nhost = \"" + to);
+  }
 }
 
 // This kernel's own answers.
@@ -621,6 +669,33 @@ TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
     if (place.code != ENOTDIR) EXPECT_EQ(code_of(usable), place.code) << place.what;
     EXPECT_EQ(static_cast<bool>(usable), place.code == 0) << place.what;
   }
+}
+
+// The report of a self-test, in the current directory.
+TEST(OwnDirectory, ASelfTestRefusesOthersBeforeItBegins) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  const fs::path before = fs::current_path();
+  std::set<int> codes;
+  for (const Place& place : places()) {
+    Machine machine;
+    Tree tree;
+    place.make(tree.path());
+    if (::chdir((tree.path() + "/" + place.directory).c_str()) != 0) continue;  // no folder
+    const int code = code_of(open_own_directory(fs::current_path()));
+    codes.insert(code);
+    Options options = machine.options("selftest");
+    options.host = options.root;
+    options.json = false;
+    options.arguments = {"eth0"};
+    options.yes = code != 0;
+    Output output;
+    EXPECT_EQ(find_verb("selftest")->run(options, output), kFailure);
+    EXPECT_EQ(has(output.errors, "the report cannot be written to the current directory"), code != 0)
+        << place.what << ": " << output.errors;
+    EXPECT_EQ(has(output.errors, "whether mlx5_0/1 is in use"), code == 0) << place.what << ": the next step";
+    fs::current_path(before);
+  }
+  EXPECT_EQ(codes, (std::set<int>{0, EPERM}));
 }
 
 TEST(OwnDirectory, IsSaidWithTheReason) {

@@ -761,6 +761,47 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   EXPECT_EQ(again["host"]["settings"].at(0)["repairs"], 5);
 }
 
+// Text and JSON say the same word, from the plan or from what the agent reports.
+TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
+  struct Row {
+    Outcome pause, ets;
+    const char *word, *text;
+  };
+  const Row rows[] = {{Outcome::unverified, Outcome::in_sync, "unverified", "unverified: pause"},
+                      {Outcome::unverified, Outcome::unverified, "unverified", "unverified: pause, ets"},
+                      {Outcome::unverified, Outcome::pending, "no", "no: pause unverified, ets pending"},
+                      {Outcome::in_sync, Outcome::in_sync, "yes", "yes"}};
+  for (const Row& row : rows)
+    for (const bool by_agent : {false, true}) {
+      SCOPED_TRACE(std::string(row.text) + (by_agent ? ", by the agent" : ""));
+      Healthy node;
+      node.change("mlx5_0/1", "ets").outcome = row.ets;
+      node.change("mlx5_0/1", "pause").outcome = row.pause;
+      if (by_agent && row.pause == Outcome::unverified) {
+        Change& pause = node.change("mlx5_0/1", "pause");  // not readable for this user
+        pause.outcome = Outcome::refused;
+        pause.from = "-";
+        node.now.agent->ports["mlx5_0/1"]["pause"] = {"unverified", "not readable beside PFC", 0, ""};
+      }
+      const Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
+      EXPECT_EQ(json["ports"].at(0)["in_sync"], row.word);
+      const auto settings = json["ports"].at(0)["settings"];
+      EXPECT_EQ(std::ranges::count_if(settings, [](const Json& each) { return each["outcome"] == "unverified"; }),
+                (row.pause == Outcome::unverified) + (row.ets == Outcome::unverified));
+      Output wide;
+      wide.width = 200;
+      const std::string text = status_text(node.now, &node.policy, node.plan, kNow, wide);
+      const size_t line = text.find("\nmlx5_0/1 ");
+      ASSERT_NE(line, std::string::npos) << text;
+      EXPECT_TRUE(has(text.substr(line + 1, text.find('\n', line + 1) - line), std::string(" ") + row.text)) << text;
+      node.plan["host"] = {{"host", {}, row.pause, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
+      const Json again = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
+      const std::string host = row.pause == Outcome::unverified ? "unverified" : "yes";
+      EXPECT_EQ(again["host"]["in_sync"], host);
+      EXPECT_TRUE(has(status_text(node.now, &node.policy, node.plan, kNow, wide), "host: in sync " + host));
+    }
+}
+
 TEST(CtlText, ATableShowsEveryLanguage) {
   Table table({"CHECK", "COMMENT"});
   table.add({"pfc", "Kabel f\u00fcr Z\u00fcrich \u2013 bestellt"});

@@ -368,7 +368,8 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
   options.config = tree_.path() + "/gone.toml";
   options.confirm = std::chrono::seconds(1);
   ctl::Output output;
-  auto trial = ctl::Trial::begin(options, Policy{});
+  ctl::Output ignored;
+  auto trial = ctl::Trial::begin(options, Policy{}, ignored);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
   ASSERT_TRUE(trial->await(output).ok());
@@ -384,7 +385,8 @@ TEST_F(Guard, RestoresAfterAnApplyThatTookLongerThanItsTime) {
   ctl::Output output;
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
-  auto trial = ctl::Trial::begin(options, Policy{});
+  ctl::Output ignored;
+  auto trial = ctl::Trial::begin(options, Policy{}, ignored);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
   ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
@@ -432,7 +434,7 @@ TEST_F(Card, IsFoundByItsSerialNumber) {
   options_.confirm = std::chrono::seconds(1);
   const Port card = port();
   ASSERT_EQ(card.card, "serial:MT2244X1/0.1");
-  auto trial = ctl::Trial::begin(options_, Policy{});
+  auto trial = ctl::Trial::begin(options_, Policy{}, output_);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   ASSERT_TRUE(trial->remember(card, {.mtu = 1500}, keys_of({.mtu = 1500})).ok());
   ASSERT_TRUE(trial->await(output_).ok());
@@ -457,6 +459,68 @@ TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
   EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
   EXPECT_EQ(nic_.mtu, 4200u);
   EXPECT_FALSE(load(tree_.path())->has_value());
+}
+
+// Another process has given up on it: the record has what it could not restore.
+TEST_F(Card, WhoseApplyWasRevertedInPartIsRestoredByTheNextOne) {
+  nic_.mtu = 9000;
+  Record record = record_of(this_moment(tree_.root()), std::chrono::seconds(0));
+  record.reverted = "2026-01-01T00:00:00Z";
+  remember(record, port(), {.mtu = 1500}, keys_of({.mtu = 1500}));
+  ASSERT_TRUE(save(tree_.path(), record).ok());
+  EXPECT_EQ(ctl::find_verb("restore")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 1500u);
+  EXPECT_TRUE(has(output_.errors, "its previous settings were restored")) << output_.errors;
+}
+
+TEST_F(Card, WhoseApplyCannotBeRevertedIsNotForgottenWithoutAWord) {
+  nic_.mtu = 9000;
+  nic_.faults["setmtu"] = {test::Fault::refuse, EBUSY, -1};
+  for (const bool reverted : {false, true}) {
+    SCOPED_TRACE(reverted);
+    leave_overdue(1500, this_moment(tree_.root()));
+    if (reverted) {
+      Record record = **load(tree_.path());
+      record.reverted = "2026-01-01T00:00:00Z";
+      ASSERT_TRUE(save(tree_.path(), record).ok());
+    }
+    output_ = {};
+    EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), reverted ? ctl::kChanges : ctl::kFailure)
+        << output_.text << output_.errors;
+    EXPECT_FALSE(has(output_.errors, "restored.")) << output_.errors;
+    EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
+    const std::string left = state::port_key(port()) + " mtu";
+    EXPECT_TRUE(has(output_.errors, left)) << output_.errors;
+    EXPECT_EQ(load(tree_.path())->has_value(), !reverted) << "it is tried for ten minutes";
+    if (!reverted) continue;
+    EXPECT_TRUE(has(output_.errors, "not restored: " + left)) << output_.errors;
+    EXPECT_TRUE(has(output_.errors, "not restored any more: " + left)) << output_.errors;
+  }
+}
+
+TEST_F(Card, WithARecordOfANewerReleaseIsNotWritten) {
+  const std::string newer = R"({"format":2,"trials":[]})";
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+           {"apply"}, {"apply", "60"}, {"restore"}, {"confirm"}, {"selftest", "eth0"}}) {
+    SCOPED_TRACE(verb[0]);
+    nic_.mtu = 9000;
+    tree_.file(kFile, newer);
+    state::Originals originals;
+    originals[state::port_key(port())].mtu = 1500;
+    ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+    ctl::Options options = options_;
+    if (verb[0] == "selftest") options.arguments = {verb[1]};
+    else if (verb.size() == 2) options.confirm = std::chrono::seconds(60);
+    options.yes = true;
+    const auto calls = nic_.calls["setmtu"];
+    ctl::Output output;
+    EXPECT_EQ(ctl::find_verb(verb[0])->run(options, output), ctl::kFailure) << output.text;
+    EXPECT_TRUE(has(output.errors, "confirm.json: written by a newer release")) << output.errors;
+    EXPECT_TRUE(has(output.errors, "Install that release again, or move the file away")) << output.errors;
+    EXPECT_EQ(nic_.calls["setmtu"], calls);
+    EXPECT_EQ(nic_.mtu, 9000u);
+    EXPECT_EQ(tree_.content(kFile), newer);
+  }
 }
 
 TEST_F(Card, ThatIsGoneIsSaid) {

@@ -265,6 +265,31 @@ TEST(Unseen, TrafficWithoutPfcIsReportedBeforeItIsLost) {
   EXPECT_TRUE(has(found[0].remedy, "NCCL_IB_TC=106") && has(found[0].remedy, "DSCP 26 is 104")) << found[0].remedy;
 }
 
+// Enforcement would move the traffic, or protect its priority.
+TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
+  const std::vector<std::string> only{"unprotected-traffic"};
+  for (const char* setting : {"pfc", "trust", "dscp_map"}) {
+    SCOPED_TRACE(setting);
+    Healthy node;
+    carry(node, 1, {.on_priority_3 = 0.02});
+    node.policy.mode = Mode::audit;
+    node.now.agent->mode = "audit";
+    EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "the settings are those of the policy: the job's fault";
+    node.change("mlx5_0/1", setting).outcome = Outcome::differs;
+    EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "another port's";
+    node.change("mlx5_1/1", setting).outcome = Outcome::differs;
+    const Report report = run_rules(node.view(), only);
+    const Finding* found = finding_of(report, "unprotected-traffic", "mlx5_1/1");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->status, Status::ok) << describe(*found);
+    EXPECT_TRUE(is_audited(*found)) << "listed";
+    EXPECT_TRUE(has(found->meaning, "Audit mode: not written.")) << found->meaning;
+    node.policy.mode = Mode::enforce;
+    node.now.agent->mode = "enforce";
+    EXPECT_EQ(complaints_of(node.view(), only).size(), 1u);
+  }
+}
+
 TEST(Unseen, TrafficThatPfcProtectsIsSilent) {
   for (const double share : {1.0, 0.8}) {
     Healthy node;

@@ -6,6 +6,7 @@
 #include <linux/genetlink.h>
 
 #include "agentd/pci.h"
+#include "enforce/confirm.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
 #include "node/nvml.h"
@@ -508,6 +509,24 @@ TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
   EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "0");
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
   EXPECT_EQ(*qos::load_sysctl_originals(tree.path()), (qos::SysctlValues{{"kernel.numa_balancing", "1"}}));
+}
+
+TEST_F(KeepPci, WritesNothingBesideAFileOfANewerRelease) {
+  tree.file("proc/sys/kernel/numa_balancing", "1\n");
+  policy.sysctl = {{"kernel.numa_balancing", "0"}};
+  for (const char* file : {confirm::kFile, state::kOriginalsFile, qos::kSysctlOriginalsFile}) {
+    const std::string newer = R"({"format":2,"a":{}})";
+    tree.file(file, newer);
+    log.clear();
+    EXPECT_EQ(agentd::reconcile_pci(environment, policy), 2) << file;
+    EXPECT_EQ(control(), 0x2936) << file;
+    EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing"), "1\n") << file;
+    EXPECT_TRUE(has(log, "newer release") && has(log, "nstall that release again")) << log;
+    EXPECT_EQ(tree.content(file), newer);
+    tree.remove(file);
+  }
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
+  EXPECT_EQ(control(), 0x5936);
 }
 
 TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {

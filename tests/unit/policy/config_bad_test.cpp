@@ -163,6 +163,27 @@ const Bad kBad[] = {
     {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
      "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
      "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"?*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[a-z]*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { rdma = [\"mlx5_0\", \"*\"] }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { pci = \"*:*.[0-9]\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[[:alpha:]]*\", driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[]a]*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
     {"[[port]]\nprofile = \"\"\n",
      "f.toml:2:11: profile: the string is empty; for example profile = \"nvidia-dcqcn\""},
     {"[[port]]\nname = \"\"\nmtu = 9000\n",

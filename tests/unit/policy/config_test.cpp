@@ -444,6 +444,11 @@ TEST(PortEntry, AFrontEndIsNamedAndShown) {
   EXPECT_TRUE(has(text, "\nfront_end = true")) << text;
   EXPECT_TRUE(good(text).ports.at(0).front_end);
   EXPECT_FALSE(good("[[port]]\nmtu = 9000\n").ports.at(0).front_end);
+  for (const char* match : {"netdev = \"eno*\"", "netdev = \"*0\"", "netdev = \"[ae]n?\"",
+                            "netdev = \"*\", pci = \"0000:18:*\"", "netdev = \"[[:alpha:]]0\""})
+    EXPECT_TRUE(
+        good("[[port]]\nmatch = { " + std::string(match) + " }\nfront_end = true\nmtu = 9000\n").ports.at(0).front_end)
+        << match;
 }
 
 TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {
