@@ -32,7 +32,11 @@ const std::map<std::string, uint32_t> kSet{
     {"alt_vlan_dscp", 48}, {"alt_vlan_pcp", 6}, {"tos_dscp", 26}, {"roce_prio", 3}};
 
 struct CcBed : FileBed {
-  CcBed() : FileBed(Personality::bnxt), card(*files) { port.rdma = "bnxt_re0"; }
+  // No number of the card is as congestion_control() wants it.
+  CcBed() : FileBed(Personality::bnxt), card(*files) {
+    port.rdma = "bnxt_re0";
+    for (const char* name : {"tos_dscp", "alt_vlan_dscp", "alt_vlan_pcp"}) card.firmware[name] = 0;
+  }
   // Where it stands in the log of what was written; npos: nowhere.
   [[nodiscard]] size_t at(const std::string& line) const {
     const auto found = std::find(files->log.begin(), files->log.end(), line);
