@@ -297,7 +297,7 @@ constexpr Rule kDeviceHealth{
         "(reporter vnic) too: root reads them, others see those that fabric-agentd publishes once a minute.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
-        "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
+        "While no job runs: devlink health recover pci/ADDRESS reporter NAME. If the error returns, update the "
         "firmware or replace the NIC. fabric-agentctl ack device-health acknowledges an old error.",
     .windows = kDeviceHealthWindows,
 };
