@@ -213,7 +213,7 @@ Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard
 }
 
 // The first few names: "eth0, eth1, eth2, eth3, ...".
-std::string first_names(const std::set<std::string>& names) {
+std::string first_names(const std::set<std::string, NaturalLess>& names) {
   constexpr size_t kShown = 4;
   std::string out;
   size_t count = 0;
@@ -243,7 +243,7 @@ std::optional<Finding> plan_finding(const View& view) {
                "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
                {Work::service, "systemctl enable --now fabric-lldp"});
   // The plan may call the ports of this host by other names than the kernel.
-  std::set<std::string> netdevs, planned;
+  std::set<std::string, NaturalLess> netdevs, planned;
   for (const Port& port : view.now.ports) {
     if (!planned_cables(view.policy, port).empty()) return std::nullopt;
     if (has_cable(port)) netdevs.insert(port.netdev);

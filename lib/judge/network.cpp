@@ -31,7 +31,7 @@ std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
 }
 
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
-  std::set<std::string> names;
+  std::set<std::string, NaturalLess> names;
   if (!port.netdev.empty()) names.insert(port.netdev);
   for (const Gid& gid : port.gids)
     if (!gid.netdev.empty()) names.insert(gid.netdev);
@@ -112,7 +112,7 @@ std::string listed(const std::vector<std::string>& names) {
 namespace {
 
 // Address -> netdevs of RoCE ports with this address.
-using Holders = std::map<Ip, std::map<std::string, const Port*>>;
+using Holders = std::map<Ip, std::map<std::string, const Port*, NaturalLess>>;
 
 std::string address_text(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 

@@ -152,6 +152,13 @@ std::string settings_text(const Port& port, const PortPolicy* policy, const Chan
   return table.text(output);
 }
 
+void add_to(std::vector<std::pair<std::string, std::vector<std::string>>>& lists, const std::string& key,
+            const std::string& name) {
+  auto* list = find_where(lists, [&](const auto& each) { return each.first == key; });
+  if (list == nullptr) list = &lists.emplace_back(key, std::vector<std::string>{});
+  list->second.push_back(name);
+}
+
 // A NIC that has recorded original settings, but is not in the machine.
 struct AbsentCard {
   std::string card;   // key in the file of original settings
@@ -203,9 +210,9 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 }  // namespace
 
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
-  std::map<std::string, std::vector<std::string>> ports;
+  std::vector<std::pair<std::string, std::vector<std::string>>> ports;  // by reason, in the order of their first port
   for (const Port& port : node.ports)
-    if (const std::string why = why_unmanaged(policy, port); !why.empty()) ports[why].push_back(port.id());
+    if (const std::string why = why_unmanaged(policy, port); !why.empty()) add_to(ports, why, port.id());
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
