@@ -451,8 +451,8 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   node.now.ports[1].owner = "0000:24:00.0";
   node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
   EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
-            "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
-            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n");
+            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n"
+            "mlx5_3/1: unmanaged: no [[port]] entry matches\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
   pfc.outcome = "in_sync";
   pfc.drifts = {{"process", 2}, {"link", 1}};
@@ -519,6 +519,10 @@ TEST(CtlStatus, SaysHowLongAgo) {
   for (const char* time : {"", "yesterday", "2026-01-02T00:00:00Z"}) EXPECT_EQ(ago_text(time, kNow), time);
   EXPECT_EQ(counted(1, "part"), "1 part");
   EXPECT_EQ(counted(0, "part"), "0 parts");
+  EXPECT_EQ(amount_text("1", "link downs"), "1 link down");
+  EXPECT_EQ(amount_text("12", "link downs"), "12 link downs");
+  EXPECT_EQ(amount_text("1", "packets without a posted receive"), "1 packet without a posted receive");
+  EXPECT_EQ(amount_text("1", "transport retries exceeded"), "1 transport retry exceeded");
 }
 
 TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {
