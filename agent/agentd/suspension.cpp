@@ -133,7 +133,7 @@ std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vecto
   const auto written = std::ranges::count_if(*changes, was_written);
   for (const Change& change : *changes)
     if (was_written(change) && change.sysctl.empty()) next.written.insert(change.port);
-  const std::string count = std::to_string(written) + " settings written";
+  const std::string count = counted(static_cast<size_t>(written), "setting") + " written";
   const std::string left = confirm::left_text(record);
   if (confirm::is_pending(record)) {
     if (written != 0 || errors_.is_empty())

@@ -97,7 +97,7 @@ std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, co
     ++reading.amount;
     append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
   }
-  if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
+  if (reading.evidence.empty()) reading.evidence = counted(port.gids.size(), "GID") + " unchanged";
   return reading;
 }
 
@@ -109,12 +109,12 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
     for (const HealthReporter& old : before->reporters)
       if (old.name == now.name && now.errors > old.errors) {
         reading.amount += static_cast<double>(now.errors - old.errors);
-        append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
-                                          std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
-                                          " recoveries");
+        append_item(
+            reading.evidence,
+            now.name + ": " + counted(now.errors - old.errors, "new error") + ", " +
+                amount_text(std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)), "recoveries"));
       }
-  if (reading.evidence.empty())
-    reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
+  if (reading.evidence.empty()) reading.evidence = "no new errors, " + counted(port.reporters.size(), "reporter");
   return reading;
 }
 
@@ -158,7 +158,7 @@ std::optional<Measured> read_device_state(const View&, const RuleWindow&, const 
     reading.amount = std::max(reading.amount, 1.0);
     reading.evidence += " (until the driver is loaded again)";
   }
-  if (reading.evidence.empty()) reading.evidence = std::to_string(port.reporters.size()) + " reporters healthy";
+  if (reading.evidence.empty()) reading.evidence = counted(port.reporters.size(), "reporter") + " healthy";
   else reading.evidence = "in error: " + reading.evidence;
   return reading;
 }
@@ -297,7 +297,7 @@ constexpr Rule kDeviceHealth{
         "(reporter vnic) too: root reads them, others see those that fabric-agentd publishes once a minute.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
-        "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
+        "While no job runs: devlink health recover pci/ADDRESS reporter NAME. If the error returns, update the "
         "firmware or replace the NIC. fabric-agentctl ack device-health acknowledges an old error.",
     .windows = kDeviceHealthWindows,
 };

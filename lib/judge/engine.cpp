@@ -452,8 +452,7 @@ double limit_of_window(const View& view, std::string_view key) {
 std::string first_error(const View& view) {
   const auto more = std::ranges::count(view.no_policy, '\n');
   std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
-  if (more == 1) out += " (and 1 more error)";
-  if (more > 1) out += " (and " + std::to_string(more) + " more errors)";
+  if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
   return out;
 }
 

@@ -778,8 +778,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (reached < possible)
     return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
-               {"ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) + "; ",
-                {Work::ends_jobs, "if nothing changes, reload the RDMA driver."}});
+               {Work::ends_jobs, "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
+                                     "; if nothing changes, reload the RDMA driver."});
   const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
@@ -790,10 +790,15 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
         return change.setting == SettingId::mtu && change.sysctl.empty() && !is_done(change.outcome);
       }))
     return good(port.id(), observed + " (see mtu)", expected);
-  std::string remedy =
-      "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). Until then:";
-  if (is_virtual(port)) remedy = "Raise the MTU of its physical function first, which limits it. Then:";
-  remedy += "\nip link set dev " + port.netdev + " mtu 9000";
+  std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
+              then = "Until then";
+  if (is_virtual(port)) {
+    first = "Raise the MTU of its physical function first, which limits it. ";
+    then = "Then";
+  }
+  Fix remedy{
+      first,
+      {Work::ends_jobs | Work::when_idle, then + ", when no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
   return bad(Status::warning, port.id(), observed, expected,
              "RoCE cuts messages into packets of " + to_text(reached) +
                  " bytes instead of 4096: more packets, lower throughput.",
@@ -874,10 +879,10 @@ Fix fix_of_bond(const Port& port, const Port& other, const std::string& bond) {
     return {{Work::ends_jobs | Work::when_idle,
              "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
              "functions in legacy mode prevent it): journalctl -k -g lag. "},
-            "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"};
-  return "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
-         " and give each an address of its own: ip link set " + port.netdev +
-         " nomaster. A RoCE LAG combines the ports of one NIC only.";
+            {Work::ends_jobs, "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"}};
+  return {Work::ends_jobs, "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
+                               " and give each an address of its own: ip link set " + port.netdev +
+                               " nomaster. A RoCE LAG combines the ports of one NIC only."};
 }
 
 Finding shared_gid_finding(const View& view, const Port& port, const Port& other, const Gid& gid) {

@@ -162,7 +162,8 @@ std::optional<Measured> read_lossless_discards(const View& view, const RuleWindo
     any = true;
     reading.amount += *rise;
     if (*rise > 0)
-      append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
+      append_item(reading.evidence,
+                  amount_text(number_text(*rise), "discards on lossless priority ") + std::to_string(i));
   }
   if (!any) return std::nullopt;
   if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
@@ -511,7 +512,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
   if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
   if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");
   if (const size_t gone = gids_gone(ctx); gone > 0)
-    out.doubt("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+    out.doubt("but " + counted(gone, "GID") + " of this port removed meanwhile");
   // A connection that breaks has timed out once for each retry and once before.
   if (rise(seen.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(seen.retries_exceeded))
     out.doubt(

@@ -616,8 +616,8 @@ void ask_aer(const View& view, Findings& findings) {
                             "no new errors"));
   }
   if (without_errors > 0)
-    findings.push_back(good("host", std::to_string(without_errors) + " functions without new or uncorrectable errors",
-                            "no new errors"));
+    findings.push_back(
+        good("host", counted(without_errors, "function") + " without new or uncorrectable errors", "no new errors"));
 }
 
 using enum Measure;
@@ -629,7 +629,7 @@ void read_uncorrected(const View& view, const RuleWindow& rule, MeasuredList& ou
   for (const auto& [pci, now] : view.now.platform.functions)
     if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
       if (const std::optional<double> count = rise_of(before->*Member, now.*Member))
-        out.push_back({pci, *count, 0, number_text(*count) + " " + std::string(rule.unit)});
+        out.push_back({pci, *count, 0, amount_text(number_text(*count), rule.unit)});
 }
 
 void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredList& out) {
@@ -640,7 +640,7 @@ void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredLis
     if (before == nullptr) continue;
     const std::optional<double> count = rise_of(of_link(before->correctable), of_link(now.correctable));
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
-    if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
+    if (count && bits > 0) out.push_back({pci, *count, bits, amount_text(number_text(*count), "correctable errors")});
   }
 }
 

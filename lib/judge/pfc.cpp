@@ -27,7 +27,8 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   return bad(
       Status::critical, port.id(), observed, expected,
       "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
-      "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
+      {work_of_write(port, SettingId::pause),
+       "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy."});
 }
 
 }  // namespace
@@ -321,7 +322,7 @@ constexpr Rule kPauseStorm{
     .inspect =
         "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff|storm'; fabric-agentctl check --only pcie; "
         "nvidia-smi -q -d ECC or amd-smi metric --ecc",
-    .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
+    .fix = "Stop the hung process. If the storm continues, drain the node, then: devlink dev reload pci/ADDRESS",
     .windows = kPauseStormWindows,
 };
 constexpr Rule kPauseHeld{

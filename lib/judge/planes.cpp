@@ -149,7 +149,7 @@ std::string link_down_text(const View& view, const GpuPlanes& gpu, const Port& p
     if (other != &port && other->counters.carrier_down)
       fewest = std::min<uint64_t>(fewest.value_or(*other->counters.carrier_down), *other->counters.carrier_down);
   if (!fewest || !port.counters.carrier_down || *port.counters.carrier_down <= *fewest) return {};
-  return "its link was down " + std::to_string(*port.counters.carrier_down - *fewest) + " times more than those";
+  return "its link was down " + counted(*port.counters.carrier_down - *fewest, "time") + " more than those";
 }
 
 void read_failback(const View& view, const RuleWindow&, MeasuredList& out) {

@@ -576,15 +576,15 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   bool differs = false, is_missing = false;
   if (expect.gpus) {
     const size_t have = topology.gpus.size();
-    observed = std::to_string(have) + " GPUs";
-    expected = std::to_string(*expect.gpus) + " GPUs";
+    observed = counted(have, "GPU");
+    expected = counted(*expect.gpus, "GPU");
     differs = have != *expect.gpus;
     is_missing = have < *expect.gpus;
   }
   if (expect.compute_nics) {
     const size_t have = count_compute(view.now, placed, *expect.compute_nics);
-    append_item(observed, std::to_string(have) + " compute NICs");
-    append_item(expected, std::to_string(*expect.compute_nics) + " compute NICs");
+    append_item(observed, counted(have, "compute NIC"));
+    append_item(expected, counted(*expect.compute_nics, "compute NIC"));
     differs = differs || have != *expect.compute_nics;
     is_missing = is_missing || have < *expect.compute_nics;
   }
@@ -855,7 +855,7 @@ std::optional<Finding> gpus_of_places(const Built& built) {
   }
   if (count == 0) return std::nullopt;
   return bad(
-      Status::warning, "GPUs", std::to_string(built.gpus) + " GPUs", std::to_string(built.topology.gpus.size()),
+      Status::warning, "GPUs", counted(built.gpus, "GPU"), std::to_string(built.topology.gpus.size()),
       gpus_seem(count) + " to be missing where other GPUs have an equal NIC (" + places + "): " + left_the_bus(count),
       {"lspci -tv; " + kGpuLog,
        {Work::in_machine,
@@ -929,8 +929,8 @@ std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built)
   }
   if (places.empty() || are_plausible(whole, {}) || !are_plausible(whole, places)) return std::nullopt;
   const std::string list = joined(ports, " and ");
-  return bad(Status::warning, "GPUs", std::to_string(whole.gpus.size()) + " GPUs, and nothing below " + list,
-             std::to_string(whole.gpus.size() + places.size()) + " GPUs",
+  return bad(Status::warning, "GPUs", counted(whole.gpus.size(), "GPU") + ", and nothing below " + list,
+             counted(whole.gpus.size() + places.size(), "GPU"),
              gpus_seem(places.size()) + " to be missing below " + list +
                  ", where equal ports of switches have one: " + left_the_bus(places.size()),
              {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +

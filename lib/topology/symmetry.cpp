@@ -619,7 +619,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
 
 // -- GPUs
 
-using Sockets = std::map<std::string, std::vector<const Gpu*>>;
+using Sockets = std::map<std::string, std::vector<const Gpu*>, NaturalLess>;
 
 // "socket 1"; the NUMA node if sockets are unknown.
 std::string socket_text(const Topology& topology, const PciDevice& device) {
@@ -845,7 +845,7 @@ std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size
   std::string counts;
   for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
   if (!counts.empty()) counts.insert(0, ": ");
-  return OddGpus{*whole, std::to_string(gpus.size()) + " GPUs" + counts, lesser_half(sockets, *whole - gpus.size())};
+  return OddGpus{*whole, counted(gpus.size(), "GPU") + counts, lesser_half(sockets, *whole - gpus.size())};
 }
 
 std::vector<OddNode> odd_numa_nodes(const Topology& topology) {

@@ -18,6 +18,7 @@
 #include "judge/engine.h"
 #include "judge/lines.h"
 #include "nic/metrics.h"
+#include "support/drained.h"
 #include "support/planted_defect.h"
 #include "support/rules.h"
 #include "support/test.h"
@@ -446,6 +447,12 @@ void expect_kind(std::span<const Words> words, std::string_view row, Work work, 
         ADD_FAILURE() << row << ": \"" << phrase << "\" in a step without the kind of its work: " << text;
 }
 
+// The texts of `explain ID`, which no machine adapts.
+TEST(FixRows, OfChecksDrainBeforeTheyStopTraffic) {
+  for (const Rule& rule : rules())
+    if (!rule.is_cause()) EXPECT_EQ(test::undrained_command(rule.fix.text()), "") << rule.id << ": " << rule.fix.text();
+}
+
 // What is done with hands is not for a guest, and what ends jobs comes after the drained node, or says when.
 void expect_fitting_steps(const Finding& finding, bool is_guest) {
   bool is_idle = false;
@@ -488,6 +495,8 @@ void expect_fitting(const Machine& machine) {
       if (each.status == Status::ok) continue;
       expect_fitting_steps(each, machine.is_guest());
       const std::string text = each.remedy + "\n" + joined(each.next, "\n");
+      EXPECT_EQ(test::undrained_command(each.remedy), "") << each.id << ": " << text;
+      EXPECT_EQ(test::undrained_command(joined(each.next, "\n")), "") << each.id << ": " << text;
       for (const std::string_view joint : {".;", ". ;", ";.", "; This is", " ,", "\nthen ", "\n,", "\n:", "\n."})
         EXPECT_FALSE(has("\n" + text, joint)) << each.id << ": " << text;
       EXPECT_FALSE(text.starts_with("then ") || text.starts_with("persistent:")) << each.id << ": " << text;

@@ -43,7 +43,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text += json_text(changes_json(changes));
   } else {
     std::string text = changes_text(changes, options.verbose, output);
-    if (text.empty()) text = "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n";
+    if (text.empty()) text = "Nothing to do: " + counted(changes.size(), "setting") + " in sync.\n";
     output.text += text;
   }
   // For root, the change itself names the cause: a missing capability or kernel lockdown.

@@ -350,8 +350,8 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   if (!unlisted_.empty()) next.runs.push_back({"devices", "", false, 0, unlisted_});
   else if (dropped_ > 0)
     next.runs.push_back({"devices", "", false, 0,
-                         std::to_string(dropped_) + " RDMA devices beyond the first " + std::to_string(kMaxDevices) +
-                             " are not read; exclude those of guests ([exporter] exclude)"});
+                         counted(dropped_, "RDMA device") + " beyond the first " + std::to_string(kMaxDevices) +
+                             ", not read; exclude those of guests ([exporter] exclude)"});
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;

@@ -451,8 +451,8 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   node.now.ports[1].owner = "0000:24:00.0";
   node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
   EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
-            "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
-            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n");
+            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n"
+            "mlx5_3/1: unmanaged: no [[port]] entry matches\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
   pfc.outcome = "in_sync";
   pfc.drifts = {{"process", 2}, {"link", 1}};
@@ -462,25 +462,53 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   pfc.drift_by = "lldpad (pid 812)";
   node.now.agent->held = "an apply awaits confirmation";
   const std::string text = status_text(node.now, &node.policy, node.plan, kNow, {});
-  EXPECT_TRUE(has(text, "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"))
+  EXPECT_TRUE(has(text,
+                  "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z (50 min ago) from 3 to none, by lldpad "
+                  "(pid 812)"))
       << text;
   EXPECT_TRUE(has(text, "enforcement suspended: an apply awaits confirmation")) << text;
   Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
 }
 
-// Of the longest names that there are: the rate is not broken, and the time of a repair is short.
+// Of the longest names that there are: neither a rate nor a time is broken, nor a name.
 TEST(CtlStatus, FitsATerminal) {
+  for (const std::string rdma : {"mlx5_2", "rocep170s0f0"})
+    for (const std::string setting : {"pfc", "cable_length", "ecn_min_time_between_cnps"})
+      for (const std::string policy : {"compute", "compute-rails"}) {
+        Healthy node;
+        for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
+        node.now.ports[2].rdma = rdma;
+        for (PortPolicy& entry : node.policy.ports) entry.name = policy;
+        node.now.agent->ports[rdma + "/1"][setting] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+        Output output;
+        output.width = 80;
+        const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
+        EXPECT_LE(widest_line(text), 80U) << text;
+        for (const char* whole : {"400 Gb/s", "55 min ago"}) EXPECT_TRUE(has(text, whole)) << whole << " in\n" << text;
+        const bool has_room = setting == "pfc" && policy == "compute";
+        for (const std::string& name : {rdma + "/1", setting, policy})
+          if (has_room) EXPECT_TRUE(has(text, name)) << name << " in\n" << text;
+      }
+}
+
+// While another column has room, the last repair is on one line.
+TEST(CtlStatus, BreaksTheExceptionsFirst) {
   Healthy node;
-  for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
   node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  for (const char* setting : {"mtu", "pfc", "trust"}) node.change("mlx5_1/1", setting).outcome = Outcome::differs;
   Output output;
   output.width = 80;
   const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
   EXPECT_LE(widest_line(text), 80U) << text;
-  EXPECT_TRUE(has(text, "400 Gb/s")) << text;
-  EXPECT_FALSE(has(text, "400 \n") || has(text, "400\n")) << text;
   EXPECT_TRUE(has(text, "pfc 55 min ago")) << text;
+}
+
+TEST(CtlStatus, TimesHaveTheirAge) {
+  Healthy node;
+  node.now.inventory.emplace().taken = "2026-01-01T00:05:00Z";
+  EXPECT_TRUE(has(status_text(node.now, &node.policy, node.plan, kNow, {}),
+                  "Inventory: 0 parts as of 2026-01-01T00:05:00Z (55 min ago); "));
 }
 
 TEST(CtlStatus, SaysHowLongAgo) {
@@ -491,6 +519,10 @@ TEST(CtlStatus, SaysHowLongAgo) {
   for (const char* time : {"", "yesterday", "2026-01-02T00:00:00Z"}) EXPECT_EQ(ago_text(time, kNow), time);
   EXPECT_EQ(counted(1, "part"), "1 part");
   EXPECT_EQ(counted(0, "part"), "0 parts");
+  EXPECT_EQ(amount_text("1", "link downs"), "1 link down");
+  EXPECT_EQ(amount_text("12", "link downs"), "12 link downs");
+  EXPECT_EQ(amount_text("1", "packets without a posted receive"), "1 packet without a posted receive");
+  EXPECT_EQ(amount_text("1", "transport retries exceeded"), "1 transport retry exceeded");
 }
 
 TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {

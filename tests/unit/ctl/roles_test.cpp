@@ -4,6 +4,7 @@
 #include "judge/engine.h"
 #include "node/scan.h"
 #include "support/ctl.h"
+#include "support/drained.h"
 #include "support/sim_files.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -579,6 +580,8 @@ struct BondOfTwoNics : Machine {
 TEST_F(BondOfTwoNics, AnswersReachTheWrongOne) {
   const std::string said = check("gid");
   EXPECT_TRUE(has(said, "CRITICAL gid mlx5_0") && has(said, "RoCE LAG") && has(said, "bond0")) << said;
+  EXPECT_TRUE(has(said, "nomaster")) << said;
+  EXPECT_EQ(test::undrained_command(said), "") << said;
   size_t findings = 0;
   const Node node = scanned();
   const std::vector<std::string> only{"gid"};

@@ -574,6 +574,18 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
 }
 
+// ethtool -A restarts the link with Broadcom's driver, and not with NVIDIA's.
+TEST(Check, GlobalPauseIsWrittenAsTheDriverDoes) {
+  for (const bool restarts : {false, true}) {
+    Healthy node;
+    node.now.ports[1].kernel_driver = restarts ? "bnxt_en" : "mlx5_core";
+    node.now.ports[1].qos.pause = Pause{true, true};
+    const auto found = complaints_of(node.view(), {"pfc-and-pause"});
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].remedy.starts_with("Drain the node first. ethtool -A"), restarts) << found[0].remedy;
+  }
+}
+
 // -- Ports, PCIe links and the agent
 
 const PlantedDefects& defects() {

@@ -109,6 +109,29 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   EXPECT_EQ(lines[2].ports.size(), 1u);
 }
 
+// A reason often has a path, and a path the name of its port. That of one port alone is shown as it is.
+TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
+  Node node;
+  node.ports.resize(12);
+  const auto path = [](const Port& port, const char* file) {
+    return "sys/class/infiniband/" + port.rdma + "/ports/1/" + file + ": ENOENT";
+  };
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    Port& port = node.ports[i];
+    port.rdma = "mlx5_" + std::to_string(i);
+    port.netdev = "eth" + std::to_string(i);
+    port.pci = "0000:" + std::to_string(10 + i) + ":00.0";
+    port.unread = {"gids: " + path(port, "gids"), "settings of " + port.netdev + " (" + port.pci + "): EIO"};
+  }
+  node.ports[10].unread.push_back("rate: " + path(node.ports[10], "rate"));
+  const auto lines = merged_unseen(node);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].reason, "gids: sys/class/infiniband/RDMADEV/ports/1/gids: ENOENT");
+  EXPECT_EQ(lines[1].reason, "settings of NETDEV (ADDRESS): EIO");
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(lines[i].ports.size(), 12u) << lines[i].reason;
+  EXPECT_EQ(lines[2].reason, "rate: " + path(node.ports[10], "rate"));
+}
+
 // Like an acknowledgement, but of the site: counted, listed with its reason, and apart from acknowledgements.
 TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   Report report = of({Status::critical, Status::ok});
@@ -418,6 +441,19 @@ TEST(Remedy, AGuestHasNoHandsAtTheHardware) {
   // By its kind, not by its words.
   EXPECT_EQ(adapted(node.view(), "ip link set ens1 up; see reseat(8)"), "ip link set ens1 up; see reseat(8)");
   EXPECT_EQ(adapted(node.view(), {Work::ends_jobs, "Reboot."}), "Drain the node first. Reboot.");
+}
+
+// EFA, MANA and eRDMA are in clouds only. Without DMI no hypervisor is known.
+TEST(Remedy, ATenantOfACloudHasNoHandsAtTheHardware) {
+  const Fix fix{"journalctl -k; ", {Work::in_machine, "then reseat it."}};
+  for (const uint16_t vendor : std::initializer_list<uint16_t>{0x1d0f, 0x1414, 0x1ded, 0x15b3}) {
+    Healthy node;
+    node.now.topology.hypervisor.clear();
+    node.now.topology.nics.back().vendor = vendor;
+    const std::string text = adapted(node.view(), fix);
+    EXPECT_EQ(has(text, "reseat"), vendor == 0x15b3) << text;
+    EXPECT_EQ(has(text, "report it to the operator"), vendor != 0x15b3) << text;
+  }
 }
 
 TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
