@@ -80,7 +80,8 @@ std::vector<Originals::const_iterator> absent_originals(const Originals& origina
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
-// their members save their own settings only.
+// their members save their own settings only. Of a port with a self-test that has not ended, the settings from before
+// it are saved.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
 // Removes these settings from the port's entry, and an empty entry from the originals. A bond shares its entry with the

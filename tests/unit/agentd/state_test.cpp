@@ -351,6 +351,21 @@ TEST_F(StateFiles, TheFirstOriginalStays) {
   EXPECT_EQ(saved().at("0000:25:00.0/1").mtu, 9000U);
 }
 
+// A self-test was killed, and its port is not idle since.
+TEST_F(StateFiles, TheSettingsFromBeforeASelfTestAreTheOriginals) {
+  const Port port = card_of("mlx5_core", "15b3:1021"), other{.netdev = "eth9"};
+  ASSERT_TRUE(save_originals(directory_, {{port_key(port), Qos{.mtu = 1500}}}, kSelfTestFile).ok());
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, port, {.pause = Pause{}, .mtu = 4200}).ok());
+  EXPECT_EQ(find_original(originals, port)->second.mtu, 1500U) << "4200 is a value of the test";
+  EXPECT_EQ(find_original(originals, port)->second.pause, Pause{}) << "not tested";
+  ASSERT_TRUE(save_original(directory_, originals, other, {.mtu = 9000}).ok());
+  EXPECT_EQ(find_original(originals, other)->second.mtu, 9000U);
+  // Nothing is known of the settings before the test.
+  tree_.file(kSelfTestFile, "{\"format\": 99}");
+  EXPECT_EQ(save_original(directory_, originals, port, {.mrrs = 512}).error().code, kNewerFormat);
+}
+
 // FEC that was written without a link: what a later link shows is our own mode.
 TEST_F(StateFiles, AnUnknownOriginalStaysUnknownUntilItIsForgotten) {
   const Port port = board_at("0000:24:00.0", "MT1", "mac:a");
