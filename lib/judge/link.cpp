@@ -920,7 +920,7 @@ std::string why_without_gid(const View& view, const Port& port) {
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
-  if (is_judged(port) && !is_endpoint(port)) {
+  if (is_bare_uplink(port)) {
     std::string functions;
     for (const Port* each : functions_of(view.now, port)) append_item(functions, each->id());
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
