@@ -334,11 +334,6 @@ Finding member_state_finding(const Port& port) {
              "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
 }
 
-// A function that a cloud makes for its instances: no driver for a physical one is public.
-bool is_of_a_cloud(const Port& port) {
-  return port.kernel_driver == "efa" || port.kernel_driver == "mana" || port.kernel_driver == "erdma";
-}
-
 // Commands that give a virtual function its link, on the host that has its physical function.
 std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
   const std::string set = "ip link set " + physical + " vf " + number;
@@ -367,7 +362,7 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link: its netdev is down, or its port function is not active.",
                own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
-  if (!is_here && is_of_a_cloud(port))
+  if (!is_here && capabilities_of(port.kernel_driver).only_in_clouds)
     return bad(
         status, port.id(), observed, expected,
         "The function has no link. The operator of the cloud has its hardware and its network.",

@@ -131,7 +131,8 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
   std::vector<std::string> only{"locality", "pairing", "pcie"};
   if (!node.ports.empty()) only.emplace_back("port-state");
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
-  std::erase_if(report.findings, [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
+  std::erase_if(report.findings,
+                [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   return {node,
           node.topology,
           policy,
