@@ -419,6 +419,13 @@ Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, con
   return Status::ok;
 }
 
+Status status_by_window(const View& view, std::string_view key, const Measured& reading) {
+  const RuleWindow& window = *find_window(key);
+  const WindowLimits limits = limits_of(rule_policy(view), window);
+  if (limits.is_off() || is_suppressed(view, window.rule)) return Status::ok;
+  return status_of_reading(window, limits, reading);
+}
+
 std::span<const RuleWindow> rule_windows() {
   static const std::vector<RuleWindow> all = [] {
     std::vector<RuleWindow> out;

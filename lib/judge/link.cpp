@@ -1132,6 +1132,12 @@ std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, cons
   return out;
 }
 
+constexpr FixRow kInfinibandCable{"Read the error counters of both ends: perfquery -x. ",
+                                  {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}};
+constexpr FixRow kFiber{
+    "Compare the lanes' power at both ends: ethtool -m {netdev}. ",
+    {Work::at_link | Work::when_idle, "Clean and reseat the connectors, and replace the cable when no job runs."}};
+
 constexpr Measurement kLinkFlapWindows[]{
     {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
                 "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
@@ -1172,8 +1178,7 @@ constexpr Measurement kLinkErrorsWindows[]{
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .slow = {{"link_recoveries_slow", count, WindowLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
                "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
@@ -1181,8 +1186,7 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "times the port's threshold of local errors was exceeded",
                 "NVSentinel: any local_link_integrity_errors is fatal", "none"},
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
 };
 
@@ -1192,9 +1196,7 @@ constexpr Measurement kPreFecBerWindows[]{
                 "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
                 "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
     {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
@@ -1202,17 +1204,13 @@ constexpr Measurement kPreFecBerWindows[]{
                 "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
                 "no more than 1 code word in 1e9 near the limit of FEC", 10},
      .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_fec_words},
     {.window = {"module_from_cable", level, WindowLimits{kRs544 / 10, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the cable at the module (CMIS VDM); lower for weaker FEC",
                 "as pre_fec_ber", "below a tenth of the ratio that FEC corrects"},
      .meaning = "Bits are damaged when they reach the module: the fiber, a connector, or the far module.",
-     .remedy = {"Compare the lanes' power at both ends: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_from_cable},
     {.window = {"module_from_nic", level, WindowLimits{kChipToModule, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the NIC at the module (CMIS VDM)",
