@@ -274,6 +274,7 @@ constexpr Rule kCountersFrozen{
     .inspect =
         "journalctl -k -g 'mlx5|bnxt|timeout'; time cat /sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
     .fix = "While no job runs: devlink dev reload pci/ADDRESS",
+    .limits = {&kMuchTraffic},
     .windows = kCountersFrozenWindows,
 };
 constexpr Rule kGidChanged{
