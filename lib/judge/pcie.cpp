@@ -637,11 +637,14 @@ std::optional<Measured> replays_of(const View& view, const std::string& pci, con
 }
 
 template <AerReader Of>
-void read_aer(const View& view, const RuleWindow& /*rule*/, MeasuredList& out) {
+void read_aer(const View& view, const RuleWindow& rule, MeasuredList& out) {
   if (view.before == nullptr) return;
-  for (const auto& [pci, now] : view.now.platform.functions)
-    if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
-      if (auto reading = Of(view, pci, *before, now)) out.push_back(std::move(*reading));
+  for (const auto& [pci, now] : view.now.platform.functions) {
+    const PlatformFunction* before = function_of(*view.before, pci);
+    if (before == nullptr) continue;
+    auto reading = Of(view, pci, *before, now);
+    if (reading && (rule.measure != ratio || reading->base > 0)) out.push_back(std::move(*reading));
+  }
 }
 
 // {devices}: the GPUs and NICs at the address or below it.
@@ -781,7 +784,8 @@ Lines aer_lines_of(const PortContext& ctx, const std::vector<std::string>& chain
     const auto add = [&](std::string_view name, AerReader of, std::initializer_list<std::string_view> windows) {
       const auto reading = of(ctx.view, pci, *before, *now);
       const auto is_bad = [&](std::string_view key) { return status_by_window(ctx.view, key, *reading) != Status::ok; };
-      if (reading && std::ranges::any_of(windows, is_bad)) out.push_back(pci + " " + plus(name, reading->amount));
+      if (reading && reading->amount > 0 && std::ranges::any_of(windows, is_bad))
+        out.push_back(pci + " " + plus(name, reading->amount));
     };
     add("fatal PCIe errors", uncorrected_of<&PlatformFunction::fatal>, {"pcie_fatal"});
     add("non-fatal PCIe errors", uncorrected_of<&PlatformFunction::nonfatal>, {"pcie_nonfatal"});
