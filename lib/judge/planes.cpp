@@ -152,8 +152,9 @@ std::string link_down_text(const View& view, const GpuPlanes& gpu, const Port& p
   return "its link was down " + std::to_string(*port.counters.carrier_down - *fewest) + " times more than those";
 }
 
-constexpr Limit kBusyPlane{"failback", "busy_share", 0.01, "of the link's rate, from which on the planes are busy",
-                           "ours",     0.0001,       1};
+constexpr Limit kBusyPlane{
+    "failback", "busy_share", 0.01, "of the link's rate, both ways, from which on the planes are busy",
+    "ours",     0.0001,       2};
 constexpr Limit kIdlePlane{
     "failback", "idle_share", 0.01, "of the traffic of the busiest plane, below which a plane is idle", "ours", 0, 1};
 
