@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "judge/network.h"
+#include "judge/port_context.h"
 #include "judge/rule.h"
 #include "nic/vnic.h"
 #include "node/endpoints.h"
@@ -46,7 +47,7 @@ bool shares_its_wire(const View& view, const Port& port) {
 }
 
 std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&, const Port& port) {
-  constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
+  constexpr double kEnoughCounters = 4;  // ours
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
   if (signals == nullptr || before == nullptr || !is_own_device(port) || shares_its_wire(view, port))
@@ -64,7 +65,8 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
   for (size_t i = 1; port.qos.pfc && i < signals->priority.size(); ++i)
     if (port.qos.pfc->has(i))
       bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
-  if (moved || bytes < kMuchTraffic) return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
+  if (moved || bytes < limit_of(view, kMuchTraffic))
+    return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
   return Measured{port.id(), 1, 0,
                   number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
                       " RDMA counters moved"};
@@ -272,6 +274,7 @@ constexpr Rule kCountersFrozen{
     .inspect =
         "journalctl -k -g 'mlx5|bnxt|timeout'; time cat /sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
     .fix = "While no job runs: devlink dev reload pci/ADDRESS",
+    .limits = {&kMuchTraffic},
     .windows = kCountersFrozenWindows,
 };
 constexpr Rule kGidChanged{

@@ -334,11 +334,6 @@ Finding member_state_finding(const Port& port) {
              "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
 }
 
-// A function that a cloud makes for its instances: no driver for a physical one is public.
-bool is_of_a_cloud(const Port& port) {
-  return port.kernel_driver == "efa" || port.kernel_driver == "mana" || port.kernel_driver == "erdma";
-}
-
 // Commands that give a virtual function its link, on the host that has its physical function.
 std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
   const std::string set = "ip link set " + physical + " vf " + number;
@@ -367,7 +362,7 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link: its netdev is down, or its port function is not active.",
                own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
-  if (!is_here && is_of_a_cloud(port))
+  if (!is_here && capabilities_of(port.kernel_driver).only_in_clouds)
     return bad(
         status, port.id(), observed, expected,
         "The function has no link. The operator of the cloud has its hardware and its network.",
@@ -925,7 +920,7 @@ std::string why_without_gid(const View& view, const Port& port) {
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
-  if (is_judged(port) && !is_endpoint(port)) {
+  if (is_bare_uplink(port)) {
     std::string functions;
     for (const Port* each : functions_of(view.now, port)) append_item(functions, each->id());
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
@@ -1142,6 +1137,12 @@ std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, cons
   return out;
 }
 
+constexpr FixRow kInfinibandCable{"Read the error counters of both ends: perfquery -x. ",
+                                  {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}};
+constexpr FixRow kFiber{
+    "Compare the lanes' power at both ends: ethtool -m {netdev}. ",
+    {Work::at_link | Work::when_idle, "Clean and reseat the connectors, and replace the cable when no job runs."}};
+
 constexpr Measurement kLinkFlapWindows[]{
     {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
                 "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
@@ -1182,8 +1183,7 @@ constexpr Measurement kLinkErrorsWindows[]{
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .slow = {{"link_recoveries_slow", count, WindowLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
                "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
@@ -1191,8 +1191,7 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "times the port's threshold of local errors was exceeded",
                 "NVSentinel: any local_link_integrity_errors is fatal", "none"},
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
 };
 
@@ -1202,9 +1201,7 @@ constexpr Measurement kPreFecBerWindows[]{
                 "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
                 "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
     {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
@@ -1212,17 +1209,13 @@ constexpr Measurement kPreFecBerWindows[]{
                 "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
                 "no more than 1 code word in 1e9 near the limit of FEC", 10},
      .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_fec_words},
     {.window = {"module_from_cable", level, WindowLimits{kRs544 / 10, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the cable at the module (CMIS VDM); lower for weaker FEC",
                 "as pre_fec_ber", "below a tenth of the ratio that FEC corrects"},
      .meaning = "Bits are damaged when they reach the module: the fiber, a connector, or the far module.",
-     .remedy = {"Compare the lanes' power at both ends: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_from_cable},
     {.window = {"module_from_nic", level, WindowLimits{kChipToModule, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the NIC at the module (CMIS VDM)",

@@ -449,7 +449,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   const bool late = here >= enough;
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare& sent = ctx.sent;
-  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
+  const bool storm = is_pfc_storm(ctx);
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
   Cause out{.is_proven = late || storm || (sent.measured && !is_minor), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
@@ -461,7 +461,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   } else {
     Lines pcie_faults;
     for (const Finding& each : faults_before_gpus(ctx)) pcie_faults.push_back("also: " + fault_text(each));
-    if (const std::string degraded = degraded_link(ctx); !degraded.empty()) pcie_faults.push_back("also: " + degraded);
+    if (const auto fault = link_fault(ctx)) pcie_faults.push_back("also: " + fault_text(*fault));
     if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
     out.add(pcie_faults);
     const std::string iommu[]{"iommu"};

@@ -523,7 +523,7 @@ MaybeCause headroom(const PortContext& ctx) {
   else both_ends += "; of the switch: unknown";
   Cause out{.is_proven = at_switch.has_value(), .evidence = {std::move(both_ends)}};
   const PauseShare& sent = ctx.sent;
-  if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
+  if (sent.ratio >= ctx.limit(kFaultPause) || is_lasting_storm(ctx)) out.unexplained.add(tx_pause);
   if (sent.ratio > 0) out.add(sent.text());
   else if (never_paused(ctx)) {
     out.add_ambiguous("this port never sent pause: the priority may be in a lossy receive buffer",
@@ -652,7 +652,7 @@ std::string storming_port(const View& view) {
     const Signals* seen = signals_of_port(view, port);
     if (seen == nullptr || is_virtual(port)) continue;
     const PortContext other = make_context(view, port, *seen);
-    if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
+    if (other.symptoms.has(tx_pause) && is_lasting_storm(other)) return port.id();
   }
   return {};
 }
@@ -732,7 +732,7 @@ MaybeCause congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx)) {
     out.is_proven = true;
     out.add(sent.text());
   } else {

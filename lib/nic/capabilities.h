@@ -23,6 +23,10 @@ struct Capabilities {
   std::string_view lldp_agent_off{};
   bool devlink_reload = false;          // its devlink_ops have reload_down() and reload_up()
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
+  bool only_in_clouds =
+      false;  // a function that a cloud makes for its instances: no driver of a physical one is public
+  // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
+  std::string_view module_command{};
 };
 
 // All false or 0 for an unknown driver.

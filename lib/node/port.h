@@ -156,6 +156,9 @@ std::string number_text(double value);
 // (is_endpoint() then decides about their transport) and members of a bond, which are checked with the bond.
 inline bool is_judged(const Port& port) { return !is_virtual(port) && !port.is_member(); }
 
+// The wire's port of an E-Switch in switchdev mode, without GIDs of its own: RoCE runs over the functions behind it.
+inline bool is_bare_uplink(const Port& port) { return is_judged(port) && !is_endpoint(port); }
+
 // Whether the device is this machine's, with its driver, firmware, health and interrupts: also a guest's or a pod's
 // virtual function, whose wire and settings are on the host.
 inline bool is_own_device(const Port& port) { return is_judged(port) || port.role == PortRole::guest_function; }
@@ -165,8 +168,11 @@ inline bool has_cage(const Port& port) {
   return !port.netdev.empty() && !is_virtual(port) && port.role != PortRole::bond && !port.pci.empty();
 }
 
+// Whether the device, or the last one of a path, is a subfunction's: "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
+inline bool is_subfunction_device(std::string_view device) { return device.find(".sf.") != std::string_view::npos; }
+
 // Whether the port is of a subfunction, here or in a pod.
-inline bool is_subfunction(const Port& port) { return port.owner.find(".sf.") != std::string::npos; }
+inline bool is_subfunction(const Port& port) { return is_subfunction_device(port.owner); }
 
 // Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);

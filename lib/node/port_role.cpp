@@ -43,6 +43,11 @@ bool is_elsewhere(const Root& root, const std::string& function) {
   return false;
 }
 
+// The PCI address of the physical function of a virtual one; empty: `function` is no virtual function.
+std::string physical_function_of(const Root& root, const std::string& function) {
+  return root.link_name(function + "/physfn");
+}
+
 // A virtual function to which the host has given no GUID has none, and no LID.
 bool has_no_guid(const Root& root, const Port& port) {
   if (port.link_layer != LinkLayer::infiniband) return false;
@@ -109,6 +114,12 @@ bool is_nvlink_management(const Root& root, const std::string& function) {
   return vpd && vpd->find("SW_MNG") != std::string::npos;
 }
 
+bool is_for_guests(const Root& root, const std::string& rdma) {
+  const std::string device = infiniband::device_folder(rdma) + "/device";
+  const auto resolved = root.resolve(device);
+  return !physical_function_of(root, device).empty() || (resolved && is_subfunction_device(*resolved));
+}
+
 void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port) {
   const Root& root = context.kernel.root;
   if (is_smi(context, port)) {
@@ -123,9 +134,9 @@ void read_device_role(const Context& context, const std::string& function, const
     port.role = PortRole::data_direct;
   } else if (is_nvlink_management(root, function)) {
     port.role = PortRole::nvlink_management;
-  } else if (port.owner = root.link_name(function + "/physfn"); !port.owner.empty()) {
+  } else if (port.owner = physical_function_of(root, function); !port.owner.empty()) {
     port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
-  } else if (device.find(".sf.") != std::string::npos) {  // mlx5/core/sf/dev/dev.c
+  } else if (is_subfunction_device(device)) {
     port.role = is_elsewhere(root, function) ? PortRole::guest_function : PortRole::subfunction;
     port.owner = device;
   } else if (is_guests_function(port.pci_id) || has_no_guid(root, port)) {

@@ -6,6 +6,9 @@
 
 namespace fabric::scanning {
 
+// Whether the RDMA device is that of a virtual function or a subfunction, which are added and removed with guests.
+bool is_for_guests(const Root& root, const std::string& rdma);
+
 // By the device alone: fills role, owner. `function`: the folder of its PCI function, empty for software devices;
 // `device`: the name of the device that its class device is on, which is the function or an auxiliary device below it.
 void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port);

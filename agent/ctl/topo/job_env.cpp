@@ -139,7 +139,7 @@ JobPorts job_ports(const TopoView& view) {
       out.left_out[why].push_back(hca_name(*port));
   for (const size_t nic : view.compute)
     for (const Port& port : view.node.ports)
-      if (contains(view.topology.nics[nic].rdma, port.rdma) && port.switchdev && is_judged(port) && !is_endpoint(port))
+      if (contains(view.topology.nics[nic].rdma, port.rdma) && is_bare_uplink(port))
         out.left_out["E-Switch in switchdev mode, whose functions have the GIDs"].push_back(hca_name(port));
   return out;
 }

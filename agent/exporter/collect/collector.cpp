@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "base/thread.h"
 #include "exporter/collect/host.h"
-#include "kernel/rdma/infiniband.h"
+#include "node/port_role.h"
 
 namespace fabric::exporter {
 
@@ -248,13 +248,8 @@ size_t drop_excess_devices(const std::string& directory, std::vector<std::string
   if (names.size() <= kMaxDevices) return 0;
   std::ranges::sort(names, natural_less);
   if (const auto root = Root::open(directory))
-    std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-      const std::string device = infiniband::device_folder(name) + "/device";
-      const auto resolved = root->resolve(device);
-      const bool is_virtual_function = root->exists(device + "/physfn");
-      const bool is_subfunction = resolved && resolved->find(".sf.") != std::string::npos;
-      return !is_virtual_function && !is_subfunction;
-    });
+    std::stable_partition(names.begin(), names.end(),
+                          [&](const std::string& name) { return !scanning::is_for_guests(*root, name); });
   const size_t dropped = names.size() - kMaxDevices;
   names.resize(kMaxDevices);
   return dropped;

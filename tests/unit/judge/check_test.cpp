@@ -187,6 +187,14 @@ TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   EXPECT_EQ(said(node.view(), {"agent"}), "agent host warning: not running\n");
 }
 
+TEST(Check, AHostSettingThatDiffersIsAWarning) {
+  Healthy node;
+  node.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
+  node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", {}, "net.ipv4.tcp_ecn"}};
+  EXPECT_EQ(said(node.view(), {"sysctl"}), "sysctl host warning: net.ipv4.tcp_ecn = 2 (differs)\n");
+  EXPECT_EQ(complaints_of(node.view(), {"sysctl"})[0].expected, "net.ipv4.tcp_ecn = 1");
+}
+
 TEST(Check, WorstFirst) {
   Healthy node;
   node.now.agent->running = false;                            // warning

@@ -535,6 +535,21 @@ TEST(HealthRules, CountersOfAPortWithoutRegisteredMemoryAreNotFrozen) {
   }
 }
 
+// [rules.roce-unprotected] much_traffic holds for every rule that judges RDMA by its bytes.
+TEST(HealthRules, LittleTrafficFreezesNoCounters) {
+  for (const double much : {100e6, 1e14}) {
+    Machine machine;
+    machine.limits().limits["roce-unprotected.much_traffic"] = much;
+    const Port idle = machine.port();
+    machine.steps(6, [&](Port& port) {
+      port.counters.hw = idle.counters.hw;
+      port.counters.pma = idle.counters.pma;
+      for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{50'000'000'000});
+    });
+    EXPECT_EQ(has(machine.said(), "counters-frozen"), much == 100e6) << machine.said();
+  }
+}
+
 // A site may give a VLAN any name.
 TEST(HealthRules, TheGidOfAVlanIsThePortsOwn) {
   Machine machine;

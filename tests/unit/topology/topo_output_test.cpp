@@ -297,6 +297,29 @@ TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
   EXPECT_TRUE(has(lines[1], "File=/dev/dri/renderD129 Cores=0-31 Links=4,-1")) << lines[1];
 }
 
+// A site's changes to a rule hold for the problems as for the check.
+TEST(TopoProblems, FollowTheSitesRules) {
+  constexpr int64_t kEnd = 1'800'000'000;
+  Node node = eight_on_eight();
+  for (Port& port : node.ports) port.rate = 10e9;  // four lanes are enough for it
+  node.topology.nics[3].link.width = 4;
+  Policy policy;
+  const auto problems_at = [&](int64_t wall) {
+    std::string out;
+    for (const Finding& each : ctl::topo_view(node, &policy, "", wall).problems)
+      out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) + "\n";
+    return out;
+  };
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 warning\n");
+  policy.rules.severity = {{"pcie", Status::critical}};
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n");
+  policy.rules.enabled = {{"pcie", false}};
+  policy.rules.until = {{"pcie", kEnd}};
+  EXPECT_EQ(problems_at(kEnd - 1), "");
+  EXPECT_FALSE(has(ctl::find_topo_format("text")->print(ctl::topo_view(node, &policy, "", kEnd - 1)), "x4 at 32 GT/s"));
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n") << "the suppression has ended";
+}
+
 TEST(TopoNotes, WhatTheClassesCannotSay) {
   Node node = eight_on_eight();
   EXPECT_TRUE(ctl::topo_notes(ctl::topo_view(node)).empty());
