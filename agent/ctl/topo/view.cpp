@@ -128,8 +128,8 @@ std::string soft_iwarp(const TopoView& view) {
 }  // namespace
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
-  std::vector<std::string> only{"locality", "pairing", "pcie"};
-  if (!node.ports.empty()) only.emplace_back("port-state");
+  std::vector<std::string> only{"expect", "inventory", "symmetry", "locality", "pairing", "planes", "pcie"};
+  if (!node.ports.empty()) only.insert(only.end(), {"rate", "port-state"});
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
   std::erase_if(report.findings,
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });

@@ -320,6 +320,32 @@ TEST(TopoProblems, FollowTheSitesRules) {
   EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n") << "the suppression has ended";
 }
 
+// A part that is missing or slow is a problem of the topology as it is one of the check.
+TEST(TopoProblems, AreThoseOfTheCheck) {
+  const auto problems = [](const Node& node) {
+    std::set<std::string> out;
+    for (const Finding& each : ctl::topo_view(node).problems) out.insert(each.id + " " + each.subject);
+    return out;
+  };
+  const auto found = [](const Node& node) {
+    std::set<std::string> out;
+    for (const Finding& each : run_rules({.now = node}).findings)
+      if (is_fault(each.status) &&
+          contains(std::vector<std::string>{"symmetry", "inventory", "rate", "pcie", "port-state"}, each.id))
+        out.insert(each.id + " " + each.subject);
+    return out;
+  };
+  Node node = eight_on_eight();
+  EXPECT_TRUE(problems(node).empty());
+  node.topology.gpus.erase(node.topology.gpus.begin() + 2);
+  EXPECT_FALSE(found(node).empty()) << "a GPU is gone";
+  EXPECT_EQ(problems(node), found(node));
+  node = eight_on_eight();
+  node.ports[5].rate = node.ports[5].rate.value_or(50e9) / 2;
+  EXPECT_FALSE(found(node).empty()) << "half of the rate";
+  EXPECT_EQ(problems(node), found(node));
+}
+
 TEST(TopoNotes, WhatTheClassesCannotSay) {
   Node node = eight_on_eight();
   EXPECT_TRUE(ctl::topo_notes(ctl::topo_view(node)).empty());
