@@ -203,9 +203,9 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
   return out;
 }
 
-// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much. What
-// loops back inside the NIC has no priority. Functions whose bytes are unseen can only hide such traffic: what they
-// send on priorities with PFC counts as the port's.
+// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much.
+// Packets that loop back inside the NIC have no priority. Functions whose bytes are unseen can only hide such traffic:
+// their bytes on priorities with PFC count as the port's.
 template <Direction Way>
 std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, const Port& port) {
   const Signals* own = signals_of_port(view, port);

@@ -59,9 +59,9 @@ struct Finding {
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
   std::optional<Certainty> certainty{};  // nullopt: no cause, or Culprit::unknown
-  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, if it is no check as well
+  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, unless it is also a check
   std::vector<std::string> next{};       // of a cause: the lines of `fix`; `remedy` joins them
-  // What to do, as the rules write it: one entry; of a cause one for each line, actions or values to collect. remedy.h
+  // The steps as the rules write them: one entry; a cause has one for each line, actions or values to collect. remedy.h
   // makes `remedy` and `next` of it.
   std::vector<Fix> fix{};
 };
@@ -115,7 +115,7 @@ std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
-// The same for a text: ports with the same reason in one line.
+// A line of the text: ports with the same reason are joined.
 struct UnseenLine {
   std::string reason;
   std::vector<std::string> ports;  // empty: not of a port
