@@ -47,7 +47,7 @@ class Results {
   [[nodiscard]] bool is_in_conflict(const std::string& subject) const { return drift_.is_in_conflict(subject); }
   [[nodiscard]] bool has_pending(const std::string& subject) const;
   [[nodiscard]] const OfPort& of(const std::string& subject) const;
-  // For the state file.
+  // The settings of a port in the form of the state file.
   [[nodiscard]] std::map<std::string, SettingState> states_of(const std::string& subject) const;
 
  private:

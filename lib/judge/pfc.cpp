@@ -377,7 +377,7 @@ namespace {
 
 using enum Symptom;
 
-// Without PFC's protection. A lossy fabric has none.
+// True if a fabric with PFC loses packets.
 bool loses_packets(const PortContext& ctx) { return !ctx.fabric.is_lossy() && ctx.symptoms.any_of({discards, loss}); }
 
 double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
@@ -619,7 +619,7 @@ double congestion_per_second(const Signals& seen) {
   return seen.cnp_handled.value_or(std::max(rise(seen.cnp_sent), rise(seen.ecn_marked))) / seen.seconds;
 }
 
-// Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
+// True if congestion counters exist and all are 0 since they were reset. A bond's members have none.
 bool was_never_marked(const PortContext& ctx) {
   using namespace metrics;
   bool is_counted = false;

@@ -27,7 +27,7 @@ bool is_given_away(const Node& node, const std::string& pci);
 
 // View::built, or computed if it is absent.
 std::shared_ptr<const Built> built_of(const View& view);
-// Its present_pairing.
+// The present_pairing of built_of().
 Pairing built_pairing(const View& view);
 
 // A GPU and a NIC that the best pairing gives it.

@@ -552,8 +552,8 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (lost.retries_exceeded > 0 || is_disordered(ctx)) out.add(loss);
   const Limit& loss_ratio = ctx.fabric.is_lossy() ? kLossyRatio : kLossRatio;
   if (lost.requester >= few && lost.requester >= ctx.limit(loss_ratio) * lost.packets.value_or(0)) out.add(loss);
-  // On a lossy fabric the share alone is judged. Elsewhere: each timeout stops a connection: more than one a second, as
-  // in the check loss, however many packets others sent.
+  // On a lossy fabric the share alone is judged. On others each timeout stops a connection: more than one a second
+  // counts, as in the check loss, however many packets others sent.
   if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds))
     out.add(loss);
   if (is_warned(ctx, "out_of_sequence") || is_warned(ctx, "retransmissions")) out.add(loss);

@@ -164,7 +164,7 @@ struct Rule {
   [[nodiscard]] bool is_cause() const;
 };
 
-// In the order of reports: from the wire up.
+// The order of reports: from the wire up.
 inline constexpr std::string_view kRuleGroups[] = {"link",    "settings", "topology", "platform", "cabling",  "host",
                                                    "network", "agent",    "counters", "device",   "diagnosis"};
 namespace group {

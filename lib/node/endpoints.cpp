@@ -19,7 +19,7 @@ bool is_function_of(const Port& function, const Port& port) {
 // The wire's port of an E-Switch in switchdev mode, without GIDs of its own.
 bool is_bare_uplink(const Port& port) { return port.switchdev && is_judged(port) && !is_endpoint(port); }
 
-// By the class folder of the function: Nic::netdev_elsewhere.
+// The class folder of the function shows this: Nic::netdev_elsewhere.
 bool is_netdev_elsewhere(const Node& node, const Port& port) {
   const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
   return nic != nullptr && nic->netdev_elsewhere && port.netdev.empty();

@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostFds = 4096;
 constexpr uint16_t type_of(uint16_t command) { return static_cast<uint16_t>((RDMA_NL_NLDEV << 10) + command); }
 
-// What a socket was asked last.
+// The last request to a socket.
 struct Asked {
   std::atomic<bool> rdma = false;
   uint16_t type = 0;

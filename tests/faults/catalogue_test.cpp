@@ -446,7 +446,8 @@ void expect_kind(std::span<const Words> words, std::string_view row, Work work, 
         ADD_FAILURE() << row << ": \"" << phrase << "\" in a step without the kind of its work: " << text;
 }
 
-// What is done with hands is not for a guest, and what ends jobs comes after the drained node, or says when.
+// A guest has no steps with hands. Steps that end jobs come after the step that drains the node, or say when to do
+// them.
 void expect_fitting_steps(const Finding& finding, bool is_guest) {
   bool is_idle = false;
   for (const Fix& line : finding.fix)
@@ -470,7 +471,7 @@ TEST(FixRows, HaveTheKindOfTheirWork) {
   }
 }
 
-// Messages of a log have facts as well ("the slot reports a fault"): only what to do has these words.
+// Messages of a log have facts as well ("the slot reports a fault"): only the steps have these words.
 TEST(FixRows, OfMessagesHaveTheKindOfTheirWork) {
   const Words words[]{{kHands,
                        {"reseat", "replace", "plug in", "swap", "power-cycle", "power the node", "airflow", "fans",
@@ -571,7 +572,7 @@ std::vector<Machine> machines_of(const Fabric& fabric) {
   return out;
 }
 
-// What a finding or a cause tells the operator to do.
+// The steps of a finding or a cause.
 std::string steps_of(const Finding& finding) { return finding.remedy + "\n" + joined(finding.next, "\n"); }
 
 bool recommends_pfc(std::string text) {
@@ -683,7 +684,7 @@ TEST(FabricKinds, WhatPfcProtectsIsJudgedByTheKind) {
   ASSERT_TRUE(resends.raise(metrics::kSequenceNaks, 5e7));
   EXPECT_TRUE(found(resends, "loss"));
   EXPECT_FALSE(describe_causes(diagnose(resends.view())).empty());
-  // Where packets are sprayed, out of sequence says nothing; elsewhere it does.
+  // On a fabric that sprays packets, packets out of sequence are no evidence; on others they are.
   Machine sprayed = hgx;
   ASSERT_TRUE(sprayed.raise(metrics::kOutOfSequence, 1e6));
   EXPECT_TRUE(found(sprayed, "loss"));

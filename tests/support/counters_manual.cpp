@@ -174,7 +174,7 @@ std::string raw_text(const CounterTable& table) {
   return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }
 
-// Which rows of the table come from where, and what resets them.
+// The origins of the rows of the table, and the events that reset them.
 std::string origins_text(const CounterTable& table) {
   std::vector<const CounterOrigin*> origins;
   for (const CounterRow& row : table.rows)

@@ -57,7 +57,7 @@ SimFiles::Handler with_condition(const Parameter& parameter, std::string conditi
   };
 }
 
-// A query that fails shows nothing; what is the same already costs no command.
+// A query that fails shows nothing; an unchanged value costs no command.
 int set_enable(SimFiles& files, const std::string& file, std::string_view text) {
   auto value = parse_number<int>(text);
   if (!value) return EINVAL;

@@ -22,7 +22,7 @@ constexpr unsigned kCable = 1, kPfc = 2, kMap = 4, kSizes = 8;
 
 }  // namespace
 
-// struct mlx5e_port_buffer while it is worked on, and what the driver's checks need.
+// The driver's working copy of struct mlx5e_port_buffer, and the input of its checks.
 struct SimNic::Mlx5Buffers {
   dcbnl_buffer buffer;
   std::array<bool, 8> lossy;
@@ -73,7 +73,7 @@ int SimNic::mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted) {
   return 0;
 }
 
-// mlx5e_dcbnl_setbuffer(): what is the same already is success, and does not make the host the owner.
+// mlx5e_dcbnl_setbuffer(): an unchanged value is success, and does not make the host the owner.
 int SimNic::set_buffer(const dcbnl_buffer& wanted) {
   log.push_back("setbuffer prio2buffer=" + list(wanted.prio2buffer) + " size=" + list(wanted.buffer_size));
   if (personality != Personality::mlx5) {

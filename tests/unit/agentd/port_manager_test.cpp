@@ -128,7 +128,7 @@ class PortManagerTest : public testing::Test {
     return std::ranges::any_of(told_, [&](const Entry& each) { return each.id == id && has(each.message, part); });
   }
   const Entry& first_repair() const { return *std::ranges::find(told_, message_id::repaired, &Entry::id); }
-  // What the kernel tells of the NIC's link.
+  // The kernel's report of the NIC's link.
   static rtnl::Link link_of(const SimNic& nic) {
     return {.ifindex = nic.ifindex, .name = nic.name, .carrier = true, .carrier_down_count = 1};
   }
@@ -171,7 +171,7 @@ TEST_F(PortManagerTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
   EXPECT_EQ(nic.writes(), 0U);
   EXPECT_EQ(exit_code(manager.view()), 1);
   EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
-  nic.mtu = 9000;  // a new difference is told
+  nic.mtu = 9000;  // a new difference is logged
   look();
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences + 1);
 }
@@ -488,7 +488,7 @@ class PowerCycle : public PortManagerTest {
     manager_.reset();
     for (SimNic& nic : sim_.nics()) nic.reload();
   }
-  // As `fabric-agentctl restore`.
+  // Does the work of `fabric-agentctl restore`.
   Changes restore_all() {
     manager_.reset();
     auto originals = state::load_originals(tree_.path());
@@ -563,7 +563,7 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
 }
 
-// After a downgrade: what this release may do without saving originals is to compare and to say so.
+// After a downgrade, this release cannot save originals: it compares and reports only.
 TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   const std::string newer = R"({"format":2,"cards":{}})";
   tree_.file(state::kOriginalsFile, newer);
@@ -693,10 +693,11 @@ TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {
   EXPECT_FALSE(manager_->link_changed(link).rescan);
   unsigned before = nic.calls["setpfc"];
   ASSERT_TRUE(manager_->settle("roce_eth0/1").ok());
-  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
+  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds again
 }
 
-// The socket ran over while the link went down and up (a thousand containers came at once): the counter tells.
+// The socket overflowed while the link went down and up (a thousand containers came at once): the counter of carrier
+// changes shows it.
 TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();
@@ -715,7 +716,7 @@ TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   EXPECT_EQ(manager_->links_recovered(), std::vector<std::string>{"roce_eth0/1"});
 }
 
-// Its link is down when the agent starts, and the first that is heard of it is that it is up.
+// The link is down when the agent starts, and the first notification is that it is up.
 TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.carrier = false;
@@ -725,7 +726,7 @@ TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   EXPECT_FALSE(manager.link_changed(up).carrier_up);
 }
 
-// Without a link nobody knows which speed it would have: the entry of the others is not the port's.
+// Without a link the speed is unknown: the port keeps the entry of its speed.
 TEST_F(PortManagerTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
@@ -758,7 +759,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(nic.mtu, 9000U);
 }
 
-// Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
+// Ports of one host at two speeds, and a cable that is changed repeatedly: there is no other writer.
 TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = enforced(Personality::full, "", kBySpeed);
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
@@ -795,7 +796,7 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
-// Nor does one that a restart brings.
+// An entry that a restart brings does not make the port new, either.
 TEST_F(PortManagerTest, ThePortOfAnEntryThatARestartBringsWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
@@ -1168,7 +1169,7 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   EXPECT_EQ(nic.writes(), writes);
 }
 
-// A container has the netdev when the agent starts anew.
+// The netdev is in a container when the agent starts again.
 TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   const std::string head = kEnforce + kRestore + kNight;
@@ -1254,7 +1255,7 @@ TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   EXPECT_EQ(nic.mtu, original);
 }
 
-// What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.
+// The state after `fabric-agentctl apply --confirm`: the record, and the port as applied.
 class Unconfirmed : public PortManagerTest {
  protected:
   void SetUp() override {
@@ -1390,7 +1391,8 @@ TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
   EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(other)));
 }
 
-// As fabric-agentctl read it: by another path, with the host filled in under which the plan of cables is searched.
+// The configuration as fabric-agentctl reads it: by another path, and with the host name under which the plan of cables
+// is searched.
 TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
   const std::string text = kEnforce + "[cabling]\nfile = \"/etc/cables.csv\"\n[[port]]\nmtu = 4200\n";
   tree_.file("proc/sys/kernel/hostname", "gpu01\n");
@@ -1419,7 +1421,7 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
 // The host's setting that only the guard may write is left to it.
 TEST_F(Unconfirmed, WhatIsRefusedToTheAgentIsLeftToTheGuard) {
   if (::geteuid() != 0) GTEST_SKIP() << "as root";
-  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written, whoever asks
+  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written by any process
   record_.sysctl["kernel.numa_balancing"] = "1";
   record_.deadline = confirm::this_moment(tree_.root()).milliseconds;
   save();
@@ -1560,8 +1562,8 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
   }
 }
 
-// The agent is stopped after the write of the first member: the next one still waits for its link. The same in the
-// revert of an apply, which does not block the event loop.
+// The agent is stopped after the write of the first member: the next agent still waits for its link. So does the revert
+// of an apply, which does not block the event loop.
 TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
   SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
@@ -1609,7 +1611,7 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   EXPECT_EQ(second.pfc.pfc_en, 1 << 4);
 }
 
-// What waits for another setting, which the driver refuses, does not wait for an idle port.
+// A setting that waits for another one, which the driver refuses, does not wait for an idle port.
 TEST_F(PortManagerTest, ARefusedMemberOfTheClassIsNotPolledFor) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();

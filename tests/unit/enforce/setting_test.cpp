@@ -275,7 +275,7 @@ TEST(ReconcileSysctl, WritesNothingOfAnInterfaceThatWasRenamed) {
   EXPECT_EQ(reconcile_sysctl(tree.root(), want, options).at(0).outcome, Outcome::applied);
 }
 
-// A file of a newer format stays, and what this release does not know in a file of its own format, too.
+// A file of a newer format is kept. In a file of its own format, this release keeps the members that it does not know.
 TEST(SysctlOriginals, OfANewerReleaseAreKept) {
   test::Tree tree;
   const std::string newer = R"({"format":2,"hosts":[]})";

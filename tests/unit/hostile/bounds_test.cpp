@@ -263,7 +263,7 @@ Change change_of(const std::string& port, const char* from, Outcome outcome) {
   return change;
 }
 
-// In audit mode nothing stops whoever writes a setting ten times a second.
+// In audit mode nothing stops a process that writes a setting ten times a second.
 TEST(JournalFlood, OfASettingThatIsChangedBackAndForth) {
   Journal journal;
   std::optional<Change> before;

@@ -48,7 +48,7 @@ TEST(Report, JsonKeepsTheContract) {
             R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}],"not_judged":[]})");
 }
 
-// What limits the verdict is shown with it, and does not change it.
+// Limits of the verdict are shown with it, and do not change it.
 TEST(Report, WhatIsNotJudgedIsSaidWithTheVerdict) {
   Report report = of({Status::ok, Status::ok});
   report.findings[1].observed = "3 of 8 devices";
@@ -128,7 +128,7 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
 }
 
-// -- What is not judged
+// -- Subjects that are not judged
 
 const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
   return find_where(report.findings,
@@ -410,7 +410,7 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
             "fabric-agentctl plan. Read the log");
 }
 
-// The agent runs: what to correct is the same, whoever reloads it.
+// The agent runs: the correction is the same, whichever process reloads it.
 TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   const auto remedy = [](auto change) {
     Healthy node;

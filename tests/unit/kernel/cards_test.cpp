@@ -31,7 +31,7 @@ using test::SimFiles;
 
 // -- Serial numbers
 
-// As PCI Local Bus Specification 3.0, appendix I: an identifier, read-only fields, the end tag.
+// The layout of PCI Local Bus Specification 3.0, appendix I: an identifier, read-only fields, the end tag.
 std::string vpd_of(const std::string& serial) {
   const auto sized = [](const std::string& text) {
     return std::string{static_cast<char>(text.size()), static_cast<char>(text.size() >> 8)} + text;
@@ -131,7 +131,7 @@ TEST_F(Cards, OfOneSerialNumberAreToldApartByTheirAddresses) {
 
 // -- NVIDIA's library
 
-// What the probe prints with the library of this folder in reach, in the mood that fake_nvml.cpp knows.
+// The output of the probe with the library of this folder in reach, in a mood of fake_nvml.cpp.
 std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
   const std::string command = "LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience;
   std::string out;
@@ -391,7 +391,7 @@ TEST(PciState, ReadsBackAsWritten) {
   EXPECT_FALSE(*state::load_pci_state(tree.root())) << "not run yet";
 }
 
-// Without the service's file: what this process may read itself.
+// Without the service's file, the values that this process may read itself.
 TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
   test::Tree tree;
   tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x2036, 0x1d));

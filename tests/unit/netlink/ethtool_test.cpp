@@ -437,7 +437,7 @@ TEST_F(ModuleReading, APageThatCannotBeReadCostsItsOwnValues) {
   EXPECT_TRUE(read()->voltage_limits.high_alarm) << "tried again";
 }
 
-// What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
+// A page that came short, damaged or before the module had filled its memory is not kept until the module is pulled.
 TEST_F(ModuleReading, APageThatCameBadlyIsReadAgain) {
   const std::vector<std::pair<const char*, std::function<void(SimCage&)>>> faults{
       {"short", [](SimCage& at) { at.cut = 8; }},

@@ -70,7 +70,7 @@ TEST(ParseAttributes, ValuesByType) {
 TEST(ParseAttributes, DropsAMalformedRest) {
   auto good = AttrWriter().u32(1, 42).data();
   for (const Bytes& rest : {bytes_of({3, 0, 1, 0}),            // shorter than its own header
-                            bytes_of({12, 0, 1, 0, 1, 2, 3}),  // longer than what is there
+                            bytes_of({12, 0, 1, 0, 1, 2, 3}),  // longer than the rest of the message
                             bytes_of({0, 0, 0, 0}), bytes_of({8})}) {
     Bytes message = good;
     message.insert(message.end(), rest.begin(), rest.end());

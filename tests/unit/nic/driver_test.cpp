@@ -210,7 +210,7 @@ const Offer kOffers[] = {
       {"cable_length", "mlx5"}}},
 };
 
-// A port with dcbnl: what is missing is missing for a reason of its own.
+// A port with dcbnl: each missing setting has a reason of its own.
 Qos with_dcbnl() { return {.dcbx = Dcbx::host, .trust = Trust::pcp}; }
 
 TEST(Offers, WhatIsMissingHasItsReason) {
@@ -521,12 +521,12 @@ class RdmaCm : public testing::Test {
   }
 
   std::string device() const { return std::string(kFolder) + "/" + bed.port.rdma; }
-  // The kernel's values show in a directory made anew: they are the device's, not the directory's.
+  // A new directory shows the kernel's values: they are the device's, not the directory's.
   void stand() {
     bed.tree.file(device() + "/ports/1/default_roce_mode", mode + "\n")
         .file(device() + "/ports/1/default_roce_tos", std::to_string(tos) + "\n");
   }
-  // The device was registered anew while the directory stood.
+  // The device was registered again while the directory existed.
   void outlive() {
     stand();
     stale = true;
@@ -690,7 +690,7 @@ TEST(DriverManual, IsWhatTheRowsMake) {
                         ".\\\" Generated: end\n", section());
 }
 
-// A write whose source nobody has read is not offered, and none is harmless by default.
+// A write whose source was not read is not offered, and none is harmless by default.
 TEST(DriverManual, EveryOperationNamesItsSource) {
   for (const Driver* driver : drivers())
     for (const SettingOp& each : driver->ops) {

@@ -33,7 +33,7 @@ const std::map<std::string, uint32_t> kSet{
 
 struct CcBed : FileBed {
   CcBed() : FileBed(Personality::bnxt), card(*files) { port.rdma = "bnxt_re0"; }
-  // Where it stands in the log of what was written; npos: nowhere.
+  // The position of the line in the log of writes; npos: it is not there.
   [[nodiscard]] size_t at(const std::string& line) const {
     const auto found = std::find(files->log.begin(), files->log.end(), line);
     return found == files->log.end() ? std::string::npos : static_cast<size_t>(found - files->log.begin());
@@ -148,7 +148,8 @@ TEST_F(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
-// Only mlx5 can leave the choice to the adapter: here it is said, and the number that stands is not made a zero.
+// Only mlx5 can leave the choice to the adapter: for bnxt this is reported, and the present number does not become
+// zero.
 TEST_F(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
   bed.card.firmware["alt_vlan_pcp"] = 5;
   bed.card.add_configfs(bed.port.rdma);
@@ -164,7 +165,7 @@ TEST_F(BnxtCcConfigfs, AServiceProfileRefusesThePriorityAndCostsNothingElse) {
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
-// The module shows what was written to it, applied or not.
+// The module shows the written value, applied or not.
 TEST_F(BnxtCcConfigfs, ARefusedApplyIsTakenBackAndReported) {
   const auto before = bed.card.firmware;
   bed.files->fault({.code = EINVAL, .glob = "*/apply"});

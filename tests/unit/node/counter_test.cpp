@@ -355,7 +355,7 @@ TEST(PortReader, ADeviceThatFailsIsLeftAloneAndSaidSo) {
   EXPECT_EQ(rdma.requests, 2);
 }
 
-// As mlx5's, of which most are of its queues.
+// Statistics in the style of mlx5's, most of which are per queue.
 class ManyStatistics : public ethtool::Statistics {
  public:
   Result<std::vector<Counter>> read(const std::string&) override {
@@ -710,7 +710,7 @@ struct Score {
   size_t written = 0, read = 0, named = 0, described = 0;
   std::set<std::string> strangers;
 
-  // What a capture holds, against what our reader says it holds.
+  // Compares the values in a capture with those of our reader.
   void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer,
             const std::string& where) {
     for (const Counter& counter : truth) {
@@ -762,7 +762,7 @@ TEST(CapturedCounters, Sysfs) {
   pma.print("ib-sysfs counters");
 }
 
-// What nldev.c's stat_get_doit_default_counter() of Linux 6.12 sends for these counters.
+// The message of nldev.c's stat_get_doit_default_counter() of Linux 6.12 for these counters.
 Bytes statistics_message(const Counters& counters) {
   AttrWriter table, out;
   for (const Counter& counter : counters) {

@@ -101,7 +101,7 @@ TEST(RawEthtool, TheManPageNamesIt) {
 namespace fabric::exporter {
 namespace {
 
-// What is left of a page beside them when there is no room for all.
+// The page loses these statistics first if there is no room for all.
 TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   Snapshot snapshot;
   for (int i = 0; i < 10; ++i) {
@@ -205,7 +205,7 @@ class Program {
   }
 
  private:
-  // Of a port that nobody has.
+  // The address of an unused TCP port.
   static std::string free_address() {
     const auto listener = listen_on(*parse_listen_address("127.0.0.1:0"));
     return "127.0.0.1:" + std::to_string(test::port_of(*listener));

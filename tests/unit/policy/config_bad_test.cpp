@@ -719,7 +719,7 @@ std::vector<std::string> valid_values(const Place& place) {
     tried.push_back(in_quotes(word));
   std::vector<std::string> out;
   for (const std::string& value : tried)
-    // A list of nodes that names one twice is no list of nodes.
+    // A list of nodes that names one twice is not valid.
     if (!value.empty() && (place.key != "numa" || value != "[0,0,1,2,0,0,0,0]") && read_at(place, value).ok())
       out.push_back(value);
   return out;

@@ -139,7 +139,7 @@ TEST(Policy, ChangesNothingUnlessToldTo) {
   EXPECT_EQ(to_text(Disruptive::never), "never");
 }
 
-// -- Profiles, and what follows from traffic and cnp
+// -- Profiles, and the settings derived from traffic and cnp
 
 const std::string kShipped = FABRIC_SOURCE_DIR "/etc/profiles";
 

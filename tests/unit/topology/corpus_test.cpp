@@ -224,7 +224,7 @@ struct Device {
   bool bridge = false;
 };
 
-// The tree as it is drawn: a '+' or '\' stands below the '+' of the bus that its device is on.
+// Reads the drawn tree: a '+' or '\' is below the '+' of the bus that its device is on.
 class TreeReader {
  public:
   std::vector<Device> read(const std::string& text) {
@@ -296,7 +296,7 @@ void build(test::Tree& tree, const std::vector<Device>& devices) {
   }
 }
 
-// The corpus' rules 1 to 3; where no bridge is shared, the text does not tell.
+// The corpus' rules 1 to 3; if no bridge is shared, the text does not decide.
 std::optional<PathClass> class_of(const Device& a, const Device& b) {
   const auto& up = a.bus.bridges;
   const auto& other = b.bus.bridges;
@@ -362,7 +362,7 @@ TEST_F(CorpusLspci, EveryClassIsTheTrees) {
       score.right, score.classes, score.machines);
 }
 
-// -- XML of NCCL and RCCL, matrices of nvidia-smi topo: no PCI tree, but what follows from one
+// -- XML of NCCL and RCCL, matrices of nvidia-smi topo: facts derived from a PCI tree
 
 struct MatrixScore {
   int machines = 0, pairs = 0, right = 0, gpus = 0, nearest = 0, paired = 0;

@@ -11,7 +11,7 @@
 #include "support/test.h"
 #include "support/tree.h"
 
-// hwloc 2.9 does not free what it built of a file that ends early; the program reads one file and ends.
+// hwloc 2.9 does not free the objects of a file that ends early; the program reads one file and ends.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }
 
 namespace fabric {
@@ -246,8 +246,8 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   EXPECT_EQ(topology.nics[0].card, topology.nics[1].card);
 }
 
-// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of
-// Linux 6.12).
+// The files of devlink port function and mlx5's sf/dev: an auxiliary device below the function (mlx5/core/sf/dev/dev.c
+// of Linux 6.12).
 TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   Tree tree;
   const auto with = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
