@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host, cable or network: which rule explains the symptoms of a port, by its counters in a window, its settings, its
-// PCIe slot and its switch. Pure.
+// Host, cable or network: finds the rule that explains the symptoms of a port, by its counters in a window, its
+// settings, its PCIe slot and its switch. Pure.
 #pragma once
 
 #include "judge/rule.h"

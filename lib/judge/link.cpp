@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link of a port: state, rate, MTU, GIDs, flaps and errors; why it does not come up, and what damages it.
+// The link of a port: state, rate, MTU, GIDs, flaps and errors; causes of a link that does not come up, and of damaged
+// bits.
 #include "judge/link.h"
 
 #include <cmath>

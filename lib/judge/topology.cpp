@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and NICs: pairing, distance, symmetry, and what the site expects.
+// GPUs and NICs: pairing, distance, symmetry, and the site's expectations.
 #include "judge/topology.h"
 
 #include "judge/engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port of an RDMA device, and what kind of port it is.
+// A port of an RDMA device, and its kind.
 #pragma once
 
 #include "base/words.h"

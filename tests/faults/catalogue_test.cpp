@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the catalogue on every healthy machine that can have it: its check alone reports it, at its subject;
 // its rule alone names the culprit; healthy machines are silent. Prints the matrix. check and diagnose agree about each
-// of them: their verdicts are equal, and diagnose prints for a port what check finds there. Their fixes fit the
-// machine. On fabrics of each kind healthy machines are silent, faults keep their culprit, and nobody is told to switch
-// PFC on in a fabric that has none.
+// of them: their verdicts are equal, and diagnose prints the findings of check for a port. Their fixes fit the machine.
+// On fabrics of each kind healthy machines are silent, faults keep their culprit, and no fix switches PFC on in a
+// fabric that has none.
 #include <regex>
 #include <set>
 
@@ -174,8 +174,12 @@ std::string designed_rates() {
     const bool errs = any([&](const Answer& each) { return !each.false_alarms(fault).empty(); });
     const bool blames_none = any([&](const Answer& each) { return !each.has_culprit(fault); });
     const bool blames_another = any([&](const Answer& each) { return each.blames_another(fault); });
-    ++checks.at(errs ? 1 : misses ? 2 : 0);
-    ++diagnosis.at(blames_another ? 1 : blames_none ? 2 : 0);
+    const auto member = [](bool wrong, bool silent) {
+      if (wrong) return 1;
+      return silent ? 2 : 0;
+    };
+    ++checks.at(member(errs, misses));
+    ++diagnosis.at(member(blames_another, blames_none));
   }
   return rate_rows("designed", all_faults().size(), checks, diagnosis);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the agent's own files: no crash; what was read is written in a form that reads back the same.
+// Any bytes as the agent's own files: no crash; the result of a reading is written in a form that reads back the same.
 #include <cstdlib>
 
 #include "enforce/confirm.h"

@@ -80,7 +80,12 @@ constexpr std::string_view kTail = R"(.SH SEE ALSO
 )";
 
 std::string_view word(CounterSource source) {
-  return source == CounterSource::hw ? "hw" : source == CounterSource::pma ? "pma" : "ethtool";
+  switch (source) {
+    case CounterSource::hw: return "hw";
+    case CounterSource::pma: return "pma";
+    case CounterSource::ethtool: break;
+  }
+  return "ethtool";
 }
 
 std::string_view unit_of(std::string_view name) {

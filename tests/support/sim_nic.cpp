@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the drivers do, each rule from Linux 6.12: mlx5/core/en_dcbnl.c, bnxt/bnxt_dcb.c.
+// The behavior of the drivers, each rule from Linux 6.12: mlx5/core/en_dcbnl.c, bnxt/bnxt_dcb.c.
 #include "support/sim_nic.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware does behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c,
+// The behavior of firmware behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c,
 // qed/qed_dcbx.c; and ice: ice/ice_dcb_nl.c and ice_dcb_lib.c.
 #include <algorithm>
 

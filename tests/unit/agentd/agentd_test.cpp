@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent: its schedule, monitor, messages and options. Its event loop on this machine's kernel: a veth pair in a
-// network namespace of its own. What udev tells: a device that comes or goes is looked for at once; the messages are
-// udev's own format, sent to its multicast group in a network namespace of ours. Loop and udev need root and skip
+// network namespace of its own. Events of udev: the agent scans at once for a device that comes or goes; the messages
+// are udev's own format, sent to its multicast group in a network namespace of ours. Loop and udev need root and skip
 // without.
 #include <arpa/inet.h>
 #include <linux/dcbnl.h>

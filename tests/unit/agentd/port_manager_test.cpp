@@ -557,7 +557,7 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
-  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until somebody has seen to it";
+  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until an operator has removed the file";
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
@@ -771,7 +771,7 @@ TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   EXPECT_EQ(told(message_id::repaired), 0U);
 }
 
-// Down since the agent's start: that an entry for a speed comes before its own takes nothing from it yet.
+// The link is down since the agent's start: the port keeps its entry, although one for a speed comes before it.
 TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.carrier = false;
@@ -779,7 +779,7 @@ TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   ASSERT_EQ(nic.mtu, 4200U);
   const std::string fast = "[[port]]\nname = \"fast\"\nmatch = { speed = \"400G\" }\nmtu = 9000\n";
   reload(policy_of(kEnforce + kRestore, fast + kProfile));
-  EXPECT_EQ(nic.mtu, 4200U) << "put back, though it is known to be wanted";
+  EXPECT_EQ(nic.mtu, 4200U) << "restored, although its entry still matches";
 }
 
 // An entry that a reload brings does not make a port new that has carried jobs for weeks.
@@ -919,7 +919,7 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
     EXPECT_TRUE(has(fec->detail, "unknown")) << fec->detail;
   }
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "nobody knows what it was";
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "the original is unknown";
   EXPECT_TRUE(originals->empty());
 }
 
@@ -979,7 +979,7 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0--pfc\0", 23));
   SimNic& nic = enforced(Personality::mlx5);
-  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
+  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is not a drift";
   manager_->on_notification("roce_eth0/1", NotificationKind::dcb);
   nic.pfc.pfc_en = 0;
   nic.mtu = 1500;
@@ -1063,7 +1063,7 @@ TEST_F(PortManagerTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   const size_t lines = told(message_id::port);
   reconcile_all();
-  EXPECT_EQ(told(message_id::port), lines) << "told once";
+  EXPECT_EQ(told(message_id::port), lines) << "logged once";
   hour_ = 2;
   reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine captured, and judged from the capture: the same words as on the spot. Where root writes, nobody else can
-// put a file, a folder or a link in the place of its own. hwloc opens files itself: of a captured tree it finds what
-// Root reads, and nothing else.
+// A captured machine, and its verdicts: the same text as on the machine itself. No other user can put a file, a folder
+// or a link in the place of one that root writes. hwloc opens files itself: in a captured tree it finds the files that
+// Root reads, and no others.
 #include "ctl/verbs/capture.h"
 
 #include <fcntl.h>
@@ -287,7 +287,7 @@ TEST_F(Capture, TellsNoAddressAndNoSecret) {
   const std::string known = all_bytes_below(whole.path());
   EXPECT_TRUE(has(known, "0c42a15e779d")) << "in netlink";
   EXPECT_TRUE(has(known, kGid));
-  EXPECT_FALSE(has(known, "tiger")) << "a password is nobody's business";
+  EXPECT_FALSE(has(known, "tiger")) << "a password is never captured";
 }
 
 TEST_F(Capture, SaysWhatWasNotPermitted) {

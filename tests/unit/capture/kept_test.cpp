@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture keeps: random words stand at every place of a machine where people or programs write text. None is in
-// the capture, and the verdict is the same. A capture names no module and no card: the serial number is another's, and
-// everything else is as it was.
+// The contents of a capture: random words are at every place of a machine where people or programs write text. None is
+// in the capture, and the verdict is the same. A capture names no module and no card: the serial number is replaced,
+// and everything else is unchanged.
 #include "ctl/verbs/kept.h"
 
 #include <linux/devlink.h>

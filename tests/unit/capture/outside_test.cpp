@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from outside: files of less privileged services, captured trees, and text that strangers write. Every file
-// that we read, cut off: a full disk, a crash in the middle of a copy, a module that is pulled while it is read. A part
-// is refused, or it says no other thing than the whole; it is never taken for the whole in silence.
+// Input from outside: files of less privileged services, captured trees, and text that strangers write. Every file that
+// we read, cut off: a full disk, a crash in the middle of a copy, a module that is pulled while it is read. A part is
+// refused, or its result does not contradict the whole; it is never taken for the whole without a message.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -396,7 +396,8 @@ TEST(Lock, IsOnTheFileThatHasTheNameNow) {
   const std::string path = tree.path() + "/" + state::kLockFile;
   const auto inode = [](int fd, const char* name) {
     struct stat status {};
-    return (fd >= 0 ? ::fstat(fd, &status) : ::stat(name, &status)) == 0 ? status.st_ino : ino_t{0};
+    const int failed = fd >= 0 ? ::fstat(fd, &status) : ::stat(name, &status);
+    return failed == 0 ? status.st_ino : ino_t{0};
   };
   std::thread replacer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -226,7 +226,7 @@ TEST(CtlCheck, OfACapturedMachine) {
   for (Json& check : json["checks"]) {
     if (check["id"] != "pfc") continue;
     saw_pfc = true;
-    EXPECT_EQ(check["status"], "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["status"], "unknown") << "PFC requires netlink, which a captured tree does not have";
     EXPECT_EQ(check["expected"], "3");
   }
   EXPECT_TRUE(saw_pfc);
@@ -360,9 +360,8 @@ int restore_where_nothing_can_be_recorded() {
   const Ran restored = ran({"restore", "--port", "host"});
   if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
   if (restored.code != kChanges) return 3;
-  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
-         : restored.errors.find("sysctl.json") == std::string::npos  ? 5
-                                                                     : 0;
+  if (!has(restored.text, "net.ipv4.tcp_ecn")) return 4;
+  return has(restored.errors, "sysctl.json") ? 0 : 5;
 }
 
 TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {

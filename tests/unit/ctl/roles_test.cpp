@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each role of an RDMA device as a small tree, and what the program says of it.
+// Each role of an RDMA device as a small tree, and the program's output for it.
 #include "base/parse.h"
 #include "judge/engine.h"
 #include "node/scan.h"

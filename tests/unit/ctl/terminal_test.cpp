@@ -423,7 +423,7 @@ TEST_F(WatchOnATerminal, WhatChangedStandsAboveWhatStands) {
   };
   (void)run(words({"check", "--watch", "500ms", "--interval", "0", "--only", "port-state"}), output);
   ASSERT_EQ(rounds.size(), 3u);
-  EXPECT_FALSE(has(rounds[0], "Last changes")) << "what stood at the start is no change: " << rounds[0];
+  EXPECT_FALSE(has(rounds[0], "Last changes")) << "the first state is not a change: " << rounds[0];
   const size_t changes = rounds[1].find("Last changes:"),
                raised = rounds[1].find("raised critical port-state mlx5_0/1");
   EXPECT_LT(changes, raised) << rounds[1];

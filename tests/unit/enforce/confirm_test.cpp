@@ -267,7 +267,7 @@ TEST_P(LeftToTheOther, WhateverIsRefusedAndWhoeverIsFirst) {
       }
 }
 
-// Refused for good, it does not hold up the rest for ever; and it is put back when the driver takes it after all.
+// A setting that is always refused does not delay the rest for ever; it is restored once the driver accepts it.
 TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   Applied bed(GetParam());
   bed.files->fault({.code = EINVAL, .glob = "*tcp_ecn"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that a policy wants are written and read back: what holds on every driver, what holds on one, and random
-// wishes from random states.
+// The settings that a policy wants are written and read back: properties of every driver, properties of one, and random
+// policies from random states.
 #include "nic/generic/dscp.h"
 #include "support/ports.h"
 #include "support/sim_nic_bed.h"

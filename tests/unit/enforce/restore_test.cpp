@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stood before our first write: of each port its own, until it is back.
+// The original settings before our first write: each port keeps its own until they are restored.
 #include "enforce/restore.h"
 
 #include <linux/ethtool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: which
-// are known, what is written, and what stood before.
+// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: the
+// known ones, their writes, and their originals.
 #include "base/json.h"
 #include "enforce/sysctl.h"
 #include "judge/engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readings of RDMA devices: who reads them, and the burst sampler: the histograms of one device, its pace, and what
-// a sample reads. A tree that claims more than any machine has: every program comes to an end with it, and says so or
-// gives a bounded answer.
+// The readings of RDMA devices: their threads, and the burst sampler: the histograms of one device, its pace, and the
+// files of a sample. A tree that claims more than any machine has: every program ends, and reports it or gives a
+// bounded answer.
 #include <numeric>
 
 #include "exporter/collect/device.h"

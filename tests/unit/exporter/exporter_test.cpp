@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exporter from a tree to its page. The readings of the host that belong to no RDMA device: addresses, the
-// platform, the host; and what the sandbox hides. How the exporter behaves towards the machine and its scrapers: what
-// is excluded is not touched, what hangs stalls itself alone, what refuses is left in peace, what is not known is not
-// zero, and a page has an end.
+// platform, the host; and the files that the sandbox hides. The exporter's effects on the machine and its scrapers:
+// excluded devices are not touched, a device that hangs delays only itself, a refused reading is not repeated, unknown
+// is not zero, and a page has an end.
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -736,7 +736,7 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   exporting.refresh();
   EXPECT_TRUE(nics.statistics->is_waiting("eth2"));
   EXPECT_EQ(exporting.value(cnp1), 18) << "the other is read";
-  EXPECT_EQ(exporting.value(cnp0), 17) << "what was known of it stands";
+  EXPECT_EQ(exporting.value(cnp0), 17) << "its last values are kept";
   EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"reader\",device=\"mlx5_0\"}"), 0);
   exporting.refresh();
   const auto older = exporting.value(age0), younger = exporting.value(age1);
@@ -755,7 +755,7 @@ bool can_start_no_thread() {
 }
 
 TEST(Manners, WithoutThreadsItSaysSo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   test::SlowNics nics;
   const auto without_threads = [&] {
     if (!can_start_no_thread()) return 2;
@@ -812,8 +812,7 @@ TEST(Manners, WhatRefusesIsLeftAloneForAWhileAndIsAbsent) {
     EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code;
     exporting.rescan();
     exporting.refresh();
-    EXPECT_EQ(nics.statistics->asked("eth2"), asked)
-        << code << ": nor is it asked once a minute, when all else is read anew";
+    EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code << ": nor is it read once a minute, with everything else";
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_0\"}"), 0);
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_1\"}"), 1);
     EXPECT_FALSE(exporting.value("fabric_phy_discarded_packets_total{device=\"mlx5_0\",port=\"1\",direction=\"rx\"}"))

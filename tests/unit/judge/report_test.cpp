@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict of a report, its JSON, and its fixes, which fit the machine: a guest, a captured tree, a node with jobs.
-// What a report does not judge is said with its verdict: RDMA devices in other network namespaces, and queue pairs that
-// no counter counts. Traffic without PFC is reported before it is lost.
+// The verdict lists subjects that are not judged: RDMA devices in other network namespaces, and queue pairs that no
+// counter counts. Traffic without PFC is reported before it is lost.
 #include "judge/report.h"
 
 #include <regex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards: what identifies one (its serial number by devlink, else of its VPD, else its address); what NVIDIA's library
-// tells of GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
+// Cards: their identity (serial number by devlink, else of the VPD, else the address); data of NVIDIA's library about
+// GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
 // unprivileged process.
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
@@ -409,14 +409,14 @@ TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
 
   ASSERT_TRUE(state::save_pci_state(tree.path(), PciState{"2026-11-21T10:00:00Z", {}}).ok());
   scanning::read_platform(tree.root(), node);
-  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "what is published stands before it";
+  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "published data takes precedence";
 
   tree.remove("run");
   for (const char* pci : {"a1", "b1", "b2"})
     tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config",
               config_space(0x2936, 0x1d).substr(0, 64));
   scanning::read_platform(tree.root(), node);
-  EXPECT_FALSE(node.pci_settings) << "as nobody but root reads it";
+  EXPECT_FALSE(node.pci_settings) << "only root can read it";
 }
 
 // The oneshot service.

@@ -537,7 +537,8 @@ TEST(CommandLine, WordsAboutIommuAndPci) {
 TEST(NvidiaVersion, OpenOrClosed) {
   const auto parsed = [](const char* text) {
     const auto driver = platform::parse_nvidia_version(text);
-    return driver ? driver->version + (driver->open ? " open" : " closed") : "none";
+    if (!driver) return std::string("none");
+    return driver->version + (driver->open ? " open" : " closed");
   };
   EXPECT_EQ(parsed("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"
                    "GCC version:  gcc version 12.2.0\n"),
@@ -597,7 +598,7 @@ struct PlatformOf : testing::Test {
 TEST_F(PlatformOf, ACapturedMachine) {
   const Node node = scanned();
   const Platform& has = node.platform;
-  ASSERT_EQ(has.functions.size(), 3u) << "of the NIC's root port nothing is told";
+  ASSERT_EQ(has.functions.size(), 3u) << "nothing is published about the NIC's root port";
   EXPECT_EQ(has.functions.at(kPort).link, (PcieLink{32, 32, 16, 16}));
   const PlatformFunction& gpu = has.functions.at(kGpu);
   EXPECT_EQ(gpu.power_state, "D0");

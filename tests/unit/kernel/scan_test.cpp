@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scan of the machine reads: RDMA devices and their ports, netdevs and functions. Who is at the other end: the
-// listener's file, else what firmware keeps of the other end's DCBX.
+// The results of a scan of the machine: RDMA devices and their ports, netdevs and functions. The neighbor of a port:
+// from the listener's file, else from the DCBX data of the other end in firmware.
 #include "node/scan.h"
 
 #include <linux/netlink.h>

@@ -537,7 +537,7 @@ TEST(NeighborTable, NewsAreWhatIsNewGoneOrSaysSomethingElse) {
   Neighbor other = neighbor("01", "Ethernet1");
   other.pfc = DcbxPfc{false, false, 8, PrioSet{8}};
   EXPECT_TRUE(table.hear(7, other, 170));
-  EXPECT_FALSE(table.hear(8, neighbor("01", "Ethernet1"), 170)) << "nobody listens there";
+  EXPECT_FALSE(table.hear(8, neighbor("01", "Ethernet1"), 170)) << "not listened to";
   const Neighbors now = table.neighbors();
   ASSERT_EQ(now.heard.size(), 1u);
   EXPECT_EQ(now.heard[0].netdev, "ens1");

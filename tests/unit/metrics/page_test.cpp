@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exporter's pages: what a page is made of anew each time, and what is kept from the one before; our text against
-// the reference: prometheus-cpp's TextSerializer, and promtool where it is installed; and the page of / for people.
+// The exporter's pages: their parts that are computed each time, and those that are cached; our text against the
+// reference: prometheus-cpp's TextSerializer, and promtool where it is installed; and the page of / for people.
 // tests/integration/landing looks at its golden file in a browser.
 #include "exporter/http/page.h"
 
@@ -108,7 +108,7 @@ TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   ASSERT_TRUE(has(paging.page(), kDown));
   const PageContext acknowledged = acknowledging();
   const std::string mark = "fabric_check_acknowledged{check=\"port-state\"";
-  EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged anew with each page";
+  EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged again with each page";
   paging.cache.drop_findings();
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
@@ -123,7 +123,7 @@ TEST(Page, AReportIsThereWithoutAScrape) {
   ASSERT_NE(report, nullptr);
   const auto down = std::ranges::find(report->findings, "port-state", &Finding::id);
   ASSERT_NE(down, report->findings.end());
-  EXPECT_TRUE(down->acknowledged) << "computed anew";
+  EXPECT_TRUE(down->acknowledged) << "computed again";
   EXPECT_NE(down->observed, "");
 }
 
@@ -252,7 +252,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   RunningCollector next(soon_stuck(nics));
   next.settle([&] { return half(next); });
   cache.restart();
-  EXPECT_TRUE(has(*cache.page(*next, {}), kDown)) << "what was found before a reload stands";
+  EXPECT_TRUE(has(*cache.page(*next, {}), kDown)) << "findings from before a reload are kept";
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   nics.statistics->answer("eth2");
   next.settle([&] { return next->has_all(); });

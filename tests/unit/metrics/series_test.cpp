@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many series a page has: counted on machines where every counter of the catalogue is there. What etc/ gives
-// Prometheus and Grafana asks for nothing that no program publishes.
+// The number of series of a page: counted on machines where every counter of the catalogue is there. The files for
+// Prometheus and Grafana in etc/ use published metrics only.
 #include "support/series.h"
 
 #include "exporter/http/page.h"

@@ -239,7 +239,7 @@ TEST(NotificationSocket, TellsWhatItHeardAndThatItLostSome) {
   for (uint32_t mtu = 1401; mtu < 1420; ++mtu)
     ASSERT_TRUE(rtnl::set_mtu(**route, test::id_of(**route, "veth0"), mtu).ok());
   EXPECT_TRUE(socket->drain().lost);
-  EXPECT_FALSE(socket->drain().lost) << "told once";
+  EXPECT_FALSE(socket->drain().lost) << "reported once";
 }
 
 TEST(OpenKernel, TheRunningMachineHasSocketsAndATreeHasNone) {

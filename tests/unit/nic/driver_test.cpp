@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drivers: which one a port has, what it reads and completes, what it offers and why not; and what every driver
-// has: the PFC watchdog, rdma_cm's defaults. The table of driver operations in fabric-concepts(7) is what the
-// operations' rows make.
+// The drivers: the driver of a port, the settings that it reads and completes, those that it offers, and the reasons
+// for the others; and features of every driver: the PFC watchdog, rdma_cm's defaults. The table of driver operations in
+// fabric-concepts(7) is generated from the operations' rows.
 #include "nic/driver.h"
 
 #include "base/parse.h"
@@ -576,7 +576,7 @@ TEST_F(RdmaCm, ADirectoryThatOutlivedItsDeviceIsMadeAnew) {
   expect_all(bed.apply(want), {Outcome::applied});
   EXPECT_EQ(bed.files->log[0], "rmdir " + device());
   EXPECT_EQ(bed.files->log[1], "mkdir " + device());
-  EXPECT_TRUE(bed.tree.root().exists(device())) << "it stood before";
+  EXPECT_TRUE(bed.tree.root().exists(device())) << "it existed before";
   EXPECT_EQ(tos, 106u);
 }
 

@@ -617,7 +617,7 @@ TEST_F(Inbox, TheCnpsPriorityCountsOnlyWhereTheModeSaysSo) {
   EXPECT_EQ(shown("np_cnp_prio_mode"), "0\n");
   expect_all(bed.apply(want), {Outcome::in_sync});
   want.cnp_prio = OrNone{};
-  EXPECT_EQ(of(bed.apply(want), "cnp_prio").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(of(bed.apply(want), "cnp_prio").outcome, Outcome::applied) << "as before our first write";
   EXPECT_EQ(shown("np_cnp_prio_mode"), "1\n");
 }
 
@@ -628,7 +628,7 @@ TEST_F(Inbox, TheDscpOfRoundTripAnswersCountsOnceItIsValid) {
   EXPECT_EQ(shown("rtt_resp_dscp_valid"), "1\n");
   EXPECT_EQ(bed.read().rtt_resp_dscp, OrNone{0});
   want.rtt_resp_dscp = OrNone{};
-  EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied) << "as before our first write";
   EXPECT_EQ(shown("rtt_resp_dscp_valid"), "0\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Broadcom's and Intel's cards have of their own (mlx5: mlx5_test.cpp).
+// Features of Broadcom's and Intel's cards alone (mlx5: mlx5_test.cpp).
 #include "support/sim_files_bnxt.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"

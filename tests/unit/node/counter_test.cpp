@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters: the catalogue, how they are read, widened and named; optional ones; and that fabric-counters(7) matches the
-// tables. Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names
-// that nobody has told us the meaning of.
+// tables. Reads and names every counter of the captures, and prints the score, with the names whose meaning is unknown.
 #include <rdma/rdma_netlink.h>
 
 #include <cctype>
@@ -816,10 +815,9 @@ TEST_F(CounterCorpus, Ethtool) {
     const std::string name = file.path().filename();
     const Counters truth = test::printed_by_ethtool(slurp(file.path()));
     if (truth.size() < 5) continue;  // settings of a netdev, not statistics
-    const std::string maker = name.find("mlx5") != std::string::npos    ? "mlx5"
-                              : name.find("ionic") != std::string::npos ? "ionic"
-                              : name.find("ice") != std::string::npos   ? "ice"
-                                                                        : "other";
+    std::string maker = "other";
+    for (const char* driver : {"ice", "ionic", "mlx5"})
+      if (name.find(driver) != std::string::npos) maker = driver;
     scores[maker].take(CounterSource::ethtool, {}, truth, through_the_ioctl(truth), name);
   }
   for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses a netdev besides RDMA: real devices, routes and TCP sessions of this kernel, in network namespaces.
+// Users of a netdev besides RDMA: real devices, routes and TCP sessions of this kernel, in network namespaces.
 #include "node/netdev_use.h"
 
 #include <arpa/inet.h>

@@ -130,7 +130,7 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   EXPECT_GE(shown, 40u);
   EXPECT_LE(shown, 60u);
   EXPECT_EQ(lines("fabric_series_dropped{reason=\"limit\"} " + std::to_string(1000 - shown)), 1u)
-      << "what is left out is told";
+      << "the number of omitted series is published";
   EXPECT_EQ(lines("fabric_series_dropped{reason=\"duplicate\"} 0"), 1u);
 }
 
@@ -158,7 +158,7 @@ TEST(RawEthtool, ThePageHasWhatTheConfigurationAsksFor) {
   EXPECT_TRUE(has(with, known));
   EXPECT_TRUE(has(with, common)) << "beside it, not instead";
   EXPECT_TRUE(has(without, common));
-  EXPECT_FALSE(has(with, "counter=\"rx_discards_phy\"")) << "nobody asked for it";
+  EXPECT_FALSE(has(with, "counter=\"rx_discards_phy\"")) << "not requested";
 }
 
 // Signals are for the program alone: blocked before any other test has a thread.

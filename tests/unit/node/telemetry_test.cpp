@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telemetry other than counters: what of a device is read, how often, what is said of a failure, and its metrics.
+// Telemetry other than counters: the readings of a device, their interval, the text of a failure, and their metrics.
 #include "node/telemetry.h"
 
 #include <linux/devlink.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator reads who wrote something impossible, or doubtful: each message whole. A rejected value is corrected
-// as its operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as
-// people write it, comes back as the same value or as an example, never as another value.
+// The messages for an impossible or doubtful configuration: each message whole. A rejected value is corrected as its
+// operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as people
+// write it, comes back as the same value or as an example, never as another value.
 #include "judge/rule.h"
 #include "policy/config.h"
 #include "policy/keys.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration: what is read of its files, that config show gives it back, the plan of cables, and that what is
-// documented is what there is.
+// The configuration: its files, the same configuration from config show, the plan of cables, and a documentation that
+// matches the keys.
 #include "policy/config.h"
 
 #include <unistd.h>
@@ -349,11 +349,11 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   EXPECT_TRUE(has(refused(load()), "create it, with mode at least"));
   EXPECT_EQ(load().error().code, 0);
   tree.file("a.toml", std::string((1 << 20) + 1, '#'));
-  EXPECT_FALSE(has(refused(load()), "create it")) << "nobody is told to write over a file that is there";
+  EXPECT_FALSE(has(refused(load()), "create it")) << "no advice to overwrite an existing file";
 }
 
 TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   tree.file("a.toml", "mode = \"audit\"\n");
   std::filesystem::permissions(tree.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(file(), std::filesystem::perms(0600));
@@ -366,7 +366,7 @@ TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
 
 // The folder's mode with root's umask 077.
 TEST_F(ConfigFiles, AFolderThatOnlyRootMayReadSaysWhatToDo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   tree.file("a.toml", "mode = \"audit\"\n").folder("conf.d");
   std::filesystem::permissions(tree.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(tree.path() + "/conf.d", std::filesystem::perms(0700));

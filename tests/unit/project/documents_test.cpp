@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents: CONTRIBUTING.md names files and tests that there are; a release has one version; pictures of README show
-// what it says. The man pages as roff(7) reads them.
+// Documents: the files, functions and tests that CONTRIBUTING.md names exist; a release has one version; pictures of
+// README match its text. The man pages as roff(7) reads them.
 #include "support/test.h"
 
 namespace fabric {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of systemd/, as far as their files tell.
+// The units of systemd/, by their files.
 #include "base/parse.h"
 #include "kernel/host/sandbox.h"
 #include "node/systemd.h"

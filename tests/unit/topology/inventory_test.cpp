@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that a machine lacks: by the inventory of its last good state (its file, what differs from it, and who writes
-// it), and by the machine's own symmetry, on eight GPUs with two NIC functions each.
+// Parts that a machine lacks: by the inventory of its last good state (its file, differences from it, and its writers),
+// and by the machine's own symmetry, on eight GPUs with two NIC functions each.
 #include "topology/inventory.h"
 
 #include "agentd/inventory.h"
@@ -681,7 +681,7 @@ TEST(Symmetry, StorageNicsLackNoGpu) {
   EXPECT_EQ(places(topology), Texts{});
   topology = dual();
   add_storage_nic(topology);
-  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, where boards are not told";
+  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, if the boards are unknown";
   topology = with_cards_of_their_own(dual());
   add_storage_nic(topology);
   EXPECT_EQ(places(topology), Texts{}) << "nor the second NIC of a GPU's place";

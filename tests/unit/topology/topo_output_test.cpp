@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `topo` prints in each format. Whole machines are in tests/golden/topo: the project's own, and those of the
+// The output of `topo` in each format. Whole machines are in tests/golden/topo: the project's own, and those of the
 // corpus if it is present. FABRIC_UPDATE_GOLDEN=1 writes the files; look at the difference and at the picture before
 // the commit.
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines as sites build them, and what the programs would have said wrong of them.
+// Machines as sites build them, on which earlier versions would have been wrong.
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
 #include "judge/engine.h"

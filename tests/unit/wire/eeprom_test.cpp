@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module memory: every one of the corpus against its expected answer; and laid out by the standards, what the captures
-// do not show (flags, external calibration, cut pages).
+// Module memory: every one of the corpus against its expected answer; and memories laid out by the standards, for the
+// parts that the captures lack (flags, external calibration, cut pages).
 #include "wire/eeprom.h"
 
 #include <bit>
@@ -479,7 +479,7 @@ TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
   ASSERT_EQ(module.lanes.size(), 4u);
   for (const ModuleLane& lane : module.lanes) {
     EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault)
-        << "no retimer, no loss of lock that could be told";
+        << "no retimer, so no loss of lock is reported";
     EXPECT_EQ(lane.rx_los, false);
   }
   image.at(0, 194) = 1 << 4;

@@ -367,7 +367,7 @@ class LldpListening : public testing::Test {
 
 TEST_F(LldpListening, PublishesWhoComesAndGoes) {
   start({"veth0"});
-  EXPECT_EQ(published().listening.count("veth0"), 1u) << "at once: nobody is there yet, and that is known";
+  EXPECT_EQ(published().listening.count("veth0"), 1u) << "at once: there is no neighbor yet, and this is known";
   EXPECT_EQ(published().heard.size(), 0u);
   send_from("veth1", frame_text("ieee-dcbx"));
   ASSERT_TRUE(hears(1));
