@@ -110,7 +110,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
   return suspect;
 }
 
-void Results::restore(const std::string& subject, const std::string& key, const SettingState& state) {
+void Results::resume(const std::string& subject, const std::string& key, const SettingState& state) {
   records_[subject].reported[key] = state;
 }
 

@@ -28,7 +28,7 @@ class Results {
   bool record(const Pass& pass, Changes changes, qos::Instant now);
 
   // Continues the drift record of an earlier agent of this boot.
-  void restore(const std::string& subject, const std::string& key, const SettingState& state);
+  void resume(const std::string& subject, const std::string& key, const SettingState& state);
   // Another entry matches the port now: the values of the previous entry are not drift.
   void restart(const std::string& subject) { drift_.restart(subject); }
   // The port has disappeared or is another device: its values are not drift, and its last results are forgotten.

@@ -73,7 +73,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   dcbmsg header{};
   header.cmd = DCB_CMD_IEEE_SET;
   Bytes message = with_header(header, AttrWriter().text(DCB_ATTR_IFNAME, "ens1f0np0"));
-  Notification note = parse_route(RTM_SETDCB, message);
+  Notification note = parse_rtnetlink(RTM_SETDCB, message);
   EXPECT_EQ(note.link.name, "ens1f0np0");
   EXPECT_EQ(note.how, NotificationKind::dcb);
 }
@@ -82,14 +82,14 @@ TEST(Monitor, LinkMessagesAreToldApart) {
   ifinfomsg header{};
   header.ifi_index = 7;
   Bytes message = with_header(header, AttrWriter().text(IFLA_IFNAME, "eth0").u32(IFLA_MTU, 4200));
-  Notification note = parse_route(RTM_NEWLINK, message);
+  Notification note = parse_rtnetlink(RTM_NEWLINK, message);
   EXPECT_EQ(note.how, NotificationKind::link);
   EXPECT_FALSE(note.gone);
   EXPECT_EQ(note.link.ifindex, 7);
   EXPECT_EQ(note.link.mtu, 4200U);
-  EXPECT_EQ(parse_route(RTM_DELLINK, message).how, NotificationKind::link);
-  EXPECT_TRUE(parse_route(RTM_DELLINK, message).gone);
-  EXPECT_EQ(parse_route(RTM_NEWADDR, message).how, NotificationKind::nothing);
+  EXPECT_EQ(parse_rtnetlink(RTM_DELLINK, message).how, NotificationKind::link);
+  EXPECT_TRUE(parse_rtnetlink(RTM_DELLINK, message).gone);
+  EXPECT_EQ(parse_rtnetlink(RTM_NEWADDR, message).how, NotificationKind::nothing);
 }
 
 // Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
@@ -100,7 +100,7 @@ TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
       0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
       0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
   for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
-    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
+    EXPECT_EQ(parse_rtnetlink(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
 }
 
 // A change of the coalescing or of a statistic does not change a setting.

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kUsual = 700;  // of a node with four ports
 
-// What fabric-exporter(8) promises of a node with eight NICs.
+// The numbers that fabric-exporter(8) promises for a node with eight NICs. No other file states them.
 struct Budget {
   size_t all_sources = 0, sysfs_alone = 0;
 };
