@@ -66,7 +66,7 @@ void PortManager::remember_published() {
     if (device != nullptr) ifindex = *device;
     table_.expect(id, ifindex);
     for (const auto& [key, known] : settings) {
-      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
+      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.resume(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
       const bool is_left = known.outcome == to_text(Outcome::pending) || known.outcome == to_text(Outcome::refused) ||
                            known.outcome == to_text(Outcome::ignored);

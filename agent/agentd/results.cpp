@@ -13,8 +13,8 @@ NotificationKind announced_by(const Change& change) {
 }
 
 // True if the notifications since the last pass show that another program has written the setting, maybe to the same
-// value. A link message does not: an MTU is announced only if it has changed (net/core/dev.c, dev_set_mtu_ext). Nor
-// do those that follow a write of ours.
+// value. A link message does not: an MTU is announced only if it has changed (net/core/dev.c, dev_set_mtu_ext).
+// Notifications that follow a write of ours do not, either.
 bool is_foreign_write(const Change& change, const Sightings& seen, const Results::OfPort& before) {
   const NotificationKind how = announced_by(change);
   return how != NotificationKind::link && seen.notified.contains(how) &&
@@ -116,7 +116,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
   return suspect;
 }
 
-void Results::restore(const std::string& subject, const std::string& key, const SettingState& state) {
+void Results::resume(const std::string& subject, const std::string& key, const SettingState& state) {
   records_[subject].reported[key] = state;
 }
 

@@ -40,7 +40,7 @@ class Suspension {
 
  private:
   enum class State : uint8_t {
-    none,
+    none,      // no apply awaits confirmation or has just ended; a reverted one may still suspend enforcement
     awaiting,  // an apply awaits confirmation
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };

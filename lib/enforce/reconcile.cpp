@@ -360,7 +360,7 @@ class Pass {
     return std::nullopt;
   }
 
-  // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
+  // Called at the end of the pass, for a setting whose write, alone, would leave RoCE's traffic with less protection.
   void wait_for_class(Row& row) {
     update_guards();
     const Row* cause = nullptr;

@@ -178,8 +178,8 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
     if (is_lost(now, next[lane].guards)) released |= now;
   }
   if (released == 0) return true;
-  // Protection that the policy takes away goes last. RoCE may travel by a mark that only the jobs know: it has what it
-  // had when all traffic that the policy protects has it, and when the traffic has moved.
+  // Protection that the policy removes goes last. RoCE may use a mark that only the jobs know: it keeps its protection
+  // until all traffic that the policy protects is protected, and the traffic has moved.
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(goal_[lane].guards & released, next[lane].guards)) return false;
   if (setting_of(id).traffic != TrafficPart::protects) return true;

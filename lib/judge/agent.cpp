@@ -127,7 +127,7 @@ constexpr Rule kManaged{
 
 namespace {
 
-// Only where the configuration suppresses rules: other machines have no such check.
+// Reported only if the configuration suppresses rules: other machines have no such check.
 std::optional<Finding> ask_suppressions(const View& view) {
   const RulePolicy& policy = rule_policy(view);
   std::string ended, in_force, tables;

@@ -71,7 +71,7 @@ constexpr SymptomText kTexts[]{
       "Compare the firmware of the NICs and of {peer}: fabric-agentctl check --only firmware"}},
 };
 
-// For losses and discards of a port without settings, whose wire is elsewhere.
+// The fix for losses and discards of a port without settings, whose wire is elsewhere.
 constexpr FixRow kCollectInGuest{
     "Compare with the other hosts of the job: run fabric-agentctl diagnose there\nUse a longer window: fabric-agentctl "
     "diagnose --interval 1min"};

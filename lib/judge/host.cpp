@@ -195,7 +195,7 @@ constexpr const char* kFixLimitsConf =
 constexpr const char* kCannotRegister =
     " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). ";
 
-// Without root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
+// Excludes root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
 bool is_of_a_user(const JobService& service) {
   constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
   constexpr std::string_view kPrefix = "user@", kSuffix = ".service";

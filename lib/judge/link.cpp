@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link of a port: state, rate, MTU, GIDs, flaps and errors; why it does not come up, and what damages it.
+// The link of a port: state, rate, MTU, GIDs, flaps and errors; causes of a link that does not come up, and of damaged
+// bits.
 #include "judge/link.h"
 
 #include <cmath>
@@ -712,7 +713,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
   // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
-  // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
+  // these are two groups by design. More than half of the ports that serve GPUs must have the lower rate: if half of
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate

@@ -209,9 +209,9 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
   return out;
 }
 
-// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much. What
-// loops back inside the NIC has no priority. Functions whose bytes are unseen can only hide such traffic: what they
-// send on priorities with PFC counts as the port's.
+// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much.
+// Packets that loop back inside the NIC have no priority. Functions whose bytes are unseen can only hide such traffic:
+// their bytes on priorities with PFC count as the port's.
 template <Direction Way>
 std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, const Port& port) {
   const Signals* own = signals_of_port(view, port);
@@ -389,7 +389,7 @@ namespace {
 
 using enum Symptom;
 
-// Without PFC's protection. A lossy fabric has none.
+// True if a fabric with PFC loses packets.
 bool loses_packets(const PortContext& ctx) { return !ctx.fabric.is_lossy() && ctx.symptoms.any_of({discards, loss}); }
 
 double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
@@ -631,7 +631,7 @@ double congestion_per_second(const Signals& seen) {
   return seen.cnp_handled.value_or(std::max(rise(seen.cnp_sent), rise(seen.ecn_marked))) / seen.seconds;
 }
 
-// Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
+// True if congestion counters exist and all are 0 since they were reset. A bond's members have none.
 bool was_never_marked(const PortContext& ctx) {
   using namespace metrics;
   bool is_counted = false;

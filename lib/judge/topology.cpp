@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and NICs: pairing, distance, symmetry, and what the site expects.
+// GPUs and NICs: pairing, distance, symmetry, and the site's expectations.
 #include "judge/topology.h"
 
 #include "judge/engine.h"
@@ -568,7 +568,7 @@ size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   return have;
 }
 
-// Both counts in one finding: a report has one for each id and subject.
+// Reports both counts in one finding: a report has one for each id and subject.
 std::optional<Finding> device_count_finding(const View& view, const Placement& placed) {
   const Topology& topology = view.now.topology;
   const Expect& expect = view.policy->expect;

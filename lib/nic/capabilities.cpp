@@ -83,7 +83,7 @@ const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vend
   const RdmaRow* row = find_where(kRdmaRows, [&](const RdmaRow& each) {
     const bool is_model = vendor == each.vendor && each.first <= device && device <= each.last;
     if (kernel_driver.empty()) return is_model;
-    // Of some drivers, few models can do RDMA.
+    // Only a few models of these drivers can do RDMA.
     return kernel_driver == each.modules.function && (is_model || (kernel_driver != "i40e" && kernel_driver != "hns3"));
   });
   return row == nullptr ? nullptr : &row->modules;

@@ -37,7 +37,7 @@ struct RdmaModules {
   std::string_view function;  // the driver of its PCI function
   std::string_view rdma;      // the one that makes the RDMA device; may be the same
 };
-// By the driver that is bound, else, without a driver, by the PCI ids. Null: not known as a NIC with RDMA.
+// Matches the driver that is bound, else the PCI ids. Null: not known as a NIC with RDMA.
 const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`

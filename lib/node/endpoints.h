@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RDMA connections end on a NIC whose physical function has none: behind the uplink of an E-Switch in switchdev
-// mode.
+// The endpoints of RDMA connections on a NIC whose physical function has none: they are behind the uplink of an
+// E-Switch in switchdev mode.
 #pragma once
 
 #include "node/node.h"

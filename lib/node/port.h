@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port of an RDMA device, and what kind of port it is.
+// A port of an RDMA device, and its kind.
 #pragma once
 
 #include "base/words.h"
@@ -75,7 +75,7 @@ struct Port {
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
-  // Bytes per second: the netdev's speed, else the rate of the RDMA port. Of a VF, the bandwidth by verbs.
+  // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
   std::optional<uint32_t> speed;  // netdev speed, Mb/s
   std::optional<bool> carrier;
@@ -97,8 +97,8 @@ struct Port {
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
-// Whether the port has no wire of its own: no cable, no module, and settings that belong to another port or to nobody.
-// The ports of functions for guests and containers are added and removed with these.
+// Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
+// guests and containers are added and removed with these.
 inline bool is_virtual(const Port& port) {
   switch (port.role) {
     case PortRole::virtual_function:

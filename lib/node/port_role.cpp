@@ -71,8 +71,8 @@ std::optional<bool> mode_by_devlink(const Context& context, const std::string& p
   return *answer;
 }
 
-// By its representors, which any user sees, else by devlink, which needs a privilege. phys_switch_id alone proves
-// nothing: mlx5 has it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
+// The representors show the mode to any user, devlink to privileged ones. phys_switch_id alone proves nothing: mlx5 has
+// it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
 bool is_in_switchdev_mode(const Context& context, const Port& port) {
   const Root& root = context.kernel.root;
   const auto netdevs = root.names_in(infiniband::device_folder(port.rdma) + "/device/net");

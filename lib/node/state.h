@@ -90,7 +90,8 @@ void forget(Originals& originals, const Port& port, const Keys& keys);
 
 // nullopt: no state file. `running`: a process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
-// The same for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state file.
+// load_agent_state() for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state
+// file.
 class AgentStateReader {
  public:
   Result<std::shared_ptr<const AgentState>> load(const Root& root);

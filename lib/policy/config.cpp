@@ -100,7 +100,7 @@ struct ConfigDraft {
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
 
-// A value of [fabric] that was read: of the entries without their own.
+// Records a value of [fabric], which applies to entries without their own.
 void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft) {
   const Fabric& site = draft.policy.fabric;
   if (name == "kind") draft.fabric.kind = site.kind, draft.fabric.at = at;

@@ -79,8 +79,8 @@ PciDevice place_of(const InventoryPart& was, const Bridges& bridges) {
   return out;
 }
 
-// Adds what the inventory has and the machine has no more. Returns where each recorded part is in the topology, by its
-// index in the inventory.
+// Adds the parts that the inventory has and the machine lacks now. Returns where each recorded part is in the topology,
+// by its index in the inventory.
 std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
   Topology& whole = built.topology;
   const auto parts = inventory_parts(whole);

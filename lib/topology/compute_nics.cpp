@@ -188,8 +188,9 @@ std::vector<size_t> with_others_on_switches(const Topology& topology, const std:
   return out;
 }
 
-// `own` if they are one for each GPU. Else adds NICs of other makes that are as fast, if that makes one for each GPU
-// (those without a link last), or if it is more even than `own` alone: else they were built in for something else.
+// Returns `own` if there is one for each GPU. Otherwise adds NICs of other makes that are as fast, if that makes one
+// for each GPU (those without a link last), or if the result is more even than `own` alone. NICs that fit neither case
+// serve another purpose.
 std::vector<size_t> with_other_makes(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return with_others_on_switches(topology, own, others);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the catalogue on every healthy machine that can have it: its check alone reports it, at its subject;
 // its rule alone names the culprit; healthy machines are silent. Prints the matrix. check and diagnose agree about each
-// of them: their verdicts are equal, and diagnose prints for a port what check finds there. Their fixes fit the
-// machine. On fabrics of each kind healthy machines are silent, faults keep their culprit, and nobody is told to switch
-// PFC on in a fabric that has none.
+// of them: their verdicts are equal, and diagnose prints the findings of check for a port. Their fixes fit the machine.
+// On fabrics of each kind healthy machines are silent, faults keep their culprit, and no fix switches PFC on in a
+// fabric that has none.
 #include <regex>
 #include <set>
 
@@ -175,8 +175,12 @@ std::string designed_rates() {
     const bool errs = any([&](const Answer& each) { return !each.false_alarms(fault).empty(); });
     const bool blames_none = any([&](const Answer& each) { return !each.has_culprit(fault); });
     const bool blames_another = any([&](const Answer& each) { return each.blames_another(fault); });
-    ++checks.at(errs ? 1 : misses ? 2 : 0);
-    ++diagnosis.at(blames_another ? 1 : blames_none ? 2 : 0);
+    const auto member = [](bool wrong, bool silent) {
+      if (wrong) return 1;
+      return silent ? 2 : 0;
+    };
+    ++checks.at(member(errs, misses));
+    ++diagnosis.at(member(blames_another, blames_none));
   }
   return rate_rows("designed", all_faults().size(), checks, diagnosis);
 }
@@ -477,7 +481,7 @@ TEST(FixRows, HaveTheKindOfTheirWork) {
   }
 }
 
-// Messages of a log have facts as well ("the slot reports a fault"): only what to do has these words.
+// Messages of a log have facts as well ("the slot reports a fault"): only the steps have these words.
 TEST(FixRows, OfMessagesHaveTheKindOfTheirWork) {
   const Words words[]{{kHands,
                        {"reseat", "replace", "plug in", "swap", "power-cycle", "power the node", "airflow", "fans",
@@ -580,7 +584,7 @@ std::vector<Machine> machines_of(const Fabric& fabric) {
   return out;
 }
 
-// What a finding or a cause tells the operator to do.
+// The steps of a finding or a cause.
 std::string steps_of(const Finding& finding) { return finding.remedy + "\n" + joined(finding.next, "\n"); }
 
 bool recommends_pfc(std::string text) {
@@ -692,7 +696,7 @@ TEST(FabricKinds, WhatPfcProtectsIsJudgedByTheKind) {
   ASSERT_TRUE(resends.raise(metrics::kSequenceNaks, 5e7));
   EXPECT_TRUE(found(resends, "loss"));
   EXPECT_FALSE(describe_causes(diagnose(resends.view())).empty());
-  // Where packets are sprayed, out of sequence says nothing; elsewhere it does.
+  // On a fabric that sprays packets, packets out of sequence are no evidence; on others they are.
   Machine sprayed = hgx;
   ASSERT_TRUE(sprayed.raise(metrics::kOutOfSequence, 1e6));
   EXPECT_TRUE(found(sprayed, "loss"));

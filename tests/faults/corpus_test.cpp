@@ -25,7 +25,7 @@ namespace {
 using test::Mutated;
 using test::Part;
 
-// -- As captured
+// -- Captured machines, unchanged
 
 // A true finding of a machine: "check subject status", and the reason.
 struct Truth {
@@ -197,7 +197,7 @@ std::vector<Fault> faults_of(const Node& node) {
   return out;
 }
 
-// As after a card or an update of the firmware has added a bus below every root bus. Returns present -> old address.
+// Adds a bus below every root bus, as a card or an update of the firmware can do. Returns present -> old address.
 std::map<std::string, std::string> renumber(Node& node) {
   std::map<std::string, std::string> old;
   const auto moved = [&](const std::string& pci) {
@@ -311,7 +311,7 @@ void plant_faults(size_t step) {
       machines, with.changed, with.named, with.faults, renumbered.changed, renumbered.named, renumbered.faults,
       without.changed, without.named, without.faults);
   EXPECT_EQ(with.changed + renumbered.changed, 0u);
-  // Of two GPUs at one switch that share two NICs, one cannot be known to be missing.
+  // If two GPUs at one switch share two NICs, a missing one of them cannot be found.
   EXPECT_LE(without.changed * 20, without.faults);
 }
 

@@ -76,7 +76,7 @@ Unpacked::Unpacked(const std::string& archive) {
 }
 
 Unpacked::~Unpacked() {
-  // Captured folders may be read-only, which stops whoever is not root from emptying them.
+  // Captured folders may be read-only, so that only root could empty them.
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(path_, ignored))
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored))

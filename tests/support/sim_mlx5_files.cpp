@@ -20,7 +20,7 @@ SimFiles::Handler handler(const rule_mlx5_cc& row, const std::string& set_too = 
   };
 }
 
-// A query that fails shows nothing; what is the same already costs no command.
+// A query that fails shows nothing; an unchanged value costs no command.
 int set_enable(SimFiles& files, const std::string& file, std::string_view text) {
   auto value = parse_number<int>(text);
   if (!value) return EINVAL;

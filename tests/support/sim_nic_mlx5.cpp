@@ -38,7 +38,7 @@ int SimNic::mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted) {
   return 0;
 }
 
-// mlx5e_dcbnl_setbuffer(): what is the same already is success, and does not make the host the owner.
+// mlx5e_dcbnl_setbuffer(): an unchanged value is success, and does not make the host the owner.
 int SimNic::set_buffer(const dcbnl_buffer& wanted) {
   log.push_back("setbuffer prio2buffer=" + list(wanted.prio2buffer) + " size=" + list(wanted.buffer_size));
   if (personality != Personality::mlx5) {

@@ -196,7 +196,7 @@ Json config_error_json(const Machine& machine) {
   return machine.no_policy;
 }
 
-// The lines below the ports: why there is no valid policy, and what could not be read.
+// The lines below the ports: why there is no valid policy, and the readings that failed.
 std::string remarks_text(const ShownPorts& shown, const Output& output) {
   std::string text;
   if (const std::string& why = shown.machine.no_policy; !why.empty()) {

@@ -52,7 +52,7 @@ Fitted fitted(std::string_view line, unsigned width) {
   return out;
 }
 
-// As many lines as fit; the last one has the number of those that do not.
+// The lines that fit. The last one has the number of the others.
 std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<Fitted> out;

@@ -156,7 +156,7 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
   for (const Port* port : ports) {
     std::string text = port->id() + ": no carrier 10 s after the write";
     if (port->qos.pfc && port->qos.pfc->bits != 0) {
-      // The same as qos::settle(), by hand.
+      // The command with the effect of qos::settle().
       text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
               " prio-pfc all:off";
       for (int prio = 0; prio < kPriorities; ++prio)

@@ -248,7 +248,7 @@ constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {999, "unknown"}};
 
 constexpr int kLastErrno = 133;  // EHWPOISON
-// Of the kernel only, include/linux/errno.h: strerror(3) has no text for them ("Unknown error 524").
+// Error numbers inside the kernel, include/linux/errno.h: strerror(3) has no text for them ("Unknown error 524").
 struct KernelErrno {
   unsigned number;
   std::string_view name, meaning;
@@ -516,7 +516,7 @@ constexpr Name kVirtchnlRequests[] = {{1, "VERSION"},
 constexpr Name kVirtchnlStatuses[] = {
     {5, "ERR_PARAM"},          {18, "ERR_NO_MEMORY"},         {38, "ERR_OPCODE_MISMATCH"}, {39, "ERR_CQP_COMPL_ERROR"},
     {40, "ERR_INVALID_VF_ID"}, {53, "ERR_ADMIN_QUEUE_ERROR"}, {64, "ERR_NOT_SUPPORTED"}};
-// Of NVIDIA's GPU driver.
+// Status codes of NVIDIA's GPU driver.
 constexpr Name kNvStatuses[] = {
     {0x05, "NV_ERR_CARD_NOT_PRESENT: no GPU detected"},
     {0x0b, "NV_ERR_ECC_ERROR"},
@@ -811,7 +811,7 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {173, "fatal failure of the C2C link"},
                           {175, "error of the memory subsystem"},
                           {176, "correctable PCIe errors"}};
-// Of NVSwitches: NVIDIA Fabric Manager user guide, appendix D.
+// Error codes of NVSwitches: NVIDIA Fabric Manager user guide, appendix D.
 constexpr Name kSxids[] = {{12028, "egress nonposted PRIV error"},
                            {20034, "LTSSM fault: a link went down"},
                            {22013, "Minion link DLREQ interrupt"}};
@@ -984,7 +984,7 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"post_send|post_recv|post_srq|post a send|post a recv", Call::post},
     {"sriov_numvfs|sr-iov|sriov", Call::enable_vfs}};
 
-// Any program's sentence: the beginning of a verb, and what it is done to.
+// A sentence of any program: the beginning of a verb, and its object.
 struct Sentence {
   std::string_view verbs, objects;
   Call call;

@@ -276,7 +276,8 @@ constexpr Condition kConditions[] = {
       "before this line."}},
 };
 
-// What a line of the kernel or of another service must name, so that its words mean a GPU, a NIC, the network or a job.
+// A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
+// or a job.
 constexpr std::string_view kSubjects =
     "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib |"
     "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"

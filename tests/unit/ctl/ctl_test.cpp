@@ -226,7 +226,7 @@ TEST(CtlCheck, OfACapturedMachine) {
   for (Json& check : json["checks"]) {
     if (check["id"] != "pfc") continue;
     saw_pfc = true;
-    EXPECT_EQ(check["status"], "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["status"], "unknown") << "PFC requires netlink, which a captured tree does not have";
     EXPECT_EQ(check["expected"], "3");
   }
   EXPECT_TRUE(saw_pfc);
@@ -286,7 +286,7 @@ TEST(CtlConfig, CheckAndShow) {
   EXPECT_EQ(json["ports"].at(0)["want"]["pfc"]["value"].at(0), 3);
 }
 
-// The agent may be stopped; what is compared with, and that it is not the files, must be seen all the same.
+// The agent may be stopped. The output must still show which configuration is compared, and that it is not the files'.
 TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   Captured tree;
   const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
@@ -346,7 +346,8 @@ TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
   }
 }
 
-// In namespaces of its own: what it writes is nobody's. 0: as it should be, 77: there are no namespaces here.
+// Runs in namespaces of its own, so that its writes have no other effect. 0: as expected, 77: namespaces are not
+// available.
 int restore_where_nothing_can_be_recorded() {
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return 77;
@@ -359,9 +360,8 @@ int restore_where_nothing_can_be_recorded() {
   const Ran restored = ran({"restore", "--port", "host"});
   if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
   if (restored.code != kChanges) return 3;
-  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
-         : restored.errors.find("sysctl.json") == std::string::npos  ? 5
-                                                                     : 0;
+  if (!has(restored.text, "net.ipv4.tcp_ecn")) return 4;
+  return has(restored.errors, "sysctl.json") ? 0 : 5;
 }
 
 TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
@@ -375,7 +375,8 @@ TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// An agent that has not read the changed file again would undo the apply within milliseconds, and nobody would be told.
+// An agent that has not read the changed file again would undo the apply within milliseconds, without a message to the
+// user.
 TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   using std::chrono::milliseconds;
   Captured tree;
@@ -532,7 +533,7 @@ TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {
   EXPECT_TRUE(has(text, ", not for this machine.\n")) << text;
 }
 
-// What the usage shows is accepted, and what is refused is not shown.
+// The usage shows exactly the accepted arguments.
 TEST(CtlCheck, SecondsAreThoseOfWatch) {
   EXPECT_TRUE(has(ran({"check", "--help"}).text, "Usage: fabric-agentctl check [--watch [SECONDS]] [OPTIONS]\n"));
   const Ran refused = ran({"check", "5"});
@@ -545,7 +546,7 @@ TEST(CtlPlan, ListsPortsInNaturalOrder) {
   EXPECT_EQ(plan.begin()->first, "mlx5_2/1");
 }
 
-// A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
+// A plan of simulated NICs lists exactly the writes that apply would make, and makes none.
 TEST(CtlPlan, ListsWritesAndWritesNothing) {
   test::SimKernel sim;
   test::SimNic& nic = sim.add_nic("eth0", test::Personality::mlx5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each role of an RDMA device as a small tree, and what the program says of it.
+// Each role of an RDMA device as a small tree, and the program's output for it.
 #include "base/parse.h"
 #include "judge/engine.h"
 #include "node/scan.h"
@@ -129,7 +129,7 @@ struct Machine : testing::Test {
   int index = 0;
 };
 
-// What nobody in a guest or a pod can do.
+// Steps that are impossible in a guest or a pod.
 void expect_no_advice_for_a_wire(const std::string& said) {
   for (const char* word : {"cable", "transceiver", "module", "ibportstate", "opensm", "sminfo", "switch port"})
     EXPECT_FALSE(has(said, word)) << word << ":\n" << said;
@@ -272,7 +272,7 @@ TEST_F(SubDevices, WithoutAUverbsDeviceNoProgramOpensThem) {
 
 TEST_F(SubDevices, ACaptureWithoutUverbsShowsThemByTheirGids) { expect_left_out(); }
 
-// Of the host of an InfiniBand NIC.
+// Functions of an InfiniBand NIC, on its host.
 struct InfinibandFunctions : Machine {
   InfinibandFunctions() {
     for (unsigned rail = 0; rail < 2; ++rail) {

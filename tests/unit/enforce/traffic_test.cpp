@@ -28,7 +28,7 @@ std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
   return out;
 }
 
-// What protects the packets: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share.
+// The protection of the packets: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share.
 unsigned protection_on(const SimNic& nic, unsigned dscp) {
   const unsigned prio = priority_on(nic, dscp).value_or(0);
   if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
@@ -111,7 +111,7 @@ std::vector<RocePolicy> policies(Personality personality) {
 
 // ---- the runs
 
-// What hinders a run: the n-th change is refused; a setting is held by another writer; a job starts before the n-th
+// The obstacle of a run: the n-th change is refused; a setting is held by another writer; a job starts before the n-th
 // question whether the port is in use.
 struct Hindrance {
   unsigned refused = 0;

@@ -36,7 +36,7 @@ void share_ipv6_subnet(Node& node) {
   }
 }
 
-// The same rails in one VRF: its table is their main one.
+// The rails in one VRF, whose table is their main one.
 void put_into_a_vrf(Node& node, uint32_t priority) {
   for (auto& [name, rail] : node.network.interfaces) {
     rail.vrf = "rdma";

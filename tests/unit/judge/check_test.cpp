@@ -244,7 +244,7 @@ TEST(Check, AFaultOfTheConfigurationIsOneWarningOfTheNode) {
                     empty = file + ":1:1: no key", missing = file + ": No such file or directory (ENOENT)";
   struct Case {
     const char* what;
-    std::string agent_error, reader_error;  // what the running agent found, and who reads the files now
+    std::string agent_error, reader_error;  // the error of the running agent, and that of the present reader
     bool lost_entry = false;
   };
   for (const Case& each :
@@ -693,7 +693,7 @@ Status worst_setting(const Report& report) {
   return worst(settings);
 }
 
-// What alerts, node-problem-detector and dashboards read.
+// The statuses that alerts, node-problem-detector and dashboards read.
 std::set<double> statuses_of_settings(const Report& report) {
   std::set<double> out;
   for (const auto& [series, value] : series_of([&](FamilySet& set) { add_report(set, report, {}); }))
@@ -790,7 +790,7 @@ TEST(CheckAudit, EnforcedSettingsCount) {
   }
 }
 
-// Intel's drivers show pause as off beside PFC: for ever, and without a fault. Neither in sync nor different.
+// Intel's drivers always show pause as off beside PFC, which is not a fault. It is neither in sync nor different.
 TEST(CheckUnverified, IsAValueOfItsOwn) {
   for (const bool audit : {false, true}) {
     Healthy node;

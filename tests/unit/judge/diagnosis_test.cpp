@@ -702,7 +702,7 @@ TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
                [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); });
 }
 
-// The far end counts the errors of what this port sends; here answers are missing.
+// The far end counts the errors of this port's packets; here answers are missing.
 TEST(DiagnosisBounds, WhatTheModuleGetsDamagedIsMissingAtTheFarEnd) {
   for (const double ratio : {1e-3, 3e-5}) {  // more, and less, than the far end corrects
     Healthy node;
@@ -720,7 +720,7 @@ TEST(DiagnosisBounds, WhatArrivesAtTheModuleOfALinkThatIsDownIsNoEvidence) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
 }
 
-// Without a link, during pause and without credits a NIC drops what it cannot send; the host is not the cause.
+// Without a link, during pause and without credits a NIC drops packets to send; the host is not the cause.
 TEST(DiagnosisBounds, DropsOnSendingAreNotBlamedOnAHostThatMayNotSend) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
       {"no link for a moment", [](Healthy& node) { lose_link(node); }},

@@ -226,7 +226,7 @@ TEST_P(OneRule, IsRaisedAloneAndClears) {
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), test::kByName);
 
-// `many` events every `every` minutes, and what the finding after two hours says.
+// `many` events every `every` minutes, and the text of the finding after two hours.
 struct Slow {
   const char* name;
   unsigned speed;  // Mb/s

@@ -849,7 +849,7 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
     }
 }
 
-// What the same programs say of a port, a GPU or a job is shown.
+// Lines of the same programs about a port, a GPU or a job are shown.
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
            std::pair("acmed[49841]: eth1: cannot change the rings: Device or resource busy", "says-busy"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict of a report, its JSON, and its fixes, which fit the machine: a guest, a captured tree, a node with jobs.
-// What a report does not judge is said with its verdict: RDMA devices in other network namespaces, and queue pairs that
-// no counter counts. Traffic without PFC is reported before it is lost.
+// The verdict lists subjects that are not judged: RDMA devices in other network namespaces, and queue pairs that no
+// counter counts. Traffic without PFC is reported before it is lost.
 #include "judge/report.h"
 
 #include <regex>
@@ -48,7 +48,7 @@ TEST(Report, JsonKeepsTheContract) {
             R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}],"not_judged":[]})");
 }
 
-// What limits the verdict is shown with it, and does not change it.
+// Limits of the verdict are shown with it, and do not change it.
 TEST(Report, WhatIsNotJudgedIsSaidWithTheVerdict) {
   Report report = of({Status::ok, Status::ok});
   report.findings[1].observed = "3 of 8 devices";
@@ -151,7 +151,7 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
 }
 
-// -- What is not judged
+// -- Subjects that are not judged
 
 const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
   return find_where(report.findings,
@@ -471,7 +471,7 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
             "fabric-agentctl plan. Read the log");
 }
 
-// The agent runs: what to correct is the same, whoever reloads it.
+// The agent runs: the correction is the same, whichever process reloads it.
 TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   const auto remedy = [](auto change) {
     Healthy node;

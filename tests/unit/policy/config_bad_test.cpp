@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator reads who wrote something impossible, or doubtful: each message whole. A rejected value is corrected
-// as its operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as
-// people write it, comes back as the same value or as an example, never as another value.
+// The messages for an impossible or doubtful configuration: each message whole. A rejected value is corrected as its
+// operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as people
+// write it, comes back as the same value or as an example, never as another value.
 #include "judge/rule.h"
 #include "policy/config.h"
 #include "policy/keys.h"
@@ -740,7 +740,7 @@ std::vector<std::string> valid_values(const Place& place) {
     tried.push_back(in_quotes(word));
   std::vector<std::string> out;
   for (const std::string& value : tried)
-    // A list of nodes that names one twice is no list of nodes.
+    // A list of nodes that names one twice is not valid.
     if (!value.empty() && (place.key != "numa" || value != "[0,0,1,2,0,0,0,0]") && read_at(place, value).ok())
       out.push_back(value);
   return out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a valid configuration means: which entry a port has, profiles and what follows from traffic and cnp. [rules.ID]:
-// every limit has its source and its key and follows the configuration; every rule can be switched off, and its
-// severity changed.
+// The meaning of a valid configuration: the entry of a port, profiles and the settings derived from traffic and cnp.
+// [rules.ID]: every limit has its source and its key and follows the configuration; every rule can be switched off, and
+// its severity changed.
 #include "policy/policy.h"
 
 #include "judge/cause.h"
@@ -139,7 +139,7 @@ TEST(Policy, ChangesNothingUnlessToldTo) {
   EXPECT_EQ(to_text(Disruptive::never), "never");
 }
 
-// -- Profiles, and what follows from traffic and cnp
+// -- Profiles, and the settings derived from traffic and cnp
 
 const std::string kShipped = FABRIC_SOURCE_DIR "/etc/profiles";
 
@@ -378,8 +378,12 @@ std::string wanted(const PortPolicy& entry) {
 
 std::string oci_map() {
   std::string out;
-  for (int dscp = 0; dscp < 64; ++dscp)
-    out += (dscp == 0 ? "" : ", ") + std::to_string(dscp) + " = " + (dscp == 10 ? "0" : dscp == 46 ? "6" : "1");
+  for (int dscp = 0; dscp < 64; ++dscp) {
+    int priority = 1;
+    if (dscp == 10) priority = 0;
+    if (dscp == 46) priority = 6;
+    out += (dscp == 0 ? "" : ", ") + std::to_string(dscp) + " = " + std::to_string(priority);
+  }
   return "dscp_map = { " + out + " }\n";
 }
 

@@ -113,8 +113,8 @@ std::set<std::string> folders_in(const std::string& path) {
   return names;
 }
 
-// Who creates, replaces or renames files. The others use base/files.h, so that nobody else can put a link or a folder
-// in the place of what root writes.
+// The files that create, replace or rename files. The others use base/files.h, so that no other process can put a link
+// or a folder in the place of a file that root writes.
 TEST(Floors, FilesAreCreatedInAFewPlaces) {
   const std::set<std::string> allowed{
       "lib/base/files.cpp",             // by descriptors, in directories that only root and this user can write

@@ -262,7 +262,7 @@ TEST(Pairing, KeepsTheOrderOfAddressesAmongEquals) {
 }
 
 TEST(Pairing, FewerBridgesWinWithinAClass) {
-  // As AMD's GPUs: behind bridges of their own, so that every NIC below the root port is PXB.
+  // AMD's GPUs are behind bridges of their own, so that every NIC below the root port is PXB.
   Topology topology;
   const auto deep = [](const char* pci, std::vector<std::string> bridges) {
     PciDevice out = at(0, 0, 0, 0, pci[9] == '0');
@@ -468,7 +468,7 @@ TEST(Flattened, AGpuOnARootBusOrAKnownHypervisor) {
   EXPECT_TRUE(is_flattened(topology));
 }
 
-// What the check says of a machine, without the findings that are ok.
+// The check's text for a machine, without the findings that are ok.
 std::string said(const Node& node) { return test::said({.now = node}, {"locality", "pairing"}); }
 
 Node eight_by_eight() {
