@@ -164,7 +164,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortEntry* found = table_.find(id);
   if (found == nullptr) return {};
   PortEntry& entry = *found;
-  originals_.end_self_test(entry.port);
+  const bool is_tested = originals_.end_self_test(entry.port);
   const PortPolicy* wanted = policy_for(policy_, entry.port);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
@@ -183,7 +183,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
-    if (is_enforcing())
+    if (is_enforcing() && !is_tested)
       changes =
           qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
@@ -278,8 +278,9 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   const Qos before = entry.port.qos;
+  // With "never" the agent may have added protection, which is taken away on an idle port.
   const qos::Terms terms{.in_use = environment_.in_use,
-                         .disruptive = policy_.disruptive,
+                         .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
                          .window = maintenance_now(environment_, policy_),
                          .wanted_of = wanted_of_bond()};
   if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))

@@ -70,6 +70,7 @@ class Results {
   };
   Seen process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Pass& pass, const Change& change);
+  static std::string note_conflict(Writer& writer, const std::optional<qos::Suspect>& drifted);
 
   Environment& environment_;
   qos::Drift drift_;

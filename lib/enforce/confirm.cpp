@@ -180,10 +180,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
-  // An apply that did not wait for the maintenance window is reverted without waiting for it.
-  // It wrote a port with the default route only if the operator's entry names the port.
+  // An apply that did not wait for the maintenance window is reverted without waiting for it. It wrote a port with the
+  // default route only if the operator's entry names the port. With "never" it may have added protection, which is
+  // taken away on an idle port.
+  const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
   const qos::Terms terms{.in_use = how.in_use,
-                         .disruptive = record.disruptive,
+                         .disruptive = disruptive,
                          .window = qos::Maintenance::open,
                          .front_end = true,
                          .wanted_of = qos::saved_settings(ports, record.before)};

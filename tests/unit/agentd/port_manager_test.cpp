@@ -315,6 +315,33 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
+// conflict.rounds = 1: the write after a conflict is the next conflict. Its writer is known all the same.
+TEST_F(PortManagerTest, AWriterThatReactsIsLeftAloneAfterTwoWritesAlsoWithOneRound) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "conflict = { rounds = 1, window = 60 }\n");
+  const auto add_writer = [this] {
+    tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+    tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
+    tree_.file("proc/812/status", "CapEff:\t000001ffffffffff\n");
+    tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+  };
+  add_writer();
+  unsigned writes = 0;
+  for (int i = 0; i < 120; ++i, now_ += seconds(30)) {
+    if (nic.pfc.pfc_en == 1 << 3) ++writes;
+    nic.pfc.pfc_en = 0;
+    nic.link_up();
+    if (writes != 0) manager.on_notification("roce_eth0/1", NotificationKind::dcb);
+    look();
+  }
+  EXPECT_LE(writes, 4U);
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  // The program is corrected, and goes on running: in sync for a window, the conflict is over.
+  nic.pfc.pfc_en = 1 << 3;
+  for (int i = 0; i < 10; ++i, now_ += seconds(30)) look();
+  EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
+}
+
 TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};

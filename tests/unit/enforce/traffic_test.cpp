@@ -242,6 +242,26 @@ TEST(TrafficOfBnxt, ThePriorityOfTheAppEntryIsReleasedLast) {
   EXPECT_TRUE(is_moved) << text(changes);
 }
 
+// A write that the policy wants and that takes protection away waits for the end of a job; the part of it that protects
+// does not.
+TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
+  FileBed bed{Personality::mlx5};
+  RocePolicy to = roce("26 to 3, PFC on 3 and 4", Personality::mlx5, 26, 3, 0x18);
+  to.want.ets->prio_tc = {0, 0, 0, 1, 2, 0, 3, 0};
+  to.want.ets->tsa[2] = Tsa::ets;
+  to.want.ets->bw = {40, 40, 20};
+  bed.settle_to(to.want);
+  bed.settle_to(to.want);
+  // Another program exchanges the classes of 3 and of a lossy priority.
+  bed.nic.ets.prio_tc[3] = 0;
+  to.want.ets->prio_tc = {0, 0, 0, 1, 0, 0, 3, 0};
+  bed.terms.in_use = kInUse;
+  const Changes changes = bed.apply(to.want);
+  EXPECT_EQ(protection_on(bed.nic, 26) & 4U, 4U) << text(changes);
+  EXPECT_NE(bed.nic.ets.prio_tc[4], 0) << "4 is alone in its class as before\n" << text(changes);
+  EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "takes protection away")) << text(changes);
+}
+
 // While ice trusts DSCP it keeps its classes, in which RoCE has no share of its own. Classes that a policy derives for
 // other drivers hinder no move.
 TEST(TrafficOfIce, ClassesThatItKeepsHinderNoMove) {
