@@ -124,6 +124,33 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
 }
 
 // A dead or pulled card comes back in hours, or never: the other ports must not stay without enforcement till then.
+// An apply that may not stop traffic may have added protection. Its way back waits for an idle port, not for ever.
+TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayNotStopTraffic) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  const Qos shared{.ets = Ets{}, .pfc = PrioSet{8}};
+  Qos own = shared;
+  own.ets->prio_tc[3] = 1;
+  own.ets->tsa[0] = own.ets->tsa[1] = Tsa::ets;
+  own.ets->bw = {50, 50};
+  qos::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::never;
+  remember(record, ports[0], shared, keys_of(Qos{.ets = shared.ets}));
+  qos::Terms terms = test::free_terms();
+  terms.disruptive = Disruptive::never;
+  terms.in_use = test::kInUse;
+  qos::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
+  ASSERT_EQ(nic.ets.prio_tc[3], 1);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kInUse);
+  EXPECT_EQ(nic.ets.prio_tc[3], 1) << "a job runs";
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  EXPECT_EQ(nic.ets.prio_tc[3], 0);
+  EXPECT_FALSE(has_work(record, {"a boot", 2'000}));
+}
+
 TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   test::SimKernel sim;
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
