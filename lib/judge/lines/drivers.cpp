@@ -148,7 +148,7 @@ constexpr LineMessage kDriverRows[] = {
      "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
      "Linux drivers/net/ethernet/mellanox/mlx5/core/en/reporter_tx.c"},
     {"mlx5-pci-error", host,
-     "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected|PCI slot is unavailable",
+     "Device was enter error state|mlx5_pci_err_detected|PCI slot is unavailable",
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
     {"mlx5-completion", software, "mlx5: *: got completion with error:",
