@@ -535,7 +535,11 @@ TEST(HostCollectors, ANeighborSetsItsLargestFrame) {
 
 TEST(HostCollectors, ErrorsOfALinkRiseBetweenTwoPages) {
   Tree tree;
-  CollectorOptions options = test::collector_options(machine(tree).path());
+  const std::string function = std::string("sys/bus/pci/devices/") + kNic;
+  machine(tree)
+      .file(function + "/current_link_speed", "32.0 GT/s PCIe\n")
+      .file(function + "/current_link_width", "16\n");
+  CollectorOptions options = test::collector_options(tree.path());
   options.reread = std::chrono::seconds(1);
   RunningCollector running(std::move(options));
   const Node before = running.node();

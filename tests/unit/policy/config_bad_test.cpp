@@ -912,7 +912,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"pci_id = \"1021\"", "for example pci_id"},
            {"driver = \"broadcom\"", "; write driver = \"bnxt_en\""},
            {"rdma = \"mlx5_0:1\"", "; write rdma = \"mlx5_0\""},
-           {"netdev = \"enp170s0f0np0v0\"", "the 15 characters of a netdev's name"},
+           {"netdev = \"enp170s0f0np0v10\"", "the 15 characters of a netdev's name"},
            {"numa = \"node1\"", "; write numa = 1"},
            {"driver = \"bnxt_re\"", "; write driver = \"bnxt_en\""},
            {"driver = \"mlx5_ib\"", "; write driver = \"mlx5_core\""},
