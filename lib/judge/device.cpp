@@ -72,8 +72,7 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
   const PrioSet roce = priorities_of_roce(view, port);
   double bytes = 0;
   for (size_t i = 1; i < signals->priority.size(); ++i)
-    if (roce.has(i))
-      bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
+    if (roce.has(i)) bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
   if (moved || bytes < limit_of(view, kMuchTraffic))
     return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
   return Measured{port.id(), 1, 0,

@@ -601,11 +601,12 @@ TEST(FabricKinds, HealthyMachinesAreSilent) {
     }
 }
 
-// Faults of PFC, which a lossy fabric cannot have, and of congestion control, which a scheduled one does without.
+// Faults of PFC (its watchdog and traffic without it, too), which a lossy fabric cannot have, and of congestion
+// control, which a scheduled one does without.
 bool concerns(const Fault& fault, const Fabric& fabric) {
-  constexpr std::string_view kPfc[] = {"peer-pfc", "peer-ets",    "peer-app",   "pfc-and-pause", "pfc",
-                                       "discards", "pause-storm", "pause-held", "pfc-on-lossy",
-                                       "pfc-watchdog", "unprotected-traffic"};
+  constexpr std::string_view kPfc[] = {"peer-pfc",     "peer-ets",     "peer-app",           "pfc-and-pause",
+                                       "pfc",          "discards",     "pause-storm",        "pause-held",
+                                       "pfc-on-lossy", "pfc-watchdog", "unprotected-traffic"};
   constexpr std::string_view kPfcCauses[] = {"pfc-off-switch", "roce-unprotected",  "headroom",
                                              "busy-network",   "paused-by-network", "slow-host"};
   if (fabric.is_lossy() && (contains(kPfc, fault.check) || contains(kPfcCauses, fault.rule))) return false;
@@ -648,8 +649,9 @@ void expect_answers(size_t step) {
         another += answer->blames_another(fault) ? 1 : 0;
       }
     }
-    std::printf("figure: %s: of %zu plantings %zu named, %zu with false alarms, %zu right culprits, %zu blame another\n",
-                kind.name, planted, named, others, right, another);
+    std::printf(
+        "figure: %s: of %zu plantings %zu named, %zu with false alarms, %zu right culprits, %zu blame another\n",
+        kind.name, planted, named, others, right, another);
   }
 }
 

@@ -239,7 +239,8 @@ TEST(FabricKind, OfTheEntryComesBeforeTheSiteBeforeTheProfile) {
   EXPECT_EQ(port("[fabric]\nspraying = true\n[[port]]\nprofile = \"nvidia-lossy\"\n").fabric,
             (Fabric{FabricKind::lossy, false, true}));
   EXPECT_EQ(port("[[port]]\nprofile = \"nvidia-spectrum-x\"\n").fabric, (Fabric{.adaptive_routing = true}));
-  EXPECT_FALSE(port("[[port]]\nprofile = \"nvidia-spectrum-x\"\nfabric = { adaptive_routing = false }\n").fabric.reorders());
+  EXPECT_FALSE(
+      port("[[port]]\nprofile = \"nvidia-spectrum-x\"\nfabric = { adaptive_routing = false }\n").fabric.reorders());
   EXPECT_EQ(port(lossy + "[[port]]\nname = \"storage\"\n").want, Qos{}) << "an entry without settings";
 }
 
@@ -342,11 +343,11 @@ TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
 }
 
 // The kernel driver that each shipped profile is for.
-const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"}, {"oci", "mlx5_core"},
-                                                   {"nvidia-lossy", "mlx5_core"}, {"nvidia-scheduled", "mlx5_core"},
-                                                   {"nvidia-spectrum-x", "mlx5_core"},
-                                                   {"broadcom-thor2", "bnxt_en"}, {"amd-pollara", "ionic"},
-                                                   {"intel-e810", "ice"}};
+const std::map<std::string, std::string> kDriverOf{
+    {"nvidia-dcqcn", "mlx5_core"},      {"oci", "mlx5_core"},
+    {"nvidia-lossy", "mlx5_core"},      {"nvidia-scheduled", "mlx5_core"},
+    {"nvidia-spectrum-x", "mlx5_core"}, {"broadcom-thor2", "bnxt_en"},
+    {"amd-pollara", "ionic"},           {"intel-e810", "ice"}};
 
 TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
   size_t files = 0;
