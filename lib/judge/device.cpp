@@ -46,6 +46,14 @@ bool shares_its_wire(const View& view, const Port& port) {
   });
 }
 
+// Those with PFC; on a fabric without PFC that of the policy.
+PrioSet priorities_of_roce(const View& view, const Port& port) {
+  if (port.qos.pfc && port.qos.pfc->bits != 0) return *port.qos.pfc;
+  const PortPolicy* policy = policy_of(view, port);
+  if (policy == nullptr || !policy->fabric.is_lossy() || !policy->traffic) return {};
+  return PrioSet{static_cast<uint8_t>(1u << policy->traffic->priority)};
+}
+
 std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&, const Port& port) {
   constexpr double kEnoughCounters = 4;  // ours
   const Signals* signals = signals_of_port(view, port);
@@ -61,14 +69,14 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
                           count_common(before->counters.pma, port.counters.pma, moved);
   if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
   // RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
+  const PrioSet roce = priorities_of_roce(view, port);
   double bytes = 0;
-  for (size_t i = 1; port.qos.pfc && i < signals->priority.size(); ++i)
-    if (port.qos.pfc->has(i))
-      bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
+  for (size_t i = 1; i < signals->priority.size(); ++i)
+    if (roce.has(i)) bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
   if (moved || bytes < limit_of(view, kMuchTraffic))
     return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
   return Measured{port.id(), 1, 0,
-                  number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
+                  number_text(bytes / 1e6) + " MB on the priorities of RoCE, and none of " + number_text(counters) +
                       " RDMA counters moved"};
 }
 
@@ -268,7 +276,7 @@ constexpr Rule kCountersFrozen{
     .group = group::counters,
     .title = "The RDMA counters do not count",
     .meaning =
-        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can no "
+        "Traffic passes on the priorities of RoCE and no RDMA counter moves, or the counters of the port can no "
         "longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or a driver "
         "that waits for it.",
     .inspect =

@@ -21,11 +21,15 @@ std::optional<Measured> read_ack_timeouts(const View& view, const RuleWindow& ru
   return read_counters(view, rule, port);
 }
 
-// On a fabric that reorders, packets out of sequence say nothing.
+// On a fabric that reorders, packets out of sequence say nothing; NAKs and repeated requests do.
 std::optional<Measured> read_out_of_sequence(const View& view, const RuleWindow& rule, const Port& port) {
   const Fabric fabric = fabric_of(view, port);
-  if (fabric.is_lossy() || fabric.reorders()) return std::nullopt;
-  return read_counters(view, rule, port);
+  const Signals* signals = signals_of_port(view, port);
+  if (fabric.is_lossy() || signals == nullptr) return std::nullopt;
+  CounterSum sum = rule.sum;
+  for (CounterSum::Part& part : sum.parts)
+    if (fabric.reorders() && part.member == &S::out_of_sequence) part = {};
+  return sum_counters(sum, port, *signals);
 }
 
 // A lossy fabric discards by design.
@@ -49,15 +53,16 @@ constexpr Measurement kLossWindows[]{
      .read_port = read_out_of_sequence},
     // Also for transports that retransmit over other paths (EFA), and for transports that count nothing else (irdma up
     // to 6.12). If a driver does not count packets sent again (mlx5, bnxt), each NAK and each timeout caused at least
-    // one.
+    // one. Duplicate requests are those that the peer sent again.
     {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
      .transport = true,
-     .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
+     .meaning = "Packets are sent again: they, or their ACKs, are lost or late.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {.parts = {{{"packets sent again", &S::retransmissions},
                         {"sequence NAKs", &S::sequence_naks},
-                        {"ACK timeouts", &S::ack_timeouts}}},
+                        {"ACK timeouts", &S::ack_timeouts},
+                        {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet,
              .largest = true}},
     {.window = {"ack_timeouts", ratio, WindowLimits{1, kNever, 20, 10, kMinute}, "ACK timeouts per second",

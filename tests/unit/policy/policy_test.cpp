@@ -238,6 +238,9 @@ TEST(FabricKind, OfTheEntryComesBeforeTheSiteBeforeTheProfile) {
   EXPECT_EQ(port("[fabric]\nkind = \"lossless\"\n[[port]]\nprofile = \"nvidia-lossy\"\n").want.pfc, PrioSet{1 << 3});
   EXPECT_EQ(port("[fabric]\nspraying = true\n[[port]]\nprofile = \"nvidia-lossy\"\n").fabric,
             (Fabric{FabricKind::lossy, false, true}));
+  EXPECT_EQ(port("[[port]]\nprofile = \"nvidia-spectrum-x\"\n").fabric, (Fabric{.adaptive_routing = true}));
+  EXPECT_FALSE(
+      port("[[port]]\nprofile = \"nvidia-spectrum-x\"\nfabric = { adaptive_routing = false }\n").fabric.reorders());
   EXPECT_EQ(port(lossy + "[[port]]\nname = \"storage\"\n").want, Qos{}) << "an entry without settings";
 }
 
@@ -340,10 +343,11 @@ TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
 }
 
 // The kernel driver that each shipped profile is for.
-const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"}, {"oci", "mlx5_core"},
-                                                   {"nvidia-lossy", "mlx5_core"}, {"nvidia-scheduled", "mlx5_core"},
-                                                   {"broadcom-thor2", "bnxt_en"}, {"amd-pollara", "ionic"},
-                                                   {"intel-e810", "ice"}};
+const std::map<std::string, std::string> kDriverOf{
+    {"nvidia-dcqcn", "mlx5_core"},      {"oci", "mlx5_core"},
+    {"nvidia-lossy", "mlx5_core"},      {"nvidia-scheduled", "mlx5_core"},
+    {"nvidia-spectrum-x", "mlx5_core"}, {"broadcom-thor2", "bnxt_en"},
+    {"amd-pollara", "ionic"},           {"intel-e810", "ice"}};
 
 TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
   size_t files = 0;
@@ -410,6 +414,11 @@ const std::map<std::string, std::string> kWantedOf{
      "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
          ets("0, 0, 0, 1, 0, 0, 2, 0") +
          "pfc = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"nvidia-spectrum-x",
+     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = [3]\n" + kEcnOnAll +
+         "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
          "roce_mode = \"v2\"\nroce_tos = 106\n"},
     {"oci", "dcbx = \"host\"\npause = \"off\"\ntrust = \"dscp\"\n" + oci_map() + ets("1, 0, 0, 0, 0, 0, 2, 0") +
                 "pfc = [0]\n" + kEcnOnAll +
