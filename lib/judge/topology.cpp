@@ -252,7 +252,9 @@ std::set<std::string> devices_for_gpus(const View& view) {
 bool has_other_purpose(const View& view, const Port& port) {
   // NICs in containers have no devices here.
   const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
-  return any && !devices_for_gpus(view).contains(port.rdma);
+  const std::set<std::string> devices = devices_for_gpus(view);
+  const Port* physical = physical_of(view.now, port);  // a virtual function serves as its NIC does
+  return any && !devices.contains(port.rdma) && (physical == nullptr || !devices.contains(physical->rdma));
 }
 
 namespace {
