@@ -86,7 +86,6 @@ bool lacks_address(const View& view, const Port& port) {
 }
 
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
-bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
 
 bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
   return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||

@@ -99,7 +99,19 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   return most;
 }
 
-// NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one model.
+std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
+  for (const Port& port : ports)
+    if (contains(nic.rdma, port.rdma) && !port.board_id.empty()) return port.board_id;
+  return {};
+}
+
+// The same chip is sold with one port at 400 Gb/s and with two at 200: boards of one model, as far as they are known.
+bool are_of_one_board(const Nic& a, const Nic& b, std::span<const Port> ports) {
+  const auto mine = board_id_of(a, ports), theirs = board_id_of(b, ports);
+  return are_alike(a, b) && (mine == theirs || mine.empty() || theirs.empty());
+}
+
+// NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one board.
 void find_slower_cards(const View& view, const Placement& placed, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::map<size_t, double> rates;  // NIC -> rate
@@ -111,15 +123,22 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
   const auto usual = majority(counts);
   for (const auto& [index, rate] : rates) {
     const Nic& nic = topology.nics[index];
-    const bool has_twin = std::ranges::any_of(
-        rates, [&](const auto& other) { return other.second == usual && are_alike(topology.nics[other.first], nic); });
-    if (!usual || rate >= *usual || has_twin) continue;
-    findings.push_back(bad(Status::warning, nic.name, rate_text(rate),
-                           rate_text(*usual) + ", like the NICs of the other GPUs",
-                           "This NIC (" + nic.pci +
-                               ", of another model) serves a GPU at a lower rate than the other NICs. The slowest pair "
-                               "sets the pace of a collective.",
-                           {Work::in_machine, "Replace the NIC with one of the model of the others: lspci -nn"}));
+    const auto is_usual = [&, &of = nic](const auto& other) {
+      return other.second == usual && are_of_one_board(topology.nics[other.first], of, view.now.ports);
+    };
+    if (!usual || rate >= *usual || std::ranges::any_of(rates, is_usual)) continue;
+    std::string model = "of another model";
+    if (const auto board = board_id_of(nic, view.now.ports); !board.empty()) model += ", board " + std::string(board);
+    std::vector<size_t> gpus;
+    for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+      if (contains(placed.pairing.pairs[gpu].nics, index)) gpus.push_back(gpu);
+    findings.push_back(bad(
+        Status::warning, nic.name, rate_text(rate), rate_text(*usual) + ", like the NICs of the other GPUs",
+        "This NIC (" + nic.pci + ", " + model + ") serves " + gpu_names(topology, gpus) +
+            " at a lower rate than the other NICs: it is in the place of one that is missing or was replaced, or its "
+            "link is slower than it can be. The slowest pair sets the pace of a collective.",
+        {"lspci -nn; " + (nic.netdevs.empty() ? "" : "ethtool " + nic.netdevs.front() + "; "),
+         {Work::in_machine, "then find the missing NIC, or replace this one with one of the model of the others."}}));
   }
 }
 
@@ -233,7 +252,9 @@ std::set<std::string> devices_for_gpus(const View& view) {
 bool has_other_purpose(const View& view, const Port& port) {
   // NICs in containers have no devices here.
   const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
-  return any && !devices_for_gpus(view).contains(port.rdma);
+  const std::set<std::string> devices = devices_for_gpus(view);
+  const Port* physical = physical_of(view.now, port);  // a virtual function serves as its NIC does
+  return any && !devices.contains(port.rdma) && (physical == nullptr || !devices.contains(physical->rdma));
 }
 
 namespace {

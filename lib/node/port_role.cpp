@@ -48,11 +48,14 @@ std::string physical_function_of(const Root& root, const std::string& function) 
   return root.link_name(function + "/physfn");
 }
 
-// A virtual function to which the host has given no GUID has none, and no LID.
+// A virtual function to which the host has given no GUID has none, and on InfiniBand no LID. On Ethernet, mlx5 reads
+// the GUID of the function's vport (mlx5_query_node_guid(), drivers/infiniband/hw/mlx5/main.c, Linux 6.12): that of a
+// physical function is in the card. Other vendors have physical functions without one (EFA).
 bool has_no_guid(const Root& root, const Port& port) {
-  if (port.link_layer != LinkLayer::infiniband) return false;
   const std::string guid = root.line_of(infiniband::device_folder(port.rdma) + "/node_guid");
-  return !guid.empty() && guid.find_first_not_of("0:") == std::string::npos &&
+  if (guid.empty() || guid.find_first_not_of("0:") != std::string::npos) return false;
+  if (port.link_layer == LinkLayer::ethernet) return port.pci_id.starts_with("15b3:");
+  return port.link_layer == LinkLayer::infiniband &&
          root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
 }
 

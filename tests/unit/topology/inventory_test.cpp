@@ -623,6 +623,35 @@ TEST(Symmetry, ADataDirectFunctionProvesACard) {
   EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
 }
 
+// As GB300 with ConnectX-8 at 2 x 400 Gb/s.
+TEST(Symmetry, ALostFunctionLeavesTheOtherCardsTheirFunctions) {
+  Topology topology = test::grace_server().topology;
+  const std::vector<Nic> cards = std::exchange(topology.nics, {});
+  for (size_t i = 0; i < 4; ++i) {
+    PciDevice direct = topology.gpus[i];
+    direct.vendor = cards[i].vendor;
+    direct.device = 0x2100;
+    direct.pci = topology.gpus[i].pci.substr(0, 5) + "02:00.0";
+    for (const char* number : {"0", "1"}) {
+      Nic& nic = topology.nics.emplace_back(cards[i]);
+      nic.device = 0x1023;
+      nic.pci.back() = *number;
+      nic.rdma = {nic.name = cards[i].name + number};
+      nic.direct = direct;
+    }
+  }
+  for (const size_t lost : {0u, 2u, 6u}) {
+    Topology now = topology;
+    now.nics.erase(now.nics.begin() + static_cast<long>(lost));
+    const auto found = missing_parts(now, {});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].place.pci, topology.nics[lost].pci);
+    const Pairing pairing = built_pairing(now, {});
+    for (size_t gpu = 0; gpu < 4; ++gpu)
+      EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == lost / 2 ? 1u : 2u) << "GPU" << gpu << " without NIC " << lost;
+  }
+}
+
 TEST(Symmetry, ADataDirectFunctionProvesAGpu) {
   Topology whole = test::grace_server().topology;
   for (size_t i = 0; i < 4; ++i) {
