@@ -143,8 +143,15 @@ unsigned completion_status(std::string_view line) {
           (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
         return i + 1;
   }
-  constexpr std::string_view kAlways[] = {
-      "ompletion with error ", "cq completion failed status ", "cq completion failed status=", "WC error: ", "wc.status ", "wc.status=", "wc status ", "wc status -- ", "wc_status "};
+  constexpr std::string_view kAlways[] = {"ompletion with error ",
+                                          "cq completion failed status ",
+                                          "cq completion failed status=",
+                                          "WC error: ",
+                                          "wc.status ",
+                                          "wc.status=",
+                                          "wc status ",
+                                          "wc status -- ",
+                                          "wc_status "};
   if (const auto number = number_after_any(line, kAlways)) return *number;
   if (!is_about_rdma(line)) return 0;
   constexpr std::string_view kOfRdma[] = {"Failed status ", "failed status ", "status number "};
@@ -397,11 +404,11 @@ void read_errnos(Codes& codes, std::string_view line) {
   const std::string whole = lower(line), small = whole.substr(0, provider_error(whole));
   for (const auto& [number, text] : errno_texts())
     if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
-  for (const std::string_view prefix : {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ",
-                                        "failed with ", "rc 0x0 errno ", "unknown error ",
-                                        // positive, of the libfabric plugin of NCCL; of perftest
-                                        "completed with error. rc: ", "completed with error: err: ",
-                                        "allocate mr with error="})
+  for (const std::string_view prefix :
+       {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ", "failed with ", "rc 0x0 errno ",
+        "unknown error ",
+        // positive, of the libfabric plugin of NCCL; of perftest
+        "completed with error. rc: ", "completed with error: err: ", "allocate mr with error="})
     for (size_t at = small.find(prefix); at != std::string::npos; at = small.find(prefix, at + 1))
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
         if (!prefix.starts_with("non-zero") || (!nvshmem_status(line) && !cuda_status(line)))
@@ -434,8 +441,8 @@ void read_errnos(Codes& codes, std::string_view line) {
         std::ranges::any_of(kExitCodes, is_before))
       continue;
     const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
-    const bool is_named = before.ends_with("err") || before.ends_with("error") || before.ends_with("ret") ||
-                          before.ends_with("rc");
+    const bool is_named =
+        before.ends_with("err") || before.ends_with("error") || before.ends_with("ret") || before.ends_with("rc");
     if (number && (*number > 1 || before.ends_with("errno") || (is_named && is_of_kernel(line))))
       found.emplace_back(at, *number);
   }
