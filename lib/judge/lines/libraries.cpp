@@ -356,7 +356,8 @@ constexpr LineMessage kLibraryRows[] = {
      "ulimit -l; ls -l /dev/infiniband; env | grep -E 'FI_PROVIDER|PSM3'", kPsm3},
 
     // EFA.
-    {"efa-unresponsive-handshake", network, "Unresponsive receiver*reachable by EFA device but handshake failed|with error. RC: *Error: 4126|prov_errno*4126",
+    {"efa-unresponsive-handshake", network,
+     "Unresponsive receiver*reachable by EFA device but handshake failed|with error. RC: *Error: 4126|prov_errno*4126",
      "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
@@ -380,8 +381,7 @@ constexpr LineMessage kLibraryRows[] = {
     {"efa-reset", peer,
      "rror: 8 (Connection was reset by remote peer|prov_errno*Connection was reset by remote peer|efa*Connection was "
      "reset by remote peer",
-     "The peer reset the connection: its process ended.",
-     "fabric-agentctl counters", kEfa},
+     "The peer reset the connection: its process ended.", "fabric-agentctl counters", kEfa},
 };
 
 }  // namespace

@@ -109,8 +109,9 @@ TEST(LogLines, ATextOfSeveralDriversIsOfNone) {
                      "vfs-busy"),
            std::pair("mlx5_core 0000:01:00.1: mlx5_sriov_enable:195:(pid 3): pci_enable_sriov failed : -5",
                      "vfs-resources"),
-           std::pair("mlx5_core 0000:01:00.1: mlx5_device_enable_sriov:95:(pid 3): failed to enable eswitch SRIOV (-22)",
-                     "mlx5-eswitch"),
+           std::pair(
+               "mlx5_core 0000:01:00.1: mlx5_device_enable_sriov:95:(pid 3): failed to enable eswitch SRIOV (-22)",
+               "mlx5-eswitch"),
            // Linux bnxt.c, tg3.c
            std::pair("bnxt_en 0000:c1:00.0 ens3np0: PCI I/O error detected", "driver-pci-error"),
            std::pair("tg3 0000:61:00.0 lc5: PCI I/O error detected", "driver-pci-error"),
@@ -362,14 +363,14 @@ TEST(LogCodes, StatusesOfDevices) {
 
 // libfabric's completions: the errno is libfabric's, the other number is the provider's.
 TEST(LogCodes, ErrorsOfLibfabric) {
-  const std::string not_connected =
-      "errno 107 ENOTCONN (Transport endpoint is not connected; libfabric FI_ENOTCONN)\n";
+  const std::string not_connected = "errno 107 ENOTCONN (Transport endpoint is not connected; libfabric FI_ENOTCONN)\n";
   EXPECT_EQ(codes_text("NET/OFI Request completed with error. RC: 107. Error: Inappropriate ioctl for device."),
             not_connected)
       << "strerror(3) of the number of another provider";
-  EXPECT_EQ(codes_text("NET/OFI Request 0x7f (send) completed with error: err: 107, flags: 2, prov_errno: 13, strerror: "
-                       "Permission denied, len: 8"),
-            not_connected)
+  EXPECT_EQ(
+      codes_text("NET/OFI Request 0x7f (send) completed with error: err: 107, flags: 2, prov_errno: 13, strerror: "
+                 "Permission denied, len: 8"),
+      not_connected)
       << "13 is not EACCES";
   EXPECT_TRUE(has(codes_text("NET/OFI Request 0x7f completed with error. RC: 103. Error: 4126 (x)"),
                   "EFA error 4126 FI_EFA_ERR_UNESTABLISHED_RECV_UNRESP\n"));
