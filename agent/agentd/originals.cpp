@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/originals.h"
 
+#include "enforce/confirm.h"
 #include "enforce/selftest.h"
 #include "enforce/sysctl.h"
 #include "node/state.h"
@@ -43,19 +44,27 @@ Result<void> Originals::save_sysctl(const std::string& name, const std::string& 
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-void Originals::end_self_test(Port& port) {
-  if (environment_.read_only || port.netdev.empty()) return;
+bool Originals::end_self_test(Port& port) {
+  if (environment_.read_only || port.netdev.empty()) return false;
   const auto root = Root::open(environment_.directory);
-  if (!root || !root->exists(state::kSelfTestFile)) return;
+  if (!root || !root->exists(state::kSelfTestFile)) return false;
   const auto lock = state::take_lock(environment_.directory);
-  if (!lock) return;  // the self-test is still running
+  if (!lock) return false;  // the self-test is still running
+  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error()))
+    return false;
   const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
-  if (!ended) return errors_.once(ended.error().text());
-  if (ended->empty()) return;
+  if (!ended) {
+    errors_.once(ended.error().text());
+    return false;
+  }
+  if (ended->empty()) return false;
   const std::string what = "a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do))
-    return errors_.once(port.id() + ": " + what + " when the port is idle");
+  if (std::ranges::any_of(*ended, is_left_to_do)) {
+    errors_.once(port.id() + ": " + what + " when the port is idle");
+    return true;
+  }
   environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  return false;
 }
 
 }  // namespace fabric::agentd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
+#include "base/json.h"
 #include "enforce/confirm.h"
 #include "enforce/reconcile.h"
 #include "enforce/sysctl.h"
@@ -72,22 +73,30 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
   if (wanted.empty()) return 0;
   auto originals = qos::load_sysctl_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
-  qos::SysctlOptions options;
-  options.dry_run = policy.mode == Mode::audit;
-  options.save_original = [&](const std::string& name, const std::string& before) {
+  if (policy.mode == Mode::audit) return report(environment, qos::plan_sysctl(environment.kernel.root, wanted));
+  const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) {
     return qos::save_sysctl_original(environment.directory, *originals, name, before);
   };
-  return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, options));
+  return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, save));
 }
 
 // Writes under the lock, and releases it.
 int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  auto originals = state::load_originals(environment.directory);
+  if (!originals && originals.error().code == kNewerFormat)
+    return failed(environment, error(kNewerFormat, originals.error().what +
+                                                       "; nothing is written. Install that release again, or move the "
+                                                       "file away (the original settings are lost then)"));
+  const auto host_originals = qos::load_sysctl_originals(environment.directory);
+  if (!host_originals && host_originals.error().code == kNewerFormat)
+    return failed(environment, host_originals.error());
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
   if (!trial) worst = failed(environment, trial.error());
+  if (!trial && !confirm::is_lost(trial.error())) policy.mode = Mode::audit;  // an apply may await confirmation
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
     qos::Unsettled none({}, {});  // MRRS leaves the links alone
     qos::Turns turns(environment.kernel, none);
@@ -101,7 +110,6 @@ int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   }
   if (trial && *trial && (confirm::is_pending(**trial) || (*trial)->policy == confirm::digest(wanted_config(policy))))
     policy.mode = Mode::audit;
-  auto originals = state::load_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
   worst = std::max(worst, reconcile_host(environment, policy));
   for (Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));

@@ -66,7 +66,7 @@ void PortManager::remember_published() {
     if (device != nullptr) ifindex = *device;
     table_.expect(id, ifindex);
     for (const auto& [key, known] : settings) {
-      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
+      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.resume(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
       const bool is_left = known.outcome == to_text(Outcome::pending) || known.outcome == to_text(Outcome::refused) ||
                            known.outcome == to_text(Outcome::ignored);
@@ -164,7 +164,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortEntry* found = table_.find(id);
   if (found == nullptr) return {};
   PortEntry& entry = *found;
-  originals_.end_self_test(entry.port);
+  const bool is_tested = originals_.end_self_test(entry.port);
   const PortPolicy* wanted = policy_for(policy_, entry.port);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
@@ -183,7 +183,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
-    if (is_enforcing())
+    if (is_enforcing() && !is_tested)
       changes =
           qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
@@ -278,8 +278,9 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   const Qos before = entry.port.qos;
+  // With "never" the agent may have added protection, which is taken away on an idle port.
   const qos::Terms terms{.in_use = environment_.in_use,
-                         .disruptive = policy_.disruptive,
+                         .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
                          .window = maintenance_now(environment_, policy_),
                          .wanted_of = wanted_of_bond()};
   if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))
@@ -291,15 +292,20 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
 Result<void> PortManager::reconcile_host(qos::Instant now) {
   auto locked = lock(now);
   if (!locked) return locked.error();
-  qos::SysctlOptions options;
-  options.dry_run = !is_enforcing();
-  options.conflict = [this, now](const std::string& name) { return results_.is_held(kHostSubject, name, now); };
-  options.save_original = [this](const std::string& name, const std::string& before) {
-    return originals_.save_sysctl(name, before);
+  const auto pass_over_host = [&] {
+    const Root& root = environment_.kernel.root;
+    const qos::SysctlConflict is_held = [&](const std::string& name) {
+      return results_.is_held(kHostSubject, name, now);
+    };
+    if (!is_enforcing()) return qos::plan_sysctl(root, policy_.sysctl, is_held);
+    const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) {
+      return originals_.save_sysctl(name, before);
+    };
+    return qos::reconcile_sysctl(root, policy_.sysctl, save, is_held);
   };
   const Results::Pass pass{
       .subject = kHostSubject, .suspended = suspension_.reason(), .on_trial = suspension_.is_awaiting()};
-  while (results_.record(pass, qos::reconcile_sysctl(environment_.kernel.root, policy_.sysctl, options), now)) {
+  while (results_.record(pass, pass_over_host(), now)) {
   }
   return {};
 }

@@ -8,16 +8,10 @@ namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
 
-// A record that no later reading can make valid, or a folder that is a file: nothing is awaited. After every other
-// error an apply may be pending.
-static bool is_faulty(const Error& error) {
-  return error.code == EBADMSG || error.code == kNewerFormat || error.code == ENOTDIR;
-}
-
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
   auto record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) {
+  if (!record && !confirm::is_lost(record.error())) {
     is_unread_ = true;
     errors_.once(record.error().text() + "; nothing is enforced until this file can be read");
     const std::string before = std::exchange(reason_, "an apply may await confirmation: " + record.error().text());
@@ -61,17 +55,17 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
   if (is_unread_) return next;
   if (state_ == State::ended) {
     const auto record = confirm::load(environment_.directory);
-    if (!record && !is_faulty(record.error())) return again_unread(next);
+    if (!record && !confirm::is_lost(record.error())) return again_unread(next);
     state_ = State::none;
     next.confirmed = record && !*record;
     refresh(config);
   }
   auto record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) return again_unread(next);
+  if (!record && !confirm::is_lost(record.error())) return again_unread(next);
   if (state_ == State::none && record && !*record) return next;
   auto lock = state::take_lock(environment_.directory);
   record = confirm::load(environment_.directory);
-  if (!record && !is_faulty(record.error())) return again_unread(next);
+  if (!record && !confirm::is_lost(record.error())) return again_unread(next);
   const bool is_pending = record && *record && confirm::is_pending(**record);
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
@@ -80,8 +74,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
       next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return next;
   }
-  const auto pause = revert(**record, present, turns, next);
-  if (confirm::is_pending(**record) || !(*record)->is_restored()) next.again = pause;
+  if (const auto pause = revert(**record, present, turns, next)) next.again = pause;
   next.changed = refresh(config) || next.changed;
   return next;
 }
@@ -96,7 +89,7 @@ void Suspension::end_reverted() {
   dropped_.reset();
   if (environment_.read_only) return;
   const auto record = confirm::load(environment_.directory);
-  if (!record && is_faulty(record.error())) return;
+  if (!record && confirm::is_lost(record.error())) return;
   if (record && (!*record || confirm::is_pending(**record))) return;
   dropped_ = record ? (*record)->id : std::string();
   auto done = drop_reverted(kRetry);
@@ -126,20 +119,20 @@ Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
   return {};
 }
 
-std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, qos::Turns& turns,
-                                             NextSteps& next) {
+std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, std::vector<Port>& present,
+                                                            qos::Turns& turns, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.
   const auto changes = confirm::lapse(environment_.directory, environment_.kernel, present, record,
                                       {.in_use = environment_.in_use, .turns = turns, .sleep = {}});
   if (!changes) {
     errors_.once(changes.error().text());
-    return kRetry;
+    return kRetry;  // the file still has what `record` has no more
   }
   const auto written = std::ranges::count_if(*changes, was_written);
   for (const Change& change : *changes)
     if (was_written(change) && change.sysctl.empty()) next.written.insert(change.port);
-  const std::string count = std::to_string(written) + " settings written";
+  const std::string count = counted(static_cast<size_t>(written), "setting") + " written";
   const std::string left = confirm::left_text(record);
   if (confirm::is_pending(record)) {
     if (written != 0 || errors_.is_empty())
@@ -163,7 +156,9 @@ std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vecto
                       "restored after all from an apply that was not confirmed: " + count +
                           (left.empty() ? "" : "; left: " + left)});
   }
-  return pause_.after(*changes);
+  const auto pause = pause_.after(*changes);
+  if (confirm::is_pending(record) || !record.is_restored()) return pause;
+  return std::nullopt;
 }
 
 }  // namespace fabric::agentd

@@ -136,11 +136,6 @@ qos::Terms apply_terms(Machine& machine, const Node& node, const Options& option
 
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
-Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
-  if (!machine.policy) return {};
-  return qos::reconcile_sysctl(machine.kernel.root, machine.policy->sysctl, {dry_run, std::move(save)});
-}
-
 Plan make_plan(Machine& machine, Node& node, const Options& options) {
   Plan plan;
   if (!machine.policy || !machine.kernel.route) return plan;
@@ -153,7 +148,8 @@ Plan make_plan(Machine& machine, Node& node, const Options& options) {
     plan[port.id()] = qos::plan(machine.kernel, port, entry->want, terms);
   }
   if (names_host(options))
-    if (Changes host = host_changes(machine, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
+    if (Changes host = qos::plan_sysctl(machine.kernel.root, machine.policy->sysctl); !host.empty())
+      plan[kHostSubject] = std::move(host);
   return plan;
 }
 

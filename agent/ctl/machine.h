@@ -48,7 +48,6 @@ qos::Terms apply_terms(Machine& machine, const Node& node, const Options& option
 
 // True if --port names kHostSubject, or is absent.
 bool names_host(const Options& options);
-Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save);
 
 // A dry run of every chosen port with a policy. Empty for a captured tree without recorded settings.
 Plan make_plan(Machine& machine, Node& node, const Options& options);

@@ -140,10 +140,12 @@ Result<std::optional<Record>> load(const std::string& directory) {
                  record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
   if (!record && record.error().code == kNewerFormat)
     return error(kNewerFormat, record.error().what +
-                                   "; install that release again, or move the file away (the previous settings are "
-                                   "lost then)");
+                                   "; nothing is written. Install that release again, or move the file away (the "
+                                   "previous settings are lost then)");
   return record;
 }
+
+bool is_lost(const Error& why) { return why.code == EBADMSG || why.code == ENOTDIR; }
 
 Result<void> save(const std::string& directory, const Record& record) {
   return state::replace_kept_file(directory, kFile, record_text(record));
@@ -178,10 +180,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
-  // An apply that did not wait for the maintenance window is reverted without waiting for it.
-  // It wrote a port with the default route only if the operator's entry names the port.
+  // An apply that did not wait for the maintenance window is reverted without waiting for it. It wrote a port with the
+  // default route only if the operator's entry names the port. With "never" it may have added protection, which is
+  // taken away on an idle port.
+  const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
   const qos::Terms terms{.in_use = how.in_use,
-                         .disruptive = record.disruptive,
+                         .disruptive = disruptive,
                          .window = qos::Maintenance::open,
                          .front_end = true,
                          .wanted_of = qos::saved_settings(ports, record.before)};
@@ -208,7 +212,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
       const qos::Sysctl* row = qos::find_sysctl(each.first);
       return row == nullptr || !row->sys_admin;
     });
-  const Changes of_host = qos::reconcile_sysctl(kernel.root, host, {});
+  const Changes of_host = qos::write_back_sysctl(kernel.root, host);
   all.insert(all.end(), of_host.begin(), of_host.end());
   for (const Change& change : of_host)
     if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);

@@ -49,8 +49,11 @@ std::string digest(std::string_view text);
 
 std::string record_text(const Record& record);
 Result<Record> parse(std::string_view text, const std::string& name);
-// nullopt: no record. EBADMSG: malformed. Call under state::take_lock() only.
+// nullopt: no record. EBADMSG: malformed. kNewerFormat: a newer release wrote it. Call under state::take_lock() only.
 Result<std::optional<Record>> load(const std::string& directory);
+// True for an error of load() after which no later reading can be valid: a damaged record, or a folder that is a file.
+// After every other one, above all in a newer format, an apply may await confirmation: nothing may be written.
+bool is_lost(const Error& why);
 Result<void> save(const std::string& directory, const Record& record);
 Result<void> remove(const std::string& directory);
 
@@ -75,11 +78,11 @@ struct RevertTerms {
   Share share = Share::all;
 };
 
-// Restores the previous settings. What reads back as before is removed from the record, once no write that is left can
-// change it again (Op::reach), and nothing else: what is busy, absent or refused stays for the next call, or for a
-// process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the boot, if
-// nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay in the
-// record.
+// Restores the previous settings. A setting that reads back as before is removed from the record, once no write that is
+// left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
+// for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
+// boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
+// in the record.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now, const RevertTerms& how);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.

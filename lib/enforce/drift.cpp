@@ -2,7 +2,6 @@
 #include "enforce/drift.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace fabric::qos {
 namespace {
@@ -22,16 +21,19 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
     return Transition::nothing;
   }
   if (is_done(change.outcome)) {
-    track.was_in_sync = true;
+    if (track.state == State::unseen) track.state = State::kept;
     track.failures = 0;
   }
-  if (!track.conflict) return Transition::nothing;
+  if (track.state != State::conflict) return Transition::nothing;
   return watch_conflict(track, change, now, written);
 }
 
 Drift::Transition Drift::repaired(Track& track, const Change& change, Instant now) {
   track.failures = 0;
-  if (!std::exchange(track.was_in_sync, true)) return Transition::nothing;
+  if (track.state == State::unseen) {
+    track.state = State::kept;
+    return Transition::nothing;
+  }
   ++track.repairs;
   track.rounds.push_back(now);
   // Only the next re-read finds a write that the kernel does not announce. Without a longer window, every re-read would
@@ -40,7 +42,7 @@ Drift::Transition Drift::repaired(Track& track, const Change& change, Instant no
   if (change.disruptive) window = std::max(window, reread_ * rule_.rounds);
   while (now - track.rounds.front() > window) track.rounds.pop_front();
   if (track.rounds.size() < rule_.rounds) return Transition::repaired;
-  track.conflict = true;
+  track.state = State::conflict;
   track.seen = track.reported = change.to;
   track.seen_since = track.report_next = now;
   return Transition::conflict;
@@ -55,7 +57,7 @@ Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Inst
   auto quiet = rule_.window;
   if (!in_sync) quiet = std::min(quiet, kLongestQuiet);
   if (now - track.seen_since >= quiet) {
-    track.conflict = false;
+    track.state = State::kept;
     track.rounds.clear();
     track.seen_since = now;
     // On probation: a single reversal within the window is the next conflict.
@@ -75,17 +77,18 @@ const Drift::Track* Drift::find(const std::string& port, std::string_view key) c
 
 bool Drift::is_held(const std::string& port, std::string_view key, Instant now) const {
   const Track* track = find(port, key);
-  return track != nullptr && (track->conflict || (track->failures != 0 && now < track->retry));
+  return track != nullptr && (track->state == State::conflict || (track->failures != 0 && now < track->retry));
 }
 
 bool Drift::is_in_conflict(const std::string& port, std::string_view key) const {
   const Track* track = find(port, key);
-  return track != nullptr && track->conflict;
+  return track != nullptr && track->state == State::conflict;
 }
 
 bool Drift::is_in_conflict(const std::string& port) const {
   const auto* keys = find_in(ports_, port);
-  return keys != nullptr && std::ranges::any_of(*keys, [](const auto& entry) { return entry.second.conflict; });
+  return keys != nullptr &&
+         std::ranges::any_of(*keys, [](const auto& entry) { return entry.second.state == State::conflict; });
 }
 
 uint64_t Drift::repairs(const std::string& port, std::string_view key) const {

@@ -22,6 +22,9 @@ class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
+  // nothing: no news, or the first write, or the driver has refused or ignored the value.
+  // repaired: the value was in sync, differed, and was written again.
+  // conflict: repaired too often within the window; the setting is held from now on.
   // conflict_moved: in conflict, and the value differs from the one last reported; at most every ten seconds.
   // conflict_over: the setting is not held any more; if it differs, the caller writes it now.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
@@ -42,11 +45,16 @@ class Drift {
   void clear(ConflictRule rule, std::chrono::milliseconds reread);
 
  private:
+  // What happens to a setting.
+  enum class State : uint8_t {
+    unseen,    // it has not been in sync yet: a write is no repair
+    kept,      // it was in sync: a write is a repair
+    conflict,  // another program keeps changing it back
+  };
   struct Track {
-    bool was_in_sync = false;
+    State state = State::unseen;
     uint64_t repairs = 0;
     std::deque<Instant> rounds;  // repairs within the window
-    bool conflict = false;
     std::string seen, reported;  // while in conflict: the last value, and the last value that was reported
     Instant seen_since{}, report_next{};
     unsigned failures = 0;

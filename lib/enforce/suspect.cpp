@@ -78,6 +78,21 @@ bool can_write(const Candidate& candidate, SettingId id) {
   return !is_known;
 }
 
+// Whether the process can change settings of this network namespace: dcbnl, rtnetlink and ethtool require CAP_NET_ADMIN
+// in the user namespace that owns it (net/dcb/dcbnl.c dcb_doit(), net/core/rtnetlink.c rtnetlink_rcv_msg(),
+// net/ethtool/netlink.c of Linux 6.12). Capabilities in another user namespace, which maps users otherwise, are not
+// that. False if the capabilities cannot be read.
+bool has_net_admin(const Root& root, const std::string& pid) {
+  constexpr uint64_t kNetAdmin = 1U << 12;  // CAP_NET_ADMIN of linux/capability.h
+  const std::string own = root.text_of("proc/self/uid_map"), users = root.text_of("proc/" + pid + "/uid_map");
+  if (!own.empty() && !users.empty() && own != users) return false;
+  const std::string status = root.text_of("proc/" + pid + "/status");
+  for (const std::string_view line : split(status, '\n'))
+    if (line.starts_with("CapEff:"))
+      return (parse_number<uint64_t>(trim(line.substr(line.find(':') + 1)), 16).value_or(0) & kNetAdmin) != 0;
+  return false;
+}
+
 // The name of the program, "python3 /usr/bin/mlnx_qos": of the script. comm has 15 characters at most.
 std::string program_of(const std::string& comm, const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < std::min<size_t>(arguments.size(), 2); ++i) {
@@ -134,7 +149,7 @@ std::vector<Candidate> find_candidates(const Root& root, NotificationKind how, s
       if (!word.empty()) arguments.emplace_back(word);
     const bool only_reads =
         std::ranges::any_of(arguments, [](const std::string& word) { return contains(kReads, word); });
-    if (only_reads || !has_argument(arguments, netdev)) continue;
+    if (only_reads || !has_argument(arguments, netdev) || !has_net_admin(root, pid)) continue;
     std::string program = program_of(*comm, arguments), name = program + " (pid " + pid;
     // "lldpad.service" from "0::/system.slice/lldpad.service"
     const std::string unit = base_name(root.line_of("proc/" + pid + "/cgroup"));

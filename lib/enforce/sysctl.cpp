@@ -44,8 +44,10 @@ std::string index_file_of(const std::string& name) {
   return "sys/class/net/" + interface + "/ifindex";
 }
 
-Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted,
-                      const SysctlOptions& options) {
+enum class Pass : uint8_t { plan, reconcile, write_back };
+
+Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted, Pass pass,
+                      const SaveSysctl& save, const SysctlConflict& in_conflict) {
   Change change;
   change.port = kHostSubject;
   change.sysctl = name;
@@ -71,13 +73,15 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   if (!before) return refused(std::move(change), before.error());
   change.from = single_spaced(*before);
   if (change.from == change.to) return change;
-  if (options.conflict && options.conflict(name))
+  if (in_conflict && in_conflict(name))
     return with(std::move(change), Outcome::conflict, "another writer keeps changing it back");
-  if (options.dry_run) return with(std::move(change), Outcome::differs, "");
+  if (pass == Pass::plan) return with(std::move(change), Outcome::differs, "");
 
-  if (options.save_original)
-    if (auto saved = options.save_original(name, change.from); !saved)
-      return with(std::move(change), Outcome::unsaved, saved.error().text());
+  if (pass == Pass::reconcile) {
+    auto saved =
+        save ? save(name, change.from) : error(EINVAL, name + ": there is no place to save its original value");
+    if (!saved) return with(std::move(change), Outcome::unsaved, saved.error().text());
+  }
   if (!index_file.empty() && root.line_of(index_file) != index)
     return with(std::move(change), Outcome::refused, "another interface has this name since the value was read",
                 ENODEV);
@@ -89,6 +93,13 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   return with(std::move(change), Outcome::ignored, "accepted, but reads back as " + now);
 }
 
+Changes changes_of(const Root& root, const SysctlValues& wanted, Pass pass, const SaveSysctl& save,
+                   const SysctlConflict& in_conflict) {
+  Changes out;
+  for (const auto& [name, value] : wanted) out.push_back(reconcile_name(root, name, value, pass, save, in_conflict));
+  return out;
+}
+
 struct SysctlOriginals {
   SysctlValues values;
 };
@@ -97,10 +108,17 @@ void from_json(const Json& json, SysctlOriginals& originals) { read_required(jso
 
 }  // namespace
 
-Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
-  Changes out;
-  for (const auto& [name, value] : wanted) out.push_back(reconcile_name(root, name, value, options));
-  return out;
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SaveSysctl& save,
+                         const SysctlConflict& in_conflict) {
+  return changes_of(root, wanted, Pass::reconcile, save, in_conflict);
+}
+
+Changes write_back_sysctl(const Root& root, const SysctlValues& saved) {
+  return changes_of(root, saved, Pass::write_back, {}, {});
+}
+
+Changes plan_sysctl(const Root& root, const SysctlValues& wanted, const SysctlConflict& in_conflict) {
+  return changes_of(root, wanted, Pass::plan, {}, in_conflict);
 }
 
 std::string sysctl_originals_text(const SysctlValues& originals) { return state_text({{"values", originals}}); }

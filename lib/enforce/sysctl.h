@@ -9,18 +9,20 @@
 
 namespace fabric::qos {
 
-struct SysctlOptions {
-  bool dry_run = false;
-  // Called before the first write of each name with its current value; must store it durably. After a failure the name
-  // is not written.
-  std::function<Result<void>(const std::string& name, const std::string& before)> save_original;
-  // True for a name in conflict: it is reported, not written.
-  std::function<bool(const std::string& name)> conflict{};
-};
+// Called before the first write of each name with its current value; must store it durably. After a failure the name is
+// not written. An empty function fails.
+using SaveSysctl = std::function<Result<void>(const std::string& name, const std::string& before)>;
+// True for a name in conflict: it is reported, not written. Null: there is none.
+using SysctlConflict = std::function<bool(const std::string& name)>;
 
 // Returns one change per wanted name. Writes only the names that differ, and reads them back. Change::from is "-" if
 // the name could not be read.
-Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SaveSysctl& save,
+                         const SysctlConflict& in_conflict = {});
+// Like reconcile_sysctl(), with saved originals as the wanted values: does not save any originals.
+Changes write_back_sysctl(const Root& root, const SysctlValues& saved);
+// The changes that reconcile_sysctl() would make now, reported as "differs". Writes nothing.
+Changes plan_sysctl(const Root& root, const SysctlValues& wanted, const SysctlConflict& in_conflict = {});
 
 // The original value of each name, stored as durably as state::Originals.
 inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.json";

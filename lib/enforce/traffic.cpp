@@ -83,31 +83,43 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
       std::max(now.cable_length.value_or(headroom::kDefaultCable), want.cable_length.value_or(headroom::kDefaultCable));
   least_ = headroom::minimum(link);
 
-  // The state after all writes. A setting that protects is part of it even if the driver cannot have the wanted value:
-  // the traffic must not move there without it.
+  // The state after all writes. A setting that protects is part of it even if the driver cannot have the wanted value,
+  // if without it some traffic would have less protection than now: the traffic must not move there without it.
   differing_.reset();
-  Keys set;
+  Keys possible, impossible;
   for (const Setting& setting : kSettings) {
     if (!has_key(keys_, setting.id) || !has_value(setting, want) || !has_value(setting, now)) continue;
     const bool can_be = why_not(driver_, setting, want, have, netdev).empty();
-    if (!can_be && setting.traffic != TrafficPart::protects) continue;
-    set.set(index(setting.id));
-    if (setting.traffic == TrafficPart::none) continue;
-    if (!same_value(setting, want, now) || has_key(have.notes.unread, setting.id)) differing_.set(index(setting.id));
+    if (can_be) possible.set(index(setting.id));
+    else if (setting.traffic == TrafficPart::protects) impossible.set(index(setting.id));
   }
-  Qos goal = now;
-  for (const SettingId id : driver_.order)
-    if (has_key(set, id) && !same_value(setting_of(id), want, goal)) driver_.effect(setting_of(id), want, goal);
-  for (const Setting& setting : kSettings)
-    if (has_key(set, setting.id)) copy_value(setting, want, goal);
-  is_tagged_ = has_vlan_ || !trusts_dscp(goal);
+  const auto with = [&](const Keys& set) {
+    Qos out = now;
+    for (const SettingId id : driver_.order)
+      if (has_key(set, id) && !same_value(setting_of(id), want, out)) driver_.effect(setting_of(id), want, out);
+    for (const Setting& setting : kSettings)
+      if (has_key(set, setting.id)) copy_value(setting, want, out);
+    return out;
+  };
+  is_tagged_ = has_vlan_ || !trusts_dscp(with(possible));
   now_ = lanes(now);
-  goal_ = lanes(goal);
-  PrioSet all{0xff}, one;
+  const Lanes all = lanes(with(possible | impossible)), most = lanes(with(possible));
+  bool is_less = false;
+  for (size_t lane = 0; lane < kLanes; ++lane)
+    is_less = is_less || is_lost(now_[lane].guards & all[lane].guards, most[lane].guards);
+  const Keys set = is_less ? possible | impossible : possible;
+  const Qos goal = with(set);
+  goal_ = is_less ? all : most;
+  for (const Setting& setting : kSettings)
+    if (has_key(set, setting.id) && setting.traffic != TrafficPart::none &&
+        (!same_value(setting, want, now) || has_key(have.notes.unread, setting.id)))
+      differing_.set(index(setting.id));
+  constexpr PrioSet kEvery{0xff};
+  PrioSet one;
   if (now.pfc && goal.pfc) one.bits = static_cast<uint8_t>(goal.pfc->bits & ~now.pfc->bits);
   one.bits = static_cast<uint8_t>(one.bits & -one.bits);
-  steps_ = {step(goal, all, false, false), step(goal, all, false, true), step(goal, all, true, false),
-            step(goal, all, true, true), step(goal, one, true, false)};
+  steps_ = {step(goal, kEvery, false, false), step(goal, kEvery, false, true), step(goal, kEvery, true, false),
+            step(goal, kEvery, true, true), step(goal, one, true, false)};
 }
 
 // Packets that PFC protects before or after count, and those that the host marks as RoCE.
@@ -139,8 +151,10 @@ bool TrafficGuard::moves(SettingId id) const {
   return false;
 }
 
-bool TrafficGuard::takes_away(SettingId id) const {
-  const Lanes next = lanes(after(id, want_));
+bool TrafficGuard::takes_away(SettingId id) const { return loses(lanes(after(id, want_))); }
+
+// Whether a counted lane has protection now that it lacks in `next`.
+bool TrafficGuard::loses(const Lanes& next) const {
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(now_[lane].guards, next[lane].guards)) return true;
   return false;
@@ -166,8 +180,8 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
     if (is_lost(now, next[lane].guards)) released |= now;
   }
   if (released == 0) return true;
-  // Protection that the policy takes away goes last. RoCE may travel by a mark that only the jobs know: it has what it
-  // had when all traffic that the policy protects has it, and when the traffic has moved.
+  // Protection that the policy removes goes last. RoCE may use a mark that only the jobs know: it keeps its protection
+  // until all traffic that the policy protects is protected, and the traffic has moved.
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(goal_[lane].guards & released, next[lane].guards)) return false;
   if (setting_of(id).traffic != TrafficPart::protects) return true;
@@ -234,13 +248,17 @@ Qos TrafficGuard::step(const Qos& goal, PrioSet added, bool keeps_unused, bool b
   return expected_of(driver_, out, have_);
 }
 
-std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
-  if (setting_of(id).traffic == TrafficPart::none || may_follow(id, lanes(after(id, want_)))) return want_;
+std::optional<Qos> TrafficGuard::next_value(SettingId id, bool keeps_all) const {
+  const auto is_possible = [&](const Lanes& next) { return may_follow(id, next) && !(keeps_all && loses(next)); };
+  if (setting_of(id).traffic == TrafficPart::none || is_possible(lanes(after(id, want_)))) return want_;
   const Setting& setting = setting_of(id);
-  for (const Qos& step : steps_)
-    if (has_value(setting, step) && !same_value(setting, step, have_.values) &&
-        why_not(driver_, setting, after(id, step), have_, {}).empty() && may_follow(id, lanes(after(id, step))))
-      return step;
+  for (const Qos& step : steps_) {
+    if (!has_value(setting, step) || same_value(setting, step, have_.values)) continue;
+    const Lanes next = lanes(after(id, step));
+    if (!is_possible(next) || (keeps_all && !adds(next))) continue;
+    if (why_not(driver_, setting, after(id, step), have_, {}).empty()) return step;
+  }
+  if (keeps_all) return std::nullopt;
   // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The
   // port is idle, because the traffic moves.
   if (!moves(id)) return std::nullopt;

@@ -195,7 +195,7 @@ constexpr const char* kFixLimitsConf =
 constexpr const char* kCannotRegister =
     " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). ";
 
-// Without root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
+// Excludes root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
 bool is_of_a_user(const JobService& service) {
   constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
   constexpr std::string_view kPrefix = "user@", kSuffix = ".service";
@@ -541,7 +541,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
   const size_t far = nic.elsewhere.size();
   // With more queues than local CPUs, drivers place the rest on remote ones.
   if (far + std::min<size_t>(nic.local_cpus, nic.queues) <= nic.queues)
-    return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
+    return good(nic.nic, std::to_string(nic.queues - far) + " of " + counted(nic.queues, "queue") + " on " + node,
                 node);
   constexpr size_t kShown = 4;
   std::string irqs;
@@ -564,7 +564,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
     meaning += "The driver, irqaffinity= or a tuning script may have placed them there.";
   }
   return bad(Status::warning, nic.nic,
-             std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + irqs, node,
+             std::to_string(far) + " of " + counted(nic.queues, "queue") + " elsewhere: IRQ " + irqs, node,
              std::move(meaning), std::move(fix));
 }
 
@@ -639,8 +639,8 @@ std::optional<Finding> ask_snc(const View& view) {
   for (const auto& [node, socket] : topology.numa_socket) ++nodes[socket];
   unsigned most = 0;
   for (const auto& [socket, count] : nodes) most = std::max(most, count);
-  if (most == 1) return good(kHostSubject, "1 NUMA node per package", "any");
-  std::string observed = std::to_string(most) + " NUMA nodes per package";
+  std::string observed = counted(most, "NUMA node") + " per package";
+  if (most == 1) return good(kHostSubject, observed, "any");
   // The firmware's name for this number of nodes. AMD has up to NPS4.
   const std::string& vendor = view.now.host->cpu.vendor;
   const bool is_amd = vendor == "AuthenticAMD" || vendor == "HygonGenuine";

@@ -2,6 +2,7 @@
 #include "policy/config.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <unordered_map>
 
@@ -99,7 +100,7 @@ struct ConfigDraft {
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
 
-// A value of [fabric] that was read: of the entries without their own.
+// Records a value of [fabric], which applies to entries without their own.
 void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft) {
   const Fabric& site = draft.policy.fabric;
   if (name == "kind") draft.fabric.kind = site.kind, draft.fabric.at = at;
@@ -297,6 +298,33 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
   }
 }
 
+// Whether the pattern has a letter or digit of a name, outside of wildcards and classes (fnmatch(3)).
+bool has_literal(std::string_view pattern) {
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '[') {
+      size_t end = at + 1;
+      if (end < pattern.size() && (pattern[end] == '!' || pattern[end] == '^')) ++end;
+      if (end < pattern.size() && pattern[end] == ']') ++end;  // the first one belongs to the class
+      for (; end < pattern.size() && pattern[end] != ']'; ++end)
+        if (pattern.substr(end).starts_with("[:")) end = std::min(pattern.find(":]", end), pattern.size() - 1) + 1;
+      if (end < pattern.size()) at = end;
+    } else if (std::isalnum(static_cast<unsigned char>(pattern[at])) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
+// is none: most machines have a single one.
+bool names_ports(const Match& match) {
+  const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
+  const auto all = [](const std::vector<std::string>& patterns, const auto& names) {
+    return !patterns.empty() && std::ranges::all_of(patterns, names);
+  };
+  return all(match.netdev, has_literal) || all(match.rdma, has_literal) || all(match.pci, has_bus);
+}
+
 // Applies profile and marks to each entry, and checks the values together.
 Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::string& profiles, ConfigFaults faults) {
   std::ranges::reverse(draft.entries);
@@ -308,8 +336,7 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
     follow_fabric(entry, draft.fabric, *profile, faults);
     follow_marks(entry, draft.traffic, draft.cnp, *profile, faults);
     check_together(entry, faults);
-    const Match& match = entry.port.match;
-    if (entry.port.front_end && match.netdev.empty() && match.rdma.empty() && match.pci.empty())
+    if (entry.port.front_end && !names_ports(entry.port.match))
       faults.fail(
           entry.front_end_at,
           "front_end: its ports may carry the machine's default route, so the entry must name them, for example by "

@@ -400,7 +400,7 @@ Values types_of_service(const Json& written) {
   Values out = integers(written);
   for (Json& each : out)
     if (const auto tos = each.get<int64_t>(); tos > 3 && tos <= UINT8_MAX && tos % 4 == 3) each = tos - 1;
-  // With or without ECN: not certain.
+  // The value may or may not have ECN bits: not certain.
   if (const auto dscp = named_dscp(folded(text_of(written)))) out = {*dscp * 4, *dscp * 4 + 2};
   return out;
 }
@@ -697,8 +697,12 @@ Values pci_ids(const Json& written) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   std::ranges::replace(text, ',', ':');
   for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x")) text.erase(at, 2);
-  if (text.size() == 4) text += ":*";
-  return {text};
+  if (text.size() != 4) return {text};
+  // Four digits are a vendor or a device: NVIDIA, Broadcom, Intel, AMD, Amazon, Microsoft, Huawei, Alibaba, Marvell,
+  // Cornelis.
+  constexpr std::string_view kVendors[]{"15b3", "14e4", "8086", "1dd8", "1d0f", "1414", "19e5", "1ded", "1077", "434e"};
+  if (!contains(kVendors, text)) return {};
+  return {text + ":*"};
 }
 
 // "mlx5_0/1", as rdma(8) prints it, is the device of a port.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/port_entry.h"
 
+#include <net/if.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -152,6 +154,11 @@ constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
     {"mana_ib", "\"mana\""},          {"hns_roce_hw_v2", "\"hns3\""},
     {"iw_cxgb4", "\"cxgb4\""}};
 
+constexpr std::pair<std::string_view, std::string_view> kVendorDrivers[] = {
+    {"nvidia", "\"mlx5_core\""}, {"mellanox", "\"mlx5_core\""}, {"broadcom", "\"bnxt_en\""},
+    {"intel", "\"ice\""},        {"amd", "\"ionic\""},          {"pensando", "\"ionic\""},
+    {"amazon", "\"efa\""},       {"huawei", "\"hns3\""},        {"microsoft", "\"mana\""}};
+
 // Why the name of a driver can match no port, and what to write; empty if it can.
 std::string driver_doubt(const std::string& pattern) {
   std::set<std::string_view> names;
@@ -168,6 +175,9 @@ std::string driver_doubt(const std::string& pattern) {
       return std::string(rdma) +
              " drives RDMA devices, and an entry matches by the driver of the netdev; write driver = " +
              std::string(netdev);
+  for (const auto& [vendor, netdev] : kVendorDrivers)
+    if (glob_match(pattern, std::string(vendor)))
+      return std::string(vendor) + " is a vendor; the driver of its NICs counts; write driver = " + std::string(netdev);
   if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return {};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return {};
@@ -180,6 +190,13 @@ std::string name_doubt(std::string_view key, const std::string& pattern) {
   if (key == "driver")
     if (std::string doubt = driver_doubt(pattern); !doubt.empty()) return doubt;
   const std::string quoted = toml_string(pattern);
+  const auto longest = static_cast<std::ptrdiff_t>(IFNAMSIZ - 1);
+  if (key == "netdev" && pattern.find('[') == std::string::npos &&
+      std::ranges::count_if(pattern, [](char letter) { return letter != '*'; }) > longest)
+    return quoted + " has more than the " + std::to_string(longest) + " characters of a netdev's name";
+  if (const size_t colon = pattern.rfind(':'); key == "rdma" && colon != std::string::npos)
+    return "the name of an RDMA device has no \":\", and an entry matches all its ports; write rdma = " +
+           toml_string(pattern.substr(0, colon));
   if (key != "rdma" && is_like(pattern, kRdmaNames))
     return quoted + " is like the name of an RDMA device; write rdma = " + quoted;
   if (key == "rdma" && is_like(pattern, kNetdevNames))
@@ -211,7 +228,7 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
   });
 }
 
-// ---- one setting: what an operator may configure, which is narrower than what a port can have (read_setting())
+// ---- one setting: the values that the configuration accepts, fewer than a port can have (read_setting())
 
 // Checks a number against the range of the setting's row, before it is read.
 MaybeProblem check_range(const Setting& setting, const toml::node& node) {

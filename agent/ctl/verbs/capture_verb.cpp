@@ -116,9 +116,10 @@ int run_capture(const Options& options, Output& output) {
     Output ignored;
     (void)find_verb(verb)->run(verb_options, ignored);
   }
-  const auto site = read_rest(recorded);
+  auto site = read_rest(recorded);
   if (tape->beyond()) return fail(output, kFailure, "capture: " + tape->beyond()->text() + "; nothing was written");
   if (!site) return fail(output, kFailure, "capture: " + site.error().text());
+  if (!options.with_addresses) site->files.shown_host = host_pseudonym(site->files.host);
   auto reduced = keep_used(*tape, site->files);
   if (!options.with_addresses) reduced = anonymize(*tape, std::move(reduced));
   const auto refused = refused_readings(*tape);
@@ -136,10 +137,11 @@ int run_capture(const Options& options, Output& output) {
   }
   std::string addresses = "without";
   if (options.with_addresses) addresses = "with";
-  std::string text = directory + ": " + std::to_string(written->files) + " files, " + std::to_string(written->answers) +
-                     " other answers; " + addresses + " host name, MAC addresses, GUIDs and serial numbers.\n";
+  std::string text = directory + ": " + counted(written->files, "file") + ", " +
+                     counted(written->answers, "other answer") + "; " + addresses +
+                     " host name, MAC addresses, GUIDs and serial numbers.\n";
   if (!refused.empty()) {
-    text += std::to_string(refused.size()) + " readings were not permitted and are missing";
+    text += "Not permitted, and missing: " + counted(refused.size(), "reading");
     if (::geteuid() != 0) text += " (run as root)";
     text += "; see " + directory + "/fabric-agent/about.txt\n";
   }

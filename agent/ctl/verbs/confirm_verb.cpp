@@ -50,7 +50,10 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
     if (!is_done(change.outcome))
       ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
                change.detail.c_str());
-  ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
+  std::string what = "apply not confirmed in time: previous settings restored";
+  if (const std::string left = confirm::left_text(**record); !left.empty())
+    what = "apply not confirmed in time; not restored: " + left;
+  ::syslog(LOG_WARNING, "%s", what.c_str());
   return kRetry;
 }
 
@@ -73,23 +76,32 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Pacin
   Kernel& kernel = writer.machine.kernel;
   auto record = confirm::load(options.root);
   if (!record) return record.error();
-  if (!*record || !confirm::is_due(**record, confirm::this_moment(kernel.root))) return Changes();
+  if (!*record || !confirm::has_work(**record, confirm::this_moment(kernel.root))) return Changes();
+  const std::string before = confirm::left_text(**record);
   auto changes = confirm::lapse(options.root, kernel, writer.node.ports, **record,
                                 {.in_use = qos::ask_kernel(kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
   if (!changes) return changes;
-  if (!is_pending(**record))
-    output.errors += "An apply was not confirmed by " + (*record)->until + ": its previous settings were restored.\n";
+  const std::string left = confirm::left_text(**record);
+  std::string what = "its previous settings were restored";
+  if (before.empty()) what = "it had written nothing";
+  else if (left == before) what = "not restored: " + left;
+  else if (!left.empty()) what += ", except " + left;
+  if (!is_pending(**record)) output.errors += "An apply was not confirmed by " + (*record)->until + ": " + what + ".\n";
   std::erase_if(*changes, [](const Change& change) { return change.outcome == Outcome::in_sync; });
   return changes;
 }
 
-Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
+Result<Trial> Trial::begin(const Options& options, const Policy& policy, Output& output) {
   if (auto allowed = refuse(options); !allowed) return allowed.error();
   const auto lapsed = confirm::load(options.root);
   Trial trial(options.root, options.confirm);
   if (!options.confirm) {
-    if (lapsed && *lapsed)
+    if (lapsed && *lapsed) {
       if (auto dropped = confirm::remove(options.root); !dropped) return dropped.error();
+      if (!(*lapsed)->is_restored())
+        output.errors += "This apply replaces the one that was not confirmed; not restored any more: " +
+                         confirm::left_text(**lapsed) + "\n";
+    }
     return trial;
   }
   auto root = Root::open(options.root);
@@ -147,7 +159,11 @@ int run_confirm(const Options& options, Output& output) {
   auto record = confirm::load(options.root);
   if (!record) return failure(record.error(), output, kAsRoot);
   if (!*record) return fail(output, kChanges, "confirm: no apply awaits confirmation");
-  if (!is_pending(**record)) return fail(output, kChanges, "confirm: too late: reverted at " + (*record)->reverted);
+  if (!is_pending(**record)) {
+    std::string what = "confirm: too late: reverted at " + (*record)->reverted;
+    if (!(*record)->is_restored()) what += ", except " + confirm::left_text(**record);
+    return fail(output, kChanges, what);
+  }
   if (confirm::is_due(**record, confirm::this_moment(*root)))
     return fail(output, kChanges,
                 "confirm: too late: the time ended at " + (*record)->until +

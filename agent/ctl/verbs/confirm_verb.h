@@ -11,13 +11,14 @@ namespace fabric::ctl {
 // caller holds the lock.
 class Trial {
  public:
-  // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the
-  // guard.
-  static Result<Trial> begin(const Options& options, const Policy& policy);
+  // Fails while another apply awaits confirmation. Saves the record and starts the guard. Without --confirm, drops the
+  // record of a reverted apply, and informs the user of what it did not restore.
+  static Result<Trial> begin(const Options& options, const Policy& policy, Output& output);
   // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
-  // Restores the previous settings of an apply that was not confirmed in time. Its guard or the agent would do the
-  // same, but after a reboot neither may be running. Informs the user. Returns the changes without those that were in
+  // Restores the previous settings of an apply that was not confirmed in time, and those that an earlier revert could
+  // not restore. Its guard or the agent would do the same, but after a reboot neither may be running. Informs the user
+  // of what is restored and what is not. Returns the changes without those that were in
   // sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output);
 

@@ -96,7 +96,7 @@ Kept service_process(const std::string& text) {
   return std::string(trim(text)) + "\n";
 }
 
-// That it can be read shows that no process is hidden.
+// If the file of process 1 can be read, no process is hidden.
 Kept first_process(const std::string& text) { return service_process(text).value_or("init\n"); }
 
 Kept unit_of_process(const std::string& text) {
@@ -234,9 +234,13 @@ Kept unit_limits(const std::string& text) {
 // The cables of this host in the same lines. nullopt: they would be read differently.
 Kept cables_kept(const std::string& text, const SiteFiles& site) {
   const std::string name = "/" + site.cabling;
-  const auto cables = parse_cabling(text, name, site.host);
+  auto cables = parse_cabling(text, name, site.host);
+  const std::string& host = site.shown_host.empty() ? site.host : site.shown_host;
+  if (cables && !site.shown_host.empty())
+    for (Cable& cable : *cables)  // between two of its own ports
+      if (same_device(cable.peer.device, site.host)) cable.peer.device = host;
   const auto is_same = [&](const std::string& other) {
-    const auto again = parse_cabling(other, name, site.host);
+    const auto again = parse_cabling(other, name, cables ? host : site.host);
     if (!cables || !again) return !cables && !again && cables.error() == again.error();
     return std::ranges::equal(*cables, *again, [](const Cable& a, const Cable& b) {
       return a.port == b.port && a.peer.device == b.peer.device && a.peer.port == b.peer.port && a.where == b.where;
@@ -273,7 +277,7 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
     for (const auto& [number, row] : rows) {
       std::vector<std::string> devices, ports;
       Json ours = Json::array(), theirs = Json::array();
-      for (const std::string& port : row.first) ours.push_back({{"device", {{"name", site.host}}}, {"name", port}});
+      for (const std::string& port : row.first) ours.push_back({{"device", {{"name", host}}}, {"name", port}});
       for (const CableEnd& peer : row.second) {
         theirs.push_back({{"device", {{"name", peer.device}}}, {"name", peer.port}});
         if (!contains(devices, peer.device)) devices.push_back(peer.device);
@@ -289,7 +293,7 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
         return "\"" + field + "\"";
       };
       for (; line + 1 < number; ++line) table += "\n";
-      table += quoted(site.host) + "," + quoted(joined(row.first, ",")) + "," + quoted(joined(devices, ",")) + "," +
+      table += quoted(host) + "," + quoted(joined(row.first, ",")) + "," + quoted(joined(devices, ",")) + "," +
                quoted(joined(ports, ",")) + "\n";
       ++line;
     }

@@ -10,6 +10,7 @@ namespace fabric::ctl {
 struct SiteFiles {
   std::set<std::string> configuration;
   std::string cabling, host;  // the file of the cabling plan, and the name of this host in it; may be empty
+  std::string shown_host{};   // the name in its place; empty: the same
 };
 
 // Reduces the recording to what the rules use, by an allow-list: of each known file the lines, members or words that

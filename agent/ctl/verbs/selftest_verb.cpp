@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // selftest PORT: writes each setting of the policy once on an idle port, and restores it.
-#include <fcntl.h>
 #include <sys/utsname.h>
+
+#include <filesystem>
 
 #include "base/files.h"
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/write_verbs.h"
+#include "enforce/confirm.h"
 #include "enforce/selftest.h"
 
 namespace fabric::ctl {
@@ -61,12 +63,11 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
   return table.text(output);
 }
 
-// Writes a new file to the current directory and returns its name. Does not overwrite an older report or follow a link:
-// the directory may be another user's.
-Result<std::string> save_report(const Port& port, const std::string& text) {
+// Writes a new file to the directory and returns its name. Does not overwrite an older report.
+Result<std::string> save_report(const Fd& directory, const Port& port, const std::string& text) {
   std::string name = "fabric-selftest-" + port.netdev + ".json";
   for (int i = 2;; ++i) {
-    const auto created = create_file(AT_FDCWD, name, text, 0644);
+    const auto created = create_file(directory.get(), name, text, 0644);
     if (created) return name;
     if (created.error().code != EEXIST || i == 100) return created.error();
     name = "fabric-selftest-" + port.netdev + "-" + std::to_string(i) + ".json";
@@ -88,6 +89,12 @@ int run_selftest(const Options& options, Output& output) {
   if (found == nullptr) return fail(output, kFailure, "selftest: unknown port " + options.arguments.front());
   Port& port = *found;
   Kernel& kernel = writer->machine.kernel;
+  if (const auto trial = confirm::load(options.root); !trial) return failure(trial.error(), output);
+  std::error_code unknown;
+  const auto directory = open_own_directory(std::filesystem::current_path(unknown).string());
+  if (!directory)
+    return fail(output, kFailure,
+                "selftest: the report cannot be written to the current directory: " + directory.error().text());
   if (auto ended = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel)); !ended)
     return failure(ended.error(), output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
@@ -109,7 +116,7 @@ int run_selftest(const Options& options, Output& output) {
   const Json report = report_json(port, *test);
   if (options.json) output.text += json_text(report);
   else output.text += table_text(*test, output);
-  auto saved = save_report(port, json_text(report));
+  auto saved = save_report(*directory, port, json_text(report));
   if (!saved) fail(output, kFailure, saved.error().text());
   else if (!options.json) output.text += "Report: " + *saved + "\n";
   if (!test->stopped.empty()) fail(output, kChanges, "selftest: stopped: " + test->stopped);

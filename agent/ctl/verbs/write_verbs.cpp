@@ -43,7 +43,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text += json_text(changes_json(changes));
   } else {
     std::string text = changes_text(changes, options.verbose, output);
-    if (text.empty()) text = "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n";
+    if (text.empty()) text = "Nothing to do: " + counted(changes.size(), "setting") + " in sync.\n";
     output.text += text;
   }
   // For root, the change itself names the cause: a missing capability or kernel lockdown.
@@ -156,7 +156,7 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
   for (const Port* port : ports) {
     std::string text = port->id() + ": no carrier 10 s after the write";
     if (port->qos.pfc && port->qos.pfc->bits != 0) {
-      // The same as qos::settle(), by hand.
+      // The command with the effect of qos::settle().
       text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
               " prio-pfc all:off";
       for (int prio = 0; prio < kPriorities; ++prio)
@@ -272,7 +272,7 @@ int run_apply(const Options& options, Output& output) {
   Pacing pacing(writer->machine, writer->node, options.root, output);
   auto ended = Trial::end_overdue(*writer, options, pacing, output);
   if (!ended) return failure(ended.error(), output);
-  auto trial = Trial::begin(options, policy);
+  auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
   Changes all = std::move(*ended);
@@ -290,13 +290,13 @@ int run_apply(const Options& options, Output& output) {
   };
   append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
   if (names_host(options)) {
-    const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
+    const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
       auto originals = qos::load_sysctl_originals(options.root);
       if (!originals) return originals.error();
       return qos::save_sysctl_original(options.root, *originals, name, before);
     };
-    append(all, host_changes(writer->machine, false, save));
+    append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
   settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   return print_changes(all, options, output, trial->await(output));
@@ -347,7 +347,9 @@ int run_restore(const Options& options, Output& output) {
                                    options.dry_run ? qos::Sleep{} : qos::sleep_for));
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
   if (saved && !sysctl_originals.empty()) {
-    const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});
+    const Root& root = writer->machine.kernel.root;
+    const Changes changes =
+        options.dry_run ? qos::plan_sysctl(root, sysctl_originals) : qos::write_back_sysctl(root, sysctl_originals);
     append(all, changes);
     for (const Change& change : changes)
       if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied)

@@ -224,6 +224,14 @@ constexpr LineMessage kLibraryRows[] = {
      "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
      "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
+    // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is no errno.
+    {"rdmacm-step", unknown,
+     "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
+     "wait for CONNECTED error|^connect error -1",
+     "A program on librdmacm (rping) did not reach the next step of its connection. Neither the number of the state "
+     "nor -1 is an errno. The event before this line decides: ADDR_ERROR and ROUTE_ERROR are of the path, REJECTED of "
+     "the peer's program, UNREACHABLE of a peer that does not answer.",
+     "rdma link show; ping -c 3 {peer}", "rdma-core librdmacm/examples/rping.c", 0, Role::consequence},
     {"rdmacm-unexpected", network, "Unexpected CM event",
      "The connection was not made: librdmacm reported another event than the program waited for, by its number in "
      "rdma_cma.h: 1 and 3 for an address or a route that is not resolved, 6 and 7 for a peer that did not answer.",
@@ -350,12 +358,14 @@ constexpr LineMessage kLibraryRows[] = {
      "ulimit -l; ls -l /dev/infiniband; env | grep -E 'FI_PROVIDER|PSM3'", kPsm3},
 
     // EFA.
-    {"efa-unresponsive-handshake", network, "Unresponsive receiver*reachable by EFA device but handshake failed",
+    {"efa-unresponsive-handshake", network,
+     "Unresponsive receiver*reachable by EFA device but handshake failed|with error. RC: *Error: 4126|prov_errno*4126",
      "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
     {"efa-unresponsive", peer,
-     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive",
+     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive|"
+     "with error. RC: *Error: 4124|prov_errno*4124",
      "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-unreachable", network, "Unreachable remote*never received a response",
      "The peer never answered: wrong subnet or security group, or the instance is down. The security group must allow "
@@ -370,8 +380,10 @@ constexpr LineMessage kLibraryRows[] = {
      "The buffer of the peer is not registered, or its process ended.", "fabric-agentctl counters", kEfa},
     {"efa-bad-qp", peer, "Bad queue pair*QP does not exist or is in error state",
      "The queue pair of the peer is gone: its process ended or restarted.", "fabric-agentctl counters", kEfa},
-    {"efa-reset", peer, "Connection was reset by remote peer", "The peer reset the connection: its process ended.",
-     "fabric-agentctl counters", kEfa},
+    {"efa-reset", peer,
+     "rror: 8 (Connection was reset by remote peer|prov_errno*Connection was reset by remote peer|efa*Connection was "
+     "reset by remote peer",
+     "The peer reset the connection: its process ended.", "fabric-agentctl counters", kEfa},
 };
 
 }  // namespace

@@ -271,45 +271,75 @@ const Addresses kAddresses[] = {
 
 bool is_of_host_name(char letter) { return is_word(letter) || letter == '-'; }
 
-// The machine's name in texts: as a whole word, in upper or lower case, with or without its domain.
+// The machine's names in texts: as whole words, in upper or lower case, with or without their domain.
 class HostName {
  public:
   explicit HostName(const Tape& tape) {
-    std::string full;
-    for (const char* file : {"etc/hostname", "proc/sys/kernel/hostname"})
-      if (const Answer* answer = tape.find(Ask::read, file); answer != nullptr && *answer && !(*answer)->empty())
-        full = trim((*answer)->front());
-    const size_t dot = std::min(full.find('.'), full.size());
-    label_ = lower(full.substr(0, dot));
-    domain_ = lower(full.substr(dot));
-    for (const char* folder : {"sys/class/net", "sys/class/infiniband"})
-      if (const Answer* names = tape.find(Ask::list, folder); names != nullptr && *names && contains(**names, label_))
-        label_.clear();
-    if (label_.size() < 5 && label_.find_first_of("0123456789-") == std::string::npos) label_.clear();
+    for (const char* file : {"etc/hostname", "proc/sys/kernel/hostname"}) {
+      const Answer* answer = tape.find(Ask::read, file);
+      if (answer == nullptr || !*answer || (*answer)->empty()) continue;
+      const std::string full = lower(trim((*answer)->front()));
+      const size_t dot = std::min(full.find('.'), full.size());
+      const std::string label = full.substr(0, dot);
+      if (full.size() > dot + 1) {
+        words_.push_back(full);
+        domains_.push_back(full.substr(dot));
+      }
+      bool is_distinct = label.size() >= 5 || label.find_first_of("0123456789-") != std::string::npos;
+      for (const char* folder : {"sys/class/net", "sys/class/infiniband"})
+        if (const Answer* names = tape.find(Ask::list, folder); names != nullptr && *names && contains(**names, label))
+          is_distinct = false;
+      if (is_distinct) words_.push_back(label);
+    }
   }
 
-  [[nodiscard]] std::string hidden_in(const std::string& text) const {
-    if (label_.empty()) return text;
-    std::string out = text;
-    const std::string low = lower(text);
-    for (size_t at = 0; (at = low.find(label_, at)) != std::string::npos;) {
-      const size_t end = at + label_.size();
-      if ((at == 0 || !is_of_host_name(low[at - 1])) && (end == low.size() || !is_of_host_name(low[end])))
-        out.replace(at, label_.size(), host_pseudonym(label_));
-      at = end;
+  // `as_shown`: what a name has become by the other pseudonyms, because a name may have a MAC address in it.
+  template <class AsShown>
+  [[nodiscard]] std::string hidden_in(std::string text, AsShown&& as_shown) const {
+    const auto hide = [&text](const std::string& word, bool is_domain) {
+      const std::string low = lower(text);
+      for (size_t at = 0; !word.empty() && (at = low.find(word, at)) != std::string::npos;) {
+        const size_t end = at + word.size();
+        if ((at > 0 && is_of_host_name(low[at - 1])) == is_domain && (end == low.size() || !is_of_host_name(low[end])))
+          text.replace(at, word.size(), host_pseudonym(word));
+        at = end;
+      }
+    };
+    for (const std::string& word : words_) {
+      hide(word, false);
+      hide(lower(as_shown(word)), false);
     }
-    for (size_t at = 0; domain_.size() > 1 && (at = low.find(domain_, at)) != std::string::npos;) {
-      const size_t end = at + domain_.size();
-      if (at > 0 && is_of_host_name(low[at - 1]) && (end == low.size() || !is_of_host_name(low[end])))
-        out.replace(at, domain_.size(), host_pseudonym(domain_));
-      at = end;
-    }
-    return out;
+    for (const std::string& domain : domains_) hide(domain, true);
+    return text;
   }
 
  private:
-  std::string label_, domain_;  // "gpu01", ".example.com"; empty: the name stays
+  std::vector<std::string>
+      words_;  // "gpu01.example.com", "gpu01"; a name that may be another word only with its domain
+  std::vector<std::string> domains_;  // ".example.com"
 };
+
+// The value of `host` in [cabling]: this machine's name in the cabling plan.
+std::string without_host_of_cabling(std::string text) {
+  constexpr std::string_view kKey = "host";
+  for (size_t at = 0; (at = text.find(kKey, at)) != std::string::npos;) {
+    const bool is_end = at > 0 && is_of_host_name(text[at - 1]);
+    size_t value = at += kKey.size();
+    if (is_end) continue;
+    if (value < text.size() && (text[value] == '"' || text[value] == '\'')) ++value;  // a quoted key
+    value = text.find_first_not_of(" \t", value);
+    if (value == std::string::npos || text[value] != '=') continue;
+    value = text.find_first_not_of(" \t", value + 1);
+    if (value == std::string::npos || (text[value] != '"' && text[value] != '\'')) continue;
+    const char quote = text[value];
+    if (text.compare(value, 3, std::string(3, quote)) == 0) value += 3;
+    else ++value;
+    if (value < text.size() && text[value] == '\n') ++value;
+    const size_t end = std::min(text.find_first_of(std::string{quote, '\n'}, value), text.size());
+    text.replace(value, end - value, host_pseudonym(std::string_view(text).substr(value, end - value)));
+  }
+  return text;
+}
 
 class Anonymizer {
  public:
@@ -321,9 +351,9 @@ class Anonymizer {
   }
 
   std::string content(const std::string& text, bool is_of_kernel) {
-    std::string out = pseudonyms_.in_bytes(pseudonyms_.in_text(text));
-    if (is_of_kernel) return out;
-    return host_.hidden_in(out);
+    const auto hide = [this](const std::string& each) { return pseudonyms_.in_bytes(pseudonyms_.in_text(each)); };
+    if (is_of_kernel) return hide(text);
+    return host_.hidden_in(hide(text), hide);
   }
 
   std::string question(Ask ask, const std::string& what) {
@@ -359,9 +389,17 @@ class Anonymizer {
       }
       return pseudonyms_.in_bytes(std::move(text));
     }
-    const bool is_kernels = is_of_kernel(what) && !what.ends_with("/hostname");
+    const bool is_kernels = is_of_kernel(what);
     if (ask == Ask::resolve || ask == Ask::list) return name(text, is_kernels);
     if (ask != Ask::read) return content(text, is_kernels);
+    // Whatever it is: it may be a word like others, or also a device's name.
+    if (what.ends_with("/hostname")) {
+      const std::string_view hostname = trim(text);
+      if (hostname.empty()) return text;
+      const size_t at = text.find(hostname);
+      return text.substr(0, at) + host_pseudonym(hostname) + text.substr(at + hostname.size());
+    }
+    if (!is_kernels) text = without_host_of_cabling(std::move(text));
     // Files whose content is one unique word: of DMI, GPUs, disks, the installation, an E-Switch (its NIC's GUID).
     const std::string_view file = std::string_view(what).substr(what.rfind('/') + 1);
     for (const std::string_view word :

@@ -38,7 +38,7 @@ class Pseudonyms {
 std::string without_alias(std::string message);
 
 // The pseudonym of the machine's name, of the same length; domains become "x". A name of up to four letters, or one
-// that a device has as well, identifies no machine and stays.
+// that a device has as well, is replaced where a file names the host; in other texts it may be another word, and stays.
 std::string host_pseudonym(std::string_view hostname);
 
 // Anonymizes the whole recording: questions, answers, links, places. Returns `names`, which are files of the recording,

@@ -128,7 +128,7 @@ class PortManagerTest : public testing::Test {
     return std::ranges::any_of(told_, [&](const Entry& each) { return each.id == id && has(each.message, part); });
   }
   const Entry& first_repair() const { return *std::ranges::find(told_, message_id::repaired, &Entry::id); }
-  // What the kernel tells of the NIC's link.
+  // The kernel's report of the NIC's link.
   static rtnl::Link link_of(const SimNic& nic) {
     return {.ifindex = nic.ifindex, .name = nic.name, .carrier = true, .carrier_down_count = 1};
   }
@@ -171,7 +171,7 @@ TEST_F(PortManagerTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
   EXPECT_EQ(nic.writes(), 0U);
   EXPECT_EQ(exit_code(manager.view()), 1);
   EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
-  nic.mtu = 9000;  // a new difference is told
+  nic.mtu = 9000;  // a new difference is logged
   look();
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences + 1);
 }
@@ -284,10 +284,12 @@ TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {
 }
 
 // The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
-TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
+// A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
+TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   PortManager& manager = start(kEnforce + "conflict = { rounds = 3, window = 60 }\n");
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+  tree_.file("proc/812/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
   tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
   const auto undo = [&] {
@@ -299,12 +301,44 @@ TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
   for (int i = 0; i < 4; ++i, now_ += seconds(1)) undo();
   ASSERT_EQ(outcome("pfc"), "conflict");
   EXPECT_TRUE(has(setting("pfc").detail, "qosd (pid 812)"));
+  for (int i = 0; i < 12; ++i, now_ += seconds(5)) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "a minute later";
+  undo();
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  undo();
   for (int i = 0; i < 10; ++i, now_ += seconds(60)) look();
-  EXPECT_EQ(outcome("pfc"), "conflict") << "quiet, and there";
+  EXPECT_EQ(outcome("pfc"), "conflict") << "it reacts, and runs";
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   tree_.remove("proc/812");
   for (int i = 0; i < 3; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
+}
+
+// conflict.rounds = 1: the write after a conflict is the next conflict. Its writer is known all the same.
+TEST_F(PortManagerTest, AWriterThatReactsIsLeftAloneAfterTwoWritesAlsoWithOneRound) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "conflict = { rounds = 1, window = 60 }\n");
+  const auto add_writer = [this] {
+    tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+    tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
+    tree_.file("proc/812/status", "CapEff:\t000001ffffffffff\n");
+    tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+  };
+  add_writer();
+  unsigned writes = 0;
+  for (int i = 0; i < 120; ++i, now_ += seconds(30)) {
+    if (nic.pfc.pfc_en == 1 << 3) ++writes;
+    nic.pfc.pfc_en = 0;
+    nic.link_up();
+    if (writes != 0) manager.on_notification("roce_eth0/1", NotificationKind::dcb);
+    look();
+  }
+  EXPECT_LE(writes, 4U);
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  // The program is corrected, and goes on running: in sync for a window, the conflict is over.
+  nic.pfc.pfc_en = 1 << 3;
+  for (int i = 0; i < 10; ++i, now_ += seconds(30)) look();
   EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
@@ -488,7 +522,7 @@ class PowerCycle : public PortManagerTest {
     manager_.reset();
     for (SimNic& nic : sim_.nics()) nic.reload();
   }
-  // As `fabric-agentctl restore`.
+  // Does the work of `fabric-agentctl restore`.
   Changes restore_all() {
     manager_.reset();
     auto originals = state::load_originals(tree_.path());
@@ -557,13 +591,13 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
-  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until somebody has seen to it";
+  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until an operator has removed the file";
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
 }
 
-// After a downgrade: what this release may do without saving originals is to compare and to say so.
+// After a downgrade, this release cannot save originals: it compares and reports only.
 TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   const std::string newer = R"({"format":2,"cards":{}})";
   tree_.file(state::kOriginalsFile, newer);
@@ -693,10 +727,11 @@ TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {
   EXPECT_FALSE(manager_->link_changed(link).rescan);
   unsigned before = nic.calls["setpfc"];
   ASSERT_TRUE(manager_->settle("roce_eth0/1").ok());
-  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
+  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds again
 }
 
-// The socket ran over while the link went down and up (a thousand containers came at once): the counter tells.
+// The socket overflowed while the link went down and up (a thousand containers came at once): the counter of carrier
+// changes shows it.
 TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();
@@ -715,7 +750,7 @@ TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   EXPECT_EQ(manager_->links_recovered(), std::vector<std::string>{"roce_eth0/1"});
 }
 
-// Its link is down when the agent starts, and the first that is heard of it is that it is up.
+// The link is down when the agent starts, and the first notification is that it is up.
 TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.carrier = false;
@@ -725,7 +760,7 @@ TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   EXPECT_FALSE(manager.link_changed(up).carrier_up);
 }
 
-// Without a link nobody knows which speed it would have: the entry of the others is not the port's.
+// Without a link the speed is unknown: the port keeps the entry of its speed.
 TEST_F(PortManagerTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
@@ -758,7 +793,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(nic.mtu, 9000U);
 }
 
-// Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
+// Ports of one host at two speeds, and a cable that is changed repeatedly: there is no other writer.
 TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = enforced(Personality::full, "", kBySpeed);
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
@@ -770,7 +805,7 @@ TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   EXPECT_EQ(told(message_id::repaired), 0U);
 }
 
-// Down since the agent's start: that an entry for a speed comes before its own takes nothing from it yet.
+// The link is down since the agent's start: the port keeps its entry, although one for a speed comes before it.
 TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.carrier = false;
@@ -778,7 +813,7 @@ TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   ASSERT_EQ(nic.mtu, 4200U);
   const std::string fast = "[[port]]\nname = \"fast\"\nmatch = { speed = \"400G\" }\nmtu = 9000\n";
   reload(policy_of(kEnforce + kRestore, fast + kProfile));
-  EXPECT_EQ(nic.mtu, 4200U) << "put back, though it is known to be wanted";
+  EXPECT_EQ(nic.mtu, 4200U) << "restored, although its entry still matches";
 }
 
 // An entry that a reload brings does not make a port new that has carried jobs for weeks.
@@ -795,7 +830,7 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
-// Nor does one that a restart brings.
+// An entry that a restart brings does not make the port new, either.
 TEST_F(PortManagerTest, ThePortOfAnEntryThatARestartBringsWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
@@ -918,7 +953,7 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
     EXPECT_TRUE(has(fec->detail, "unknown")) << fec->detail;
   }
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "nobody knows what it was";
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "the original is unknown";
   EXPECT_TRUE(originals->empty());
 }
 
@@ -976,9 +1011,10 @@ TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
 
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
+  tree_.file("proc/77/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0--pfc\0", 23));
   SimNic& nic = enforced(Personality::mlx5);
-  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
+  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is not a drift";
   manager_->on_notification("roce_eth0/1", NotificationKind::dcb);
   nic.pfc.pfc_en = 0;
   nic.mtu = 1500;
@@ -1062,7 +1098,7 @@ TEST_F(PortManagerTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   const size_t lines = told(message_id::port);
   reconcile_all();
-  EXPECT_EQ(told(message_id::port), lines) << "told once";
+  EXPECT_EQ(told(message_id::port), lines) << "logged once";
   hour_ = 2;
   reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
@@ -1168,7 +1204,7 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   EXPECT_EQ(nic.writes(), writes);
 }
 
-// A container has the netdev when the agent starts anew.
+// The netdev is in a container when the agent starts again.
 TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   const std::string head = kEnforce + kRestore + kNight;
@@ -1254,7 +1290,7 @@ TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   EXPECT_EQ(nic.mtu, original);
 }
 
-// What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.
+// The state after `fabric-agentctl apply --confirm`: the record, and the port as applied.
 class Unconfirmed : public PortManagerTest {
  protected:
   void SetUp() override {
@@ -1324,6 +1360,35 @@ TEST_F(Unconfirmed, WhileTheRecordCannotBeReadNothingIsEnforced) {
   EXPECT_EQ(nic_->mtu, 4200U);
 }
 
+// After a downgrade: an apply may await confirmation, and the file has the previous settings.
+TEST_F(Unconfirmed, WithARecordOfANewerReleaseNothingIsWritten) {
+  const std::string newer = R"({"format":2,"trials":[]})";
+  tree_.file(confirm::kFile, newer);
+  state::Originals tested;
+  tested[state::port_key(ports().at(0))].mtu = 1500;
+  ASSERT_TRUE(state::save_originals(tree_.path(), tested, state::kSelfTestFile).ok());
+  nic_->mtu = 1600;
+  const unsigned writes = nic_->writes();
+  for (const bool restarted : {false, true}) {
+    if (restarted) start(kEnforce);
+    manager_->watch_confirm();
+    look();
+    EXPECT_EQ(nic_->writes(), writes);
+    EXPECT_EQ(nic_->mtu, 1600U);
+    EXPECT_EQ(setting("mtu").reason, "confirmation");
+    EXPECT_TRUE(has(state_of(manager_->view()).held, "newer release")) << state_of(manager_->view()).held;
+    EXPECT_TRUE(said(message_id::trouble, "Install that release again, or move the file away"));
+    EXPECT_EQ(tree_.content(confirm::kFile), newer);
+  }
+  reload(policy_of(kEnforce));
+  EXPECT_EQ(nic_->writes(), writes) << "nor is it removed by a reload";
+  EXPECT_EQ(tree_.content(confirm::kFile), newer);
+  tree_.remove(state::kSelfTestFile).remove(confirm::kFile);  // a person gives it up
+  EXPECT_TRUE(manager_->watch_confirm().changed);
+  look();
+  EXPECT_EQ(nic_->mtu, 4200U) << outcome("mtu") << " " << setting("mtu").detail;
+}
+
 TEST_F(Unconfirmed, AReloadThatCannotEndTheRevertedApplySaysSoAndTriesAgain) {
   record_.deadline = 0;
   save();
@@ -1390,7 +1455,8 @@ TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
   EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(other)));
 }
 
-// As fabric-agentctl read it: by another path, with the host filled in under which the plan of cables is searched.
+// The configuration as fabric-agentctl reads it: by another path, and with the host name under which the plan of cables
+// is searched.
 TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
   const std::string text = kEnforce + "[cabling]\nfile = \"/etc/cables.csv\"\n[[port]]\nmtu = 4200\n";
   tree_.file("proc/sys/kernel/hostname", "gpu01\n");
@@ -1419,7 +1485,7 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
 // The host's setting that only the guard may write is left to it.
 TEST_F(Unconfirmed, WhatIsRefusedToTheAgentIsLeftToTheGuard) {
   if (::geteuid() != 0) GTEST_SKIP() << "as root";
-  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written, whoever asks
+  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written by any process
   record_.sysctl["kernel.numa_balancing"] = "1";
   record_.deadline = confirm::this_moment(tree_.root()).milliseconds;
   save();
@@ -1560,8 +1626,8 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
   }
 }
 
-// The agent is stopped after the write of the first member: the next one still waits for its link. The same in the
-// revert of an apply, which does not block the event loop.
+// The agent is stopped after the write of the first member: the next agent still waits for its link. So does the revert
+// of an apply, which does not block the event loop.
 TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
   SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
@@ -1609,7 +1675,7 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   EXPECT_EQ(second.pfc.pfc_en, 1 << 4);
 }
 
-// What waits for another setting, which the driver refuses, does not wait for an idle port.
+// A setting that waits for another one, which the driver refuses, does not wait for an idle port.
 TEST_F(PortManagerTest, ARefusedMemberOfTheClassIsNotPolledFor) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine captured, and judged from the capture: the same words as on the spot. Where root writes, nobody else can
-// put a file, a folder or a link in the place of its own. hwloc opens files itself: of a captured tree it finds what
-// Root reads, and nothing else.
+// A captured machine, and its verdicts: the same text as on the machine itself. No other user can put a file, a folder
+// or a link in the place of one that root writes. hwloc opens files itself: in a captured tree it finds the files that
+// Root reads, and no others.
 #include "ctl/verbs/capture.h"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ constexpr const char* kGuid = "0c42:a103:005e:779d";
 constexpr const char* kGid = "fe80:0000:0000:0000:0e42:a1ff:fe5e:779d";
 constexpr const char* kUuid = "GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc";
 
-// A card whose links tell their MAC address, as the kernel's do.
+// A card whose links report their MAC address, as the kernel's do.
 class WithMac : public Netlink {
  public:
   explicit WithMac(std::unique_ptr<Netlink> inner) : inner_(std::move(inner)) {}
@@ -136,7 +136,7 @@ struct Machine {
     nics.add_nic("eth0", test::Personality::mlx5);
   }
 
-  // As the command line does it, on the spot.
+  // The options of the command line, for a run in this process.
   Options options(const std::string& verb) {
     Options out;
     out.verb = verb;
@@ -202,7 +202,7 @@ struct Capture : testing::Test {
     EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
     return output;
   }
-  // What the verb says of the machine itself.
+  // The verb's output for the machine itself.
   std::string here(const std::string& verb) {
     return replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
   }
@@ -227,7 +227,7 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
   EXPECT_EQ(there("diagnose"), diagnosis) << "and again";
 }
 
-// What the agent goes on with, and whose originals it keeps.
+// The capture has the configuration that the agent continues to use, and the cards whose originals it keeps.
 TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
   ASSERT_TRUE(save_last_good(root, *load_config(file, rule_rows()), rule_rows()).ok());
@@ -251,7 +251,7 @@ TEST_F(Capture, OfAMachineWithoutAnRdmaPortHasThePlan) {
   EXPECT_TRUE(has(there("plan"), "net.ipv4.tcp_ecn")) << there("plan");
 }
 
-// A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.
+// A tree from elsewhere: no kernel was asked, so its files continue to replace netlink.
 TEST_F(Capture, OfATreeIsJudgedAsTheTree) {
   Options options = machine.options("capture");
   options.open = Options().open;
@@ -287,12 +287,37 @@ TEST_F(Capture, TellsNoAddressAndNoSecret) {
   const std::string known = all_bytes_below(whole.path());
   EXPECT_TRUE(has(known, "0c42a15e779d")) << "in netlink";
   EXPECT_TRUE(has(known, kGid));
-  EXPECT_FALSE(has(known, "tiger")) << "a password is nobody's business";
+  EXPECT_FALSE(has(known, "tiger")) << "a password is never captured";
+}
+
+// The cables of the host are found by its pseudonym, whether the plan names it as the kernel does or as [cabling] does.
+TEST_F(Capture, ShortNamesOfTheHostAreHiddenAndItsCablesStay) {
+  for (const auto& [hostname, planned] : std::vector<std::pair<std::string, std::string>>{
+           {"vega", ""}, {"vega.site", ""}, {"gpu", "rackvega"}, {"eth0", ""}, {"mlx5_0", "vega"}}) {
+    SCOPED_TRACE(hostname + " " + planned);
+    std::string config = "mode = \"audit\"\n[cabling]\nfile = \"/etc/fabric-agent/cables.csv\"\n";
+    if (!planned.empty()) config += "host = \"" + planned + "\"\n";
+    const std::string name = planned.empty() ? hostname : planned;
+    machine.tree.file("proc/sys/kernel/hostname", hostname + "\n").file("etc/hostname", hostname + "\n");
+    machine.tree.file("etc/fabric-agent/fabric-agent.toml", config);
+    machine.tree.file("etc/fabric-agent/cables.csv",
+                      "Device A,Termination A,Device B,Termination B\nleaf1,swp1," + name + ",eth0\n");
+    const std::string folder = out.path() + "/of-" + hostname + planned;
+    take_into(folder, false);
+    EXPECT_EQ(test::slurp(folder + "/proc/sys/kernel/hostname"), host_pseudonym(hostname) + "\n");
+    EXPECT_EQ(test::slurp(folder + "/etc/fabric-agent/cables.csv"),
+              "Device A,Termination A,Device B,Termination B\n\"" + host_pseudonym(name) +
+                  "\",\"eth0\",\"leaf1\",\"swp1\"\n");
+    const std::string all = replaced(all_bytes_below(folder), folder, "");
+    EXPECT_FALSE(has(all, "vega"));
+    const std::string kept = test::slurp(folder + "/etc/fabric-agent/fabric-agent.toml");
+    EXPECT_EQ(has(kept, "host = \"" + host_pseudonym(planned) + "\""), !planned.empty()) << kept;
+  }
 }
 
 TEST_F(Capture, SaysWhatWasNotPermitted) {
   const Output said = take();
-  EXPECT_TRUE(has(said.text, "not permitted"));
+  EXPECT_TRUE(has(said.text, "Not permitted, and missing: 1 reading;"));
   EXPECT_TRUE(has(out.content("capture/fabric-agent/about.txt"), "/sys/class/infiniband/mlx5_0/board_id\n"));
   auto replay = open_kernel(directory);
   ASSERT_TRUE(replay) << replay.error().text();
@@ -498,6 +523,29 @@ TEST(CaptureDisguise, TheNameOfTheMachine) {
   EXPECT_EQ(hidden("athena", "leaf athena-1 athena"), "leaf athena-1 host00");
   EXPECT_EQ(hidden("gpu", "a gpu"), "a gpu") << "a word like others";
   EXPECT_EQ(hidden("eth5", "eth5", "eth5"), "eth5") << "also a device's";
+  EXPECT_EQ(hidden("gpu.site.example.com", "a gpu gpu.site.example.com"), "a gpu hos.xxxx.xxxxxxx.xxx");
+}
+
+// Also a name that may be another word elsewhere.
+TEST(CaptureDisguise, FilesThatNameTheHostNeverDiscloseIt) {
+  for (const std::string hostname : {"vega", "gpu", "eth5", "mlx5_0", "VEGA.site.example.com", "n-0c42a15e779d", "x"}) {
+    Tape tape;
+    const std::vector<std::string> files{"proc/sys/kernel/hostname", "etc/hostname"};
+    for (const std::string& file : files) tape.note(Ask::read, file, std::vector{hostname + "\n"});
+    tape.note(Ask::read, "sys/class/net/eth5/address", std::vector<std::string>{"0c:42:a1:5e:77:9d\n"});
+    tape.note(Ask::list, "sys/class/net", std::vector<std::string>{"eth5"});
+    tape.note(Ask::list, "sys/class/infiniband", std::vector<std::string>{"mlx5_0"});
+    tape.note(Ask::read, "etc/fabric-agent/conf.d/1.toml",
+              std::vector{"match = { netdev = \"eth5\" }\nmy-host = \"a\"\n[cabling]\nhost = \"" + hostname +
+                          "\"\nfile = \"b\"\n# \ncabling = { \"host\"='" + hostname + "' }\nhost = \"\"\nhost = \"" +
+                          hostname});
+    anonymize(tape);
+    const std::string to = host_pseudonym(hostname);
+    for (const std::string& file : files) EXPECT_EQ((*tape.find(Ask::read, file))->front(), to + "\n") << file;
+    EXPECT_EQ((*tape.find(Ask::read, "etc/fabric-agent/conf.d/1.toml"))->front(),
+              "match = { netdev = \"eth5\" }\nmy-host = \"a\"\n[cabling]\nhost = \"" + to +
+                  "\"\nfile = \"b\"\n# \ncabling = { \"host\"='" + to + "' }\nhost = \"\"\nhost = \"" + to);
+  }
 }
 
 // This kernel's own answers.
@@ -534,7 +582,7 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   }
 }
 
-// -- Where it is written
+// -- The directory of a capture
 
 constexpr uid_t kOther = 12345;
 
@@ -621,6 +669,33 @@ TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
     if (place.code != ENOTDIR) EXPECT_EQ(code_of(usable), place.code) << place.what;
     EXPECT_EQ(static_cast<bool>(usable), place.code == 0) << place.what;
   }
+}
+
+// The report of a self-test, in the current directory.
+TEST(OwnDirectory, ASelfTestRefusesOthersBeforeItBegins) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  const fs::path before = fs::current_path();
+  std::set<int> codes;
+  for (const Place& place : places()) {
+    Machine machine;
+    Tree tree;
+    place.make(tree.path());
+    if (::chdir((tree.path() + "/" + place.directory).c_str()) != 0) continue;  // no folder
+    const int code = code_of(open_own_directory(fs::current_path()));
+    codes.insert(code);
+    Options options = machine.options("selftest");
+    options.host = options.root;
+    options.json = false;
+    options.arguments = {"eth0"};
+    options.yes = code != 0;
+    Output output;
+    EXPECT_EQ(find_verb("selftest")->run(options, output), kFailure);
+    EXPECT_EQ(has(output.errors, "the report cannot be written to the current directory"), code != 0)
+        << place.what << ": " << output.errors;
+    EXPECT_EQ(has(output.errors, "whether mlx5_0/1 is in use"), code == 0) << place.what << ": the next step";
+    fs::current_path(before);
+  }
+  EXPECT_EQ(codes, (std::set<int>{0, EPERM}));
 }
 
 TEST(OwnDirectory, IsSaidWithTheReason) {
@@ -785,7 +860,7 @@ TEST(HwlocTree, LinksStayInside) {
   }
   tree.remove("sys/class/dmi/id").link("sys/class/dmi/id", outside.path() + "/folder");
   EXPECT_FALSE(has(*discovered(tree).xml, "SECRET")) << "a folder";
-  // The verbs that use it, and what they save.
+  // The verbs that use a capture, and the files that they save.
   tree.file("sys/class/net/lo/mtu", "65536\n").link(kModel, outside.path() + "/secret");
   const std::string capture = outside.path() + "/capture";
   const auto ran = test::ran_on(tree, {"capture", capture});
@@ -843,7 +918,7 @@ TEST(HwlocTree, NothingIsOpenedThatIsNoFile) {
       Tree tree;
       add_cpus(tree);
       tree.remove(file);
-      if (!odd.make(tree.path() + "/" + file)) continue;  // without root there are no devices
+      if (!odd.make(tree.path() + "/" + file)) continue;  // device nodes require root
       const Timed found = discovered(tree);
       EXPECT_LT(found.seconds, 5) << odd.what << " as " << file;
     }
@@ -864,7 +939,7 @@ TEST(HwlocTree, ItsXmlHasNoOtherTexts) {
   if (const auto here = discover_hwloc_xml("/")) {
     EXPECT_TRUE(parse_hwloc_xml(kept_hwloc_xml(*here), "x"));
   }
-  // Of any text comes XML that is not reduced further.
+  // Every text is reduced to XML that cannot be reduced further.
   std::minstd_rand random(36);
   for (int i = 0; i < 20'000; ++i) {
     std::string text = xml;

@@ -29,7 +29,7 @@ using test::Personality;
 using test::SimNic;
 using test::Tree;
 
-// A process that nobody has waited for yet has ended, too.
+// A process that is not waited for yet has ended, too.
 bool has_ended(pid_t process) {
   if (::kill(process, 0) != 0) return errno == ESRCH;
   std::string stat;
@@ -124,6 +124,33 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
 }
 
 // A dead or pulled card comes back in hours, or never: the other ports must not stay without enforcement till then.
+// An apply that may not stop traffic may have added protection. Its way back waits for an idle port, not for ever.
+TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayNotStopTraffic) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  const Qos shared{.ets = Ets{}, .pfc = PrioSet{8}};
+  Qos own = shared;
+  own.ets->prio_tc[3] = 1;
+  own.ets->tsa[0] = own.ets->tsa[1] = Tsa::ets;
+  own.ets->bw = {50, 50};
+  qos::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::never;
+  remember(record, ports[0], shared, keys_of(Qos{.ets = shared.ets}));
+  qos::Terms terms = test::free_terms();
+  terms.disruptive = Disruptive::never;
+  terms.in_use = test::kInUse;
+  qos::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
+  ASSERT_EQ(nic.ets.prio_tc[3], 1);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kInUse);
+  EXPECT_EQ(nic.ets.prio_tc[3], 1) << "a job runs";
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  EXPECT_EQ(nic.ets.prio_tc[3], 0);
+  EXPECT_FALSE(has_work(record, {"a boot", 2'000}));
+}
+
 TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   test::SimKernel sim;
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
@@ -150,7 +177,7 @@ TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   }
 }
 
-// The first DSCP overwrites the ETS that lldpad had set, and nobody wanted another.
+// The first DSCP overwrites the ETS that lldpad had set, although the policy has no ETS.
 TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   test::Bed bed(Personality::ice);
   const Qos before{.ets = test::shares({0, 0, 0, 1, 0, 0, 0, 0}, {40, 60}), .pfc = PrioSet{8}};
@@ -173,7 +200,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   EXPECT_FALSE(is_pending(record));
 }
 
-// The last DSCP that goes takes PFC with it, which nobody wanted to change.
+// Removing the last DSCP also removes PFC, which the apply had not changed.
 TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   test::Bed bed(Personality::ice);
   bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
@@ -190,11 +217,11 @@ TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   EXPECT_EQ(bed.read(), before);
 }
 
-// What one process is refused is left to the other: agentd, which some writes are refused (or the driver refuses them
-// for a while), and the guard, in both orders, over any number of restarts.
+// A setting that one process may not write is left to the other: agentd, which some writes are refused (or the driver
+// refuses them for a while), and the guard, in both orders, over any number of restarts.
 class LeftToTheOther : public testing::TestWithParam<Personality> {
  protected:
-  // An apply of the profile that nobody has confirmed.
+  // An apply of the profile that was not confirmed.
   struct Applied : test::FileBed {
     explicit Applied(Personality personality) : FileBed(personality), want(test::profile(personality)) {
       tree.file("proc/sys/kernel/numa_balancing", "0\n").file("proc/sys/net/ipv4/tcp_ecn", "1\n");
@@ -260,14 +287,14 @@ TEST_P(LeftToTheOther, WhateverIsRefusedAndWhoeverIsFirst) {
           if (is_file || (bed.nic.calls[op] != 0 && is_pending(bed.record)))
             EXPECT_FALSE(bed.record.is_restored()) << "what is refused is not forgotten";
           if (is_file) EXPECT_TRUE(is_pending(bed.record));
-          // A driver may need two passes: the first one's writes overwrite what it had put back before.
+          // A driver may need two passes: the first one's writes overwrite values that it had restored before.
           for (int times = 0; times < 2 && is_pending(bed.record); ++times) bed.pass();
         }
         bed.expect_reverted();
       }
 }
 
-// Refused for good, it does not hold up the rest for ever; and it is put back when the driver takes it after all.
+// A setting that is always refused does not delay the rest for ever; it is restored once the driver accepts it.
 TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   Applied bed(GetParam());
   bed.files->fault({.code = EINVAL, .glob = "*tcp_ecn"});
@@ -287,7 +314,7 @@ TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   EXPECT_FALSE(has_work(bed.record, {"the next boot", 1}));
 }
 
-// fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves to agentd what is agentd's.
+// fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves agentd's settings to agentd.
 TEST_P(LeftToTheOther, TheServiceWithCapSysAdminRestoresOnlyWhatNeedsIt) {
   Applied bed(GetParam());
   std::vector<Port> ports{bed.port};
@@ -313,7 +340,7 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   EXPECT_EQ(pause.after({busy}).count(), 1);
 }
 
-// The guard's act leaves a file: what a process of its own does can be seen in the tree.
+// The guard's act leaves a file: the tree shows the effects of a separate process.
 class Guard : public testing::Test {
  protected:
   void SetUp() override { tree_.file("proc/sys/kernel/random/boot_id", "this boot\n"); }
@@ -368,14 +395,15 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
   options.config = tree_.path() + "/gone.toml";
   options.confirm = std::chrono::seconds(1);
   ctl::Output output;
-  auto trial = ctl::Trial::begin(options, Policy{});
+  ctl::Output ignored;
+  auto trial = ctl::Trial::begin(options, Policy{}, ignored);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
   ASSERT_TRUE(trial->await(output).ok());
   EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
 }
 
-// The time begins anew when all is written: the guard that has waited for the lock of the apply until then still acts.
+// The time starts again when all is written: the guard that has waited for the lock of the apply until then still acts.
 TEST_F(Guard, RestoresAfterAnApplyThatTookLongerThanItsTime) {
   tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
   ctl::Options options;
@@ -384,7 +412,8 @@ TEST_F(Guard, RestoresAfterAnApplyThatTookLongerThanItsTime) {
   ctl::Output output;
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
-  auto trial = ctl::Trial::begin(options, Policy{});
+  ctl::Output ignored;
+  auto trial = ctl::Trial::begin(options, Policy{}, ignored);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
   ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
@@ -415,7 +444,7 @@ struct Card : Guard {
     EXPECT_EQ(node.ports.size(), 1u);
     return node.ports.at(0);
   }
-  // Of before the reboot, which ended its guard.
+  // The record is from before the reboot, which ended its guard process.
   void leave_overdue(uint32_t mtu, const BootMoment& begun = {"an earlier boot", 0}) {
     Record record = record_of(begun, std::chrono::seconds(0));
     remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
@@ -432,7 +461,7 @@ TEST_F(Card, IsFoundByItsSerialNumber) {
   options_.confirm = std::chrono::seconds(1);
   const Port card = port();
   ASSERT_EQ(card.card, "serial:MT2244X1/0.1");
-  auto trial = ctl::Trial::begin(options_, Policy{});
+  auto trial = ctl::Trial::begin(options_, Policy{}, output_);
   ASSERT_TRUE(trial.ok()) << trial.error().text();
   ASSERT_TRUE(trial->remember(card, {.mtu = 1500}, keys_of({.mtu = 1500})).ok());
   ASSERT_TRUE(trial->await(output_).ok());
@@ -459,6 +488,68 @@ TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
   EXPECT_FALSE(load(tree_.path())->has_value());
 }
 
+// Another process has given up on it: the record has what it could not restore.
+TEST_F(Card, WhoseApplyWasRevertedInPartIsRestoredByTheNextOne) {
+  nic_.mtu = 9000;
+  Record record = record_of(this_moment(tree_.root()), std::chrono::seconds(0));
+  record.reverted = "2026-01-01T00:00:00Z";
+  remember(record, port(), {.mtu = 1500}, keys_of({.mtu = 1500}));
+  ASSERT_TRUE(save(tree_.path(), record).ok());
+  EXPECT_EQ(ctl::find_verb("restore")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 1500u);
+  EXPECT_TRUE(has(output_.errors, "its previous settings were restored")) << output_.errors;
+}
+
+TEST_F(Card, WhoseApplyCannotBeRevertedIsNotForgottenWithoutAWord) {
+  nic_.mtu = 9000;
+  nic_.faults["setmtu"] = {test::Fault::refuse, EBUSY, -1};
+  for (const bool reverted : {false, true}) {
+    SCOPED_TRACE(reverted);
+    leave_overdue(1500, this_moment(tree_.root()));
+    if (reverted) {
+      Record record = **load(tree_.path());
+      record.reverted = "2026-01-01T00:00:00Z";
+      ASSERT_TRUE(save(tree_.path(), record).ok());
+    }
+    output_ = {};
+    EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), reverted ? ctl::kChanges : ctl::kFailure)
+        << output_.text << output_.errors;
+    EXPECT_FALSE(has(output_.errors, "restored.")) << output_.errors;
+    EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
+    const std::string left = state::port_key(port()) + " mtu";
+    EXPECT_TRUE(has(output_.errors, left)) << output_.errors;
+    EXPECT_EQ(load(tree_.path())->has_value(), !reverted) << "it is tried for ten minutes";
+    if (!reverted) continue;
+    EXPECT_TRUE(has(output_.errors, "not restored: " + left)) << output_.errors;
+    EXPECT_TRUE(has(output_.errors, "not restored any more: " + left)) << output_.errors;
+  }
+}
+
+TEST_F(Card, WithARecordOfANewerReleaseIsNotWritten) {
+  const std::string newer = R"({"format":2,"trials":[]})";
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+           {"apply"}, {"apply", "60"}, {"restore"}, {"confirm"}, {"selftest", "eth0"}}) {
+    SCOPED_TRACE(verb[0]);
+    nic_.mtu = 9000;
+    tree_.file(kFile, newer);
+    state::Originals originals;
+    originals[state::port_key(port())].mtu = 1500;
+    ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+    ctl::Options options = options_;
+    if (verb[0] == "selftest") options.arguments = {verb[1]};
+    else if (verb.size() == 2) options.confirm = std::chrono::seconds(60);
+    options.yes = true;
+    const auto calls = nic_.calls["setmtu"];
+    ctl::Output output;
+    EXPECT_EQ(ctl::find_verb(verb[0])->run(options, output), ctl::kFailure) << output.text;
+    EXPECT_TRUE(has(output.errors, "confirm.json: written by a newer release")) << output.errors;
+    EXPECT_TRUE(has(output.errors, "Install that release again, or move the file away")) << output.errors;
+    EXPECT_EQ(nic_.calls["setmtu"], calls);
+    EXPECT_EQ(nic_.mtu, 9000u);
+    EXPECT_EQ(tree_.content(kFile), newer);
+  }
+}
+
 TEST_F(Card, ThatIsGoneIsSaid) {
   leave_overdue(1500, this_moment(tree_.root()));
   tree_.remove("sys/class/infiniband/mlx5_0");
@@ -477,7 +568,7 @@ TEST_F(Card, WithTheDefaultRouteIsNamedInThePlan) {
   EXPECT_TRUE(has(output_.text, "name = \"management\"\\nmatch = { netdev = [\"eth0\"] }")) << output_.text;
 }
 
-// As an unprivileged user: nothing is written, so no lock is needed.
+// An unprivileged user writes nothing, so no lock is needed.
 TEST_F(Card, TriesARestoreWithoutTheLock) {
   nic_.mtu = 9000;
   state::Originals originals;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: which
-// are known, what is written, and what stood before.
+// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: the
+// known ones, their writes, and their originals.
 #include "base/json.h"
 #include "enforce/sysctl.h"
 #include "judge/engine.h"
@@ -263,19 +263,19 @@ TEST(ReconcileSysctl, WritesNothingOfAnInterfaceThatWasRenamed) {
   test::Tree tree;
   host(tree).file("sys/class/net/eth0.100/ifindex", "7\n");
   bool renames = true;
-  const SysctlOptions options{.save_original = [&](const std::string&, const std::string&) -> Result<void> {
+  const SaveSysctl save = [&](const std::string&, const std::string&) -> Result<void> {
     if (renames) tree.file("sys/class/net/eth0.100/ifindex", "8\n");
     return {};
-  }};
+  };
   const SysctlValues want{{"net.ipv4.conf.eth0/100.arp_ignore", "1"}};
-  const Changes refused = reconcile_sysctl(tree.root(), want, options);
+  const Changes refused = reconcile_sysctl(tree.root(), want, save);
   EXPECT_EQ(refused.at(0).code, ENODEV);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "0");
   renames = false;
-  EXPECT_EQ(reconcile_sysctl(tree.root(), want, options).at(0).outcome, Outcome::applied);
+  EXPECT_EQ(reconcile_sysctl(tree.root(), want, save).at(0).outcome, Outcome::applied);
 }
 
-// A file of a newer format stays, and what this release does not know in a file of its own format, too.
+// A file of a newer format is kept. In a file of its own format, this release keeps the members that it does not know.
 TEST(SysctlOriginals, OfANewerReleaseAreKept) {
   test::Tree tree;
   const std::string newer = R"({"format":2,"hosts":[]})";
@@ -301,9 +301,9 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
                           {"kernel.numa_balancing", "0"},
                           {"vm.zone_reclaim_mode", "0"}};
   SysctlValues originals;
-  const SysctlOptions options{.save_original = [&](const std::string& name, const std::string& before) {
+  const SaveSysctl save = [&](const std::string& name, const std::string& before) {
     return save_sysctl_original(tree.path(), originals, name, before);
-  }};
+  };
   const auto change = [](const char* name, Outcome outcome, const char* from, const char* to, const char* detail = "") {
     return Change{"host", {}, outcome, 0, false, from, to, detail, name};
   };
@@ -313,22 +313,22 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
                          change("net.ipv4.tcp_rmem", Outcome::in_sync, "4096 131072 6291456", "4096 131072 6291456"),
                          change("vm.zone_reclaim_mode", Outcome::unsupported, "-", "0",
                                 "unknown to this kernel, or the network interface does not exist")};
-  EXPECT_EQ(reconcile_sysctl(tree.root(), want, options), expected);
+  EXPECT_EQ(reconcile_sysctl(tree.root(), want, save), expected);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "1");
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_rmem"), "4096\t131072\t6291456\n") << "not touched";
-  for (const Change& each : reconcile_sysctl(tree.root(), want, options))
+  for (const Change& each : reconcile_sysctl(tree.root(), want, save))
     EXPECT_NE(each.outcome, Outcome::applied) << each.sysctl;
 
   const SysctlValues before{
       {"kernel.numa_balancing", "1"}, {"net.ipv4.conf.eth0/100.arp_ignore", "0"}, {"net.ipv4.tcp_ecn", "2"}};
   EXPECT_EQ(*load_sysctl_originals(tree.path()), before);
-  for (const Change& each : reconcile_sysctl(tree.root(), before, {}))
+  for (const Change& each : write_back_sysctl(tree.root(), before))
     EXPECT_EQ(each.outcome, Outcome::applied) << "restored: " << each.sysctl;
 }
 
 TEST(ReconcileSysctl, PlansWithoutWriting) {
   test::Tree tree;
-  auto changes = reconcile_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}}, {.dry_run = true});
+  auto changes = plan_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}});
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].outcome, Outcome::differs);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
@@ -340,8 +340,9 @@ class SysctlFiles : public testing::Test {
     host(tree);
     root.set_behind(files);
   }
-  Change reconciled(const std::string& name, const std::string& value, const SysctlOptions& options = {}) {
-    return reconcile_sysctl(root, {{name, value}}, options).at(0);
+  static Result<void> saved(const std::string&, const std::string&) { return {}; }
+  Change reconciled(const std::string& name, const std::string& value, const SaveSysctl& save = saved) {
+    return reconcile_sysctl(root, {{name, value}}, save).at(0);
   }
   test::Tree tree;
   std::shared_ptr<SimFiles> files = std::make_shared<SimFiles>(tree);
@@ -365,9 +366,11 @@ TEST_F(SysctlFiles, TellsWhatTheKernelDid) {
 }
 
 TEST_F(SysctlFiles, NothingIsWrittenThatCannotBeSavedAndNothingUnknown) {
-  const SysctlOptions full{
-      .save_original = [](const std::string&, const std::string&) { return Result<void>(error(ENOSPC, "originals")); }};
+  const SaveSysctl full = [](const std::string&, const std::string&) {
+    return Result<void>(error(ENOSPC, "originals"));
+  };
   EXPECT_EQ(reconciled("net.ipv4.tcp_ecn", "1", full).outcome, Outcome::unsaved);
+  EXPECT_EQ(reconciled("net.ipv4.tcp_ecn", "1", {}).outcome, Outcome::unsaved) << "there is no place to save it";
   EXPECT_EQ(reconciled("net.ipv4.tcp_ecn", "9").outcome, Outcome::refused);
   EXPECT_EQ(reconciled("kernel.panic", "1").outcome, Outcome::refused);
   EXPECT_TRUE(files->log.empty());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator reads who wrote something impossible, or doubtful: each message whole. A rejected value is corrected
-// as its operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as
-// people write it, comes back as the same value or as an example, never as another value.
+// The messages for an impossible or doubtful configuration: each message whole. A rejected value is corrected as its
+// operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as people
+// write it, comes back as the same value or as an example, never as another value.
 #include "judge/rule.h"
 #include "policy/config.h"
 #include "policy/keys.h"
@@ -155,12 +155,33 @@ const Bad kBad[] = {
     {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 26, priority = 6 }\n",
      "f.toml:3:7: cnp: DSCP 26 is that of traffic, which has priority 3; write another DSCP"},
     {"[[port]]\nprofile = \"nvidia\"\n",
-     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"nvidia-spectrum-x\", \"oci\""},
     {"[[port]]\nprofile = \"../fabric-agent\"\n",
-     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"nvidia-spectrum-x\", \"oci\""},
     {"[[port]]\nfront_end = 1\n",
      "f.toml:2:13: front_end: expected true or false, not 1; write front_end = true"},
     {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"?*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[a-z]*\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { rdma = [\"mlx5_0\", \"*\"] }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { pci = \"*:*.[0-9]\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[[:alpha:]]*\", driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
+     "match = { netdev = \"eth0\" }; or leave front_end out"},
+    {"[[port]]\nmatch = { netdev = \"[]a]*\" }\nfront_end = true\nmtu = 9000\n",
      "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them, for example by "
      "match = { netdev = \"eth0\" }; or leave front_end out"},
     {"[[port]]\nprofile = \"\"\n",
@@ -719,7 +740,7 @@ std::vector<std::string> valid_values(const Place& place) {
     tried.push_back(in_quotes(word));
   std::vector<std::string> out;
   for (const std::string& value : tried)
-    // A list of nodes that names one twice is no list of nodes.
+    // A list of nodes that names one twice is not valid.
     if (!value.empty() && (place.key != "numa" || value != "[0,0,1,2,0,0,0,0]") && read_at(place, value).ok())
       out.push_back(value);
   return out;
@@ -887,6 +908,11 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"netdev = \"ens{1,2}np0\"", "; write netdev = [\"ens1np0\", \"ens2np0\"]"},
            {"rdma = \"mlx5_0/1\"", "; write rdma = \"mlx5_0\""},
            {"speed = 400", "; write speed = \"400G\""},
+           {"pci_id = \"15b3\"", "; write pci_id = \"15b3:*\""},
+           {"pci_id = \"1021\"", "for example pci_id"},
+           {"driver = \"broadcom\"", "; write driver = \"bnxt_en\""},
+           {"rdma = \"mlx5_0:1\"", "; write rdma = \"mlx5_0\""},
+           {"netdev = \"enp170s0f0np0v10\"", "the 15 characters of a netdev's name"},
            {"numa = \"node1\"", "; write numa = 1"},
            {"driver = \"bnxt_re\"", "; write driver = \"bnxt_en\""},
            {"driver = \"mlx5_ib\"", "; write driver = \"mlx5_core\""},
@@ -902,9 +928,10 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"rdma = \"^mlx5_[0-3]$\"", "; write rdma = \"mlx5_[0-3]\""},
            {"netdev = \"ens1|ens2\"", "; write netdev = [\"ens1\", \"ens2\"]"}})
     EXPECT_TRUE(has(match_advice(match), write)) << match << "\n" << match_advice(match);
-  for (const char* good : {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"",
-                           "driver = \"efa\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
-                           "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
+  for (const char* good :
+       {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
+        "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
+        "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
 }
 
