@@ -44,27 +44,20 @@ Result<void> Originals::save_sysctl(const std::string& name, const std::string& 
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-bool Originals::end_self_test(Port& port) {
-  if (environment_.read_only || port.netdev.empty()) return false;
+void Originals::end_self_test(Port& port) {
+  if (environment_.read_only || port.netdev.empty()) return;
   const auto root = Root::open(environment_.directory);
-  if (!root || !root->exists(state::kSelfTestFile)) return false;
+  if (!root || !root->exists(state::kSelfTestFile)) return;
   const auto lock = state::take_lock(environment_.directory);
-  if (!lock) return false;  // the self-test is still running
-  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error()))
-    return false;
+  if (!lock) return;  // the self-test is still running
+  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error())) return;
   const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
-  if (!ended) {
-    errors_.once(ended.error().text());
-    return false;
-  }
-  if (ended->empty()) return false;
+  if (!ended) return errors_.once(ended.error().text());
+  if (ended->empty()) return;
   const std::string what = "a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do)) {
-    errors_.once(port.id() + ": " + what + " when the port is idle");
-    return true;
-  }
+  if (std::ranges::any_of(*ended, is_left_to_do))
+    return errors_.once(port.id() + ": " + what + " when the port is idle");
   environment_.log(port_entry(port.id(), LOG_WARNING, what));
-  return false;
 }
 
 }  // namespace fabric::agentd

@@ -20,9 +20,8 @@ class Originals {
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 
-  // Restores the port's settings if a self-test of it was killed. True while some are left: nothing else is written
-  // then.
-  bool end_self_test(Port& port);
+  // Restores the port's settings if a self-test of it was killed.
+  void end_self_test(Port& port);
 
  private:
   Environment& environment_;

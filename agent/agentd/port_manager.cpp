@@ -164,7 +164,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortEntry* found = table_.find(id);
   if (found == nullptr) return {};
   PortEntry& entry = *found;
-  const bool is_tested = originals_.end_self_test(entry.port);
+  originals_.end_self_test(entry.port);
   const PortPolicy* wanted = policy_for(policy_, entry.port);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
@@ -183,7 +183,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
     Changes changes;
-    if (is_enforcing() && !is_tested)
+    if (is_enforcing())
       changes =
           qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
     else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
