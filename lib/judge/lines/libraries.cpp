@@ -275,9 +275,11 @@ constexpr LineMessage kLibraryRows[] = {
      "OFI addrinfo() failed*No data available",
      "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
      "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock. EFA's "
-     "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of /dev/infiniband, "
+     "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of "
+     "/dev/infiniband, "
      "which shows those of other drivers (mlx5).",
-     "fi_info -p efa; ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev", "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
+     "fi_info -p efa; ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev",
+     "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
     {"ofi-no-protocol",
      host,
      "Unable to find a protocol that worked",
