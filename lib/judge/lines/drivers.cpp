@@ -131,10 +131,14 @@ constexpr LineMessage kDriverRows[] = {
      "ethtool -m, or a monitor, asked for a kind of module that this driver cannot decode; newer kernels do not print "
      "it as an error. Harmless: the link is not affected.",
      kModule, "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c"},
-    {"mlx5-region-memory", host, "mr_umem_get*umem get failed",
-     "The memory of a region could not be pinned or mapped; a number beyond -4095 is not an errno. GPU memory: the "
-     "window of the GPU's BAR1 is used up (a Tesla T4 has 256 MiB, part of it reserved). Use a GPU with a large BAR1, "
-     "or resizable BAR and addresses above 4 GB in the firmware setup; else register smaller pieces.",
+    {"mlx5-region-memory",
+     host,
+     "mr_umem_get*umem get failed",
+     {"The memory of a region could not be pinned or mapped; a number beyond -4095 is not an errno. GPU memory: the "
+      "window of the GPU's BAR1 is used up (a Tesla T4 has 256 MiB, part of it reserved). ",
+      {Work::in_machine,
+       "Use a GPU with a large BAR1, or resizable BAR and addresses above 4 GB in the firmware setup; "},
+      "else register smaller pieces."},
      "nvidia-smi -q -d MEMORY; lspci -vv -s GPU | grep 'Region 1'",
      "Linux drivers/infiniband/hw/mlx5/mr.c, nv_peer_memory issue 101"},
     {"mlx5-key-cache",
