@@ -206,15 +206,9 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::
     const Changes changes =
         restore(kernel, port, {}, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
     all.insert(all.end(), changes.begin(), changes.end());
-    // What is restored is forgotten, so that the policy's value is not replaced in the next pass again; not what a
-    // write that is left may overwrite.
-    const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-    Keys restored, at_risk;
-    for (const Change& change : changes) {
-      if (is_restored(change)) restored.set(index(change.setting));
-      else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
-    }
-    state::forget(*record, port, at_risk.none() ? own_keys(port) : restored & ~at_risk);
+    // The next pass must not restore a setting again that the policy has set since.
+    const bool is_over = std::ranges::all_of(changes, is_restored);
+    state::forget(*record, port, is_over ? own_keys(port) : safely_back(kernel, port, changes, is_restored));
     changed = true;
   }
   if (changed)

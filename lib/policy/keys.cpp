@@ -144,7 +144,7 @@ Values readings(const std::vector<Window>*, const ValueLimits&, const Json& writ
   return lists(written, windows);
 }
 
-// The addresses of all elements, as one list: ":10479" stands for two of them.
+// The addresses of all elements, as one list: ":10479" has two.
 Values listen_readings(const Json& written) {
   Json out = Json::array();
   Json elements = written;

@@ -257,7 +257,7 @@ constexpr Condition kConditions[] = {
      "temporarily unavailable|try again later|doca_error_again",
      {"By its words something was full or in use at this moment: a queue, a lock, a limit of processes or threads, or "
       "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
-      "that nobody polls, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
+      "that is not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
 
     {"says-unsupported",
      host,

@@ -389,7 +389,8 @@ constexpr LineMessage kRows[] = {
     {"driver-pci-error",
      host,
      "PCI I/O error detected",
-     {"The kernel told the driver of a device that its PCIe link has an error (AER, DPC, EEH): the driver stops the "
+     {"The kernel has reported an error of the PCIe link to the driver of a device (AER, DPC, EEH): the driver stops "
+      "the "
       "device and resets it. The line of the port above it, before this one, has the kind of the error. ",
       {Work::in_machine, "Reseat the device if it recurs."}},
      "journalctl -k -g 'AER|DPC|EEH'; fabric-agentctl check --only aer,pcie",
