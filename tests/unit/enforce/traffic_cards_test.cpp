@@ -5,6 +5,7 @@
 // NIC's own state and the files.
 #include "base/parse.h"
 #include "enforce/restore.h"
+#include "support/protection.h"
 #include "support/sim_files_bnxt.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -49,21 +50,6 @@ struct CardBed : FileBed {
 
 // ---- the oracle
 
-// nullopt: the NIC's map has no entry of the DSCP.
-std::optional<unsigned> mapped(const SimNic& nic, unsigned dscp) {
-  if (nic.personality == Personality::bnxt) {
-    const auto entry = nic.firmware_dscp.find(static_cast<uint16_t>(dscp));
-    if (entry == nic.firmware_dscp.end()) return std::nullopt;
-    return entry->second;
-  }
-  if (nic.personality == Personality::full && nic.trust.front() != IEEE_8021QAZ_APP_SEL_DSCP) return std::nullopt;
-  std::optional<unsigned> out;
-  for (const dcb_app& entry : nic.app)
-    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol == dscp)
-      out = std::max<unsigned>(out.value_or(0), entry.priority);
-  return out;
-}
-
 // Congestion control for packets of this priority: CNPs slow the sender down, and marks are answered with CNPs.
 bool has_ecn(const CardBed& bed, unsigned priority) {
   if (bed.card == Card::bnxt)
@@ -75,26 +61,14 @@ bool has_ecn(const CardBed& bed, unsigned priority) {
   return is_on("roce_rp") && is_on("roce_np");
 }
 
-// What protects the priority: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share, 16
-// congestion control.
+// protection_of() the NIC, and 16: congestion control.
 unsigned protection_of(const CardBed& bed, unsigned priority) {
-  const SimNic& nic = bed.nic;
-  unsigned out = has_ecn(bed, priority) ? 16 : 0;
-  if ((nic.pfc.pfc_en >> priority & 1) == 0) return out;
-  out |= 1;
-  if (is_ofed(bed.card) && nic.manual_buffers && !nic.lossy[nic.buffer.prio2buffer[priority]]) out |= 2;
-  const unsigned tc = nic.ets.prio_tc[priority];
-  bool is_alone = true;
-  for (unsigned other = 0; other < 8; ++other)
-    if (other != priority && nic.ets.prio_tc[other] == tc && (nic.pfc.pfc_en >> other & 1) == 0) is_alone = false;
-  if (is_alone) out |= 4;
-  if (nic.ets.tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS || nic.ets.tc_tx_bw[tc] != 0) out |= 8;
-  return out;
+  return test::protection_of(bed.nic, priority) | (has_ecn(bed, priority) ? 16U : 0U);
 }
 
 // `mark`: a DSCP, or a priority of VLAN tags.
 unsigned protection_on(const CardBed& bed, unsigned mark) {
-  return protection_of(bed, knows_dscps(bed.card) ? mapped(bed.nic, mark).value_or(0) : mark);
+  return protection_of(bed, knows_dscps(bed.card) ? priority_on(bed.nic, mark).value_or(0) : mark);
 }
 
 // The DSCP that the host gives RoCE's packets now; nullopt: the jobs choose the tag.
@@ -201,7 +175,7 @@ struct WatchedMove {
     // These drivers cannot replace an entry of a DSCP: it is unmapped until it is added again.
     const bool cannot_replace = bed.card == Card::bnxt || bed.card == Card::ice;
     const bool is_replaced = cannot_replace && (op == "delapp" || op == "setapp");
-    if (is_replaced && !mapped(bed.nic, from.mark)) return;
+    if (is_replaced && !priority_on(bed.nic, from.mark)) return;
     const auto mark = mark_now(bed);
     const bool is_kept = (least & ~old_now) == 0 || (least & ~new_now) == 0;
     const unsigned marked_now = mark ? protection_on(bed, *mark) : least;
