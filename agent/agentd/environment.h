@@ -23,7 +23,7 @@ struct FoundPorts {
 struct Environment {
   Kernel& kernel;
   std::string directory = "/";  // below it: run/fabric-agent, var/lib/fabric-agent
-  Log log = write_journal;
+  JournalSink log = write_journal;
   std::function<FoundPorts(const Policy&)> scan;
   qos::UseCheck in_use;
   bool read_only = false;                           // a captured tree: no lock and no state file are written
@@ -38,13 +38,13 @@ qos::Maintenance maintenance_now(const Environment& environment, const Policy& p
 // Logs errors that recur with every pass, each once an hour.
 class ErrorLog {
  public:
-  explicit ErrorLog(Log log) : log_(std::move(log)) {}
+  explicit ErrorLog(JournalSink log) : log_(std::move(log)) {}
   void once(const std::string& what);
   // True if nothing was logged within the last hour.
   [[nodiscard]] bool is_empty() const { return logged_.empty(); }
 
  private:
-  Log log_;
+  JournalSink log_;
   std::map<std::string, std::chrono::steady_clock::time_point> logged_;
 };
 

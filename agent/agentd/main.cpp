@@ -68,7 +68,7 @@ int run_agent(Kernel& kernel, PortManager& manager, const ConfigInUse& config, c
   return 0;
 }
 
-int run(const Options& options) {
+int run(const AgentdOptions& options) {
   if (!options.once && !options.pci) block_signals();
   // uid 0 may signal every process of root, without any capability.
   if (auto isolated = isolate_process(); !isolated)

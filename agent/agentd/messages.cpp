@@ -13,7 +13,7 @@ namespace {
 using qos::Drift;
 
 // The text for a setting's outcome.
-Entry outcome_entry(const Change& change) {
+JournalEntry outcome_entry(const Change& change) {
   const std::string subject = change.port + ": " + change.key() + " ";
   const std::string is = subject + "is " + change.from + ", want " + change.to;
   const std::string set = subject + "set: " + change.from + " -> " + change.to;
@@ -61,7 +61,7 @@ bool is_known(const Change& change, const Change* before) {
 }
 
 // Logs the entry without a limit.
-void send(const Entry& entry) {
+void send(const JournalEntry& entry) {
   static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
   if (!to_journal) {
     std::fprintf(stderr, "%s\n", entry.message.c_str());
@@ -84,12 +84,12 @@ JournalLimit& journal_limit() {
 
 }  // namespace
 
-std::optional<Entry> message_for(const Change& change, const Change* before, Drift::Transition transition,
-                                 const std::optional<qos::Suspect>& suspect) {
+std::optional<JournalEntry> message_for(const Change& change, const Change* before, Drift::Transition transition,
+                                        const std::optional<qos::Suspect>& suspect) {
   const std::string subject = change.port + ": " + change.key();
   std::string writer(qos::kUnknownWriter);
   if (suspect) writer = suspect->by;
-  Entry entry;
+  JournalEntry entry;
   switch (transition) {
     case Drift::Transition::conflict:
       entry = {message_id::conflict, LOG_ERR,
@@ -131,14 +131,14 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   return entry;
 }
 
-JournalLimit::JournalLimit(Log write)
-    : entries_([write = std::move(write)](const Entry& entry, uint64_t more) {
-        Entry shown = entry;
+JournalLimit::JournalLimit(JournalSink write)
+    : entries_([write = std::move(write)](const JournalEntry& entry, uint64_t more) {
+        JournalEntry shown = entry;
         shown.message = with_more(std::move(shown.message), more);
         write(shown);
       }) {}
 
-void JournalLimit::log(const Entry& entry, Clock::time_point now) {
+void JournalLimit::log(const JournalEntry& entry, Clock::time_point now) {
   std::string subject;
   for (const auto& [name, value] : entry.fields)
     if (name == "FABRIC_PORT" || name == "FABRIC_SETTING" || name == "FABRIC_NETDEV") subject += " " + value;
@@ -156,7 +156,7 @@ void JournalLimit::flush(Clock::time_point now) {
   entries_.flush(now);
 }
 
-void write_journal(const Entry& entry) { journal_limit().log(entry, JournalLimit::Clock::now()); }
+void write_journal(const JournalEntry& entry) { journal_limit().log(entry, JournalLimit::Clock::now()); }
 
 void flush_journal() { journal_limit().flush(JournalLimit::Clock::now()); }
 

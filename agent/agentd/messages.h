@@ -29,19 +29,19 @@ inline constexpr std::string_view reverted = "0f1d7c3f5b6a4c5e9a2b8d41c7e3f690";
 inline constexpr std::string_view trouble = "23f27dd0cc554349a2e7eacde46d785d";
 }  // namespace message_id
 
-struct Entry {
+struct JournalEntry {
   std::string_view id;
   int priority = LOG_INFO;  // syslog(3)
   std::string message;
   std::vector<std::pair<std::string, std::string>> fields{};  // FABRIC_PORT and the like
 };
 // "PORT: TEXT"
-inline Entry port_entry(const std::string& port, int priority, const std::string& text,
-                        std::string_view id = message_id::port) {
+inline JournalEntry port_entry(const std::string& port, int priority, const std::string& text,
+                               std::string_view id = message_id::port) {
   return {id, priority, port + ": " + text, {{"FABRIC_PORT", port}}};
 }
 
-using Log = std::function<void(const Entry&)>;
+using JournalSink = std::function<void(const JournalEntry&)>;
 
 // Limits the entries: others decide how often a setting changes, a port comes and goes, or a module is malformed.
 // Twenty entries of a kind, port and setting are written at once, or one if the entry has neither; then one a minute.
@@ -49,25 +49,25 @@ using Log = std::function<void(const Entry&)>;
 class JournalLimit {
  public:
   using Clock = std::chrono::steady_clock;
-  explicit JournalLimit(Log write);
-  void log(const Entry& entry, Clock::time_point now);
+  explicit JournalLimit(JournalSink write);
+  void log(const JournalEntry& entry, Clock::time_point now);
   void flush(Clock::time_point now);
 
  private:
   std::mutex mutex_;
-  LogLimit<Entry> entries_;
+  LogLimit<JournalEntry> entries_;
 };
 
 // Writes to the journal if systemd has connected stderr to it ($JOURNAL_STREAM is set), else a line to stderr; within
 // the limit. May be called by every thread.
-void write_journal(const Entry& entry);
+void write_journal(const JournalEntry& entry);
 // Writes the entries that are due; call it at least every minute.
 void flush_journal();
 
 // The entry for a change; nullopt: nothing new to report. `before`: the change of the last pass (null: none yet).
 // `suspect`: the likely writer, if the setting had been in sync.
-std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::Transition transition,
-                                 const std::optional<qos::Suspect>& suspect);
+std::optional<JournalEntry> message_for(const Change& change, const Change* before, qos::Drift::Transition transition,
+                                        const std::optional<qos::Suspect>& suspect);
 
 inline std::string utc_now() { return time_text(std::time(nullptr)); }
 

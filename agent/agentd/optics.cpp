@@ -110,7 +110,7 @@ OpticsEnvironment real_optics_environment() {
 }
 
 OpticsWatch::OpticsWatch(OpticsEnvironment environment)
-    : Watch(
+    : PublishingThread(
           "modules",
           [publisher = std::make_shared<ModulePublisher>(environment)](const std::vector<std::string>& netdevs,
                                                                        std::chrono::milliseconds interval) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agentd/messages.h"
-#include "agentd/watch.h"
+#include "agentd/publishing_thread.h"
 #include "node/counter_reader.h"
 #include "node/optics_state.h"
 
@@ -32,7 +32,7 @@ class Patience {
 
 struct OpticsEnvironment {
   std::string directory = "/";  // below it: run/fabric-agent
-  Log log = write_journal;
+  JournalSink log = write_journal;
   // Reads one netdev's module. Called only on the thread.
   std::function<Result<Transceiver>(const std::string& netdev)> read;
   // How many times the port has gained a link, as text: for Patience.
@@ -43,7 +43,7 @@ OpticsEnvironment real_optics_environment();
 
 // Reads the modules and publishes all of them in run/fabric-agent/optics.json. A module that cannot be read (none in
 // the cage, a driver without the operation) is retried at growing pauses (Patience).
-class OpticsWatch : public Watch {
+class OpticsWatch : public PublishingThread {
  public:
   explicit OpticsWatch(OpticsEnvironment environment);
 };

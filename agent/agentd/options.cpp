@@ -5,7 +5,7 @@
 
 namespace fabric::agentd {
 
-Result<Options> parse_options(int argc, char* const argv[]) {
+Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
   static constexpr option known[] = {{"config", required_argument, nullptr, 'c'},
                                      {"root", required_argument, nullptr, 'r'},
                                      {"once", no_argument, nullptr, 'o'},
@@ -13,7 +13,7 @@ Result<Options> parse_options(int argc, char* const argv[]) {
                                      {"help", no_argument, nullptr, 'h'},
                                      {"version", no_argument, nullptr, 'V'},
                                      {nullptr, 0, nullptr, 0}};
-  Options options;
+  AgentdOptions options;
   opterr = 0;
   optind = 0;  // glibc: restart the scan
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {

@@ -5,7 +5,7 @@
 
 namespace fabric::agentd {
 
-struct Options {
+struct AgentdOptions {
   std::string config;  // empty: ROOT/etc/fabric-agent/fabric-agent.toml
   std::string root = "/";
   bool once = false;
@@ -17,7 +17,7 @@ struct Options {
 };
 
 // An Error names the invalid argument and refers to --help.
-Result<Options> parse_options(int argc, char* const argv[]);
+Result<AgentdOptions> parse_options(int argc, char* const argv[]);
 std::string help_text();
 
 }  // namespace fabric::agentd

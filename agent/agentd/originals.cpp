@@ -8,7 +8,7 @@
 
 namespace fabric::agentd {
 
-void Originals::check() {
+void OriginalsStore::check() {
   if (environment_.read_only) return;
   const auto originals = state::load_originals(environment_.directory);
   const auto root = Root::open(environment_.directory);
@@ -20,7 +20,7 @@ void Originals::check() {
   else if (root && root->exists(aside)) error_ = "/" + aside + ": it could not be read, and was replaced";
 }
 
-Result<void> Originals::save(const Port& port, const Qos& before) {
+Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
   auto originals = state::load_originals(environment_.directory);
   if (!originals && originals.error().code == EBADMSG) {
     auto aside = state::set_originals_aside(environment_.directory);
@@ -38,13 +38,13 @@ Result<void> Originals::save(const Port& port, const Qos& before) {
   return state::save_original(environment_.directory, *originals, port, before);
 }
 
-Result<void> Originals::save_sysctl(const std::string& name, const std::string& before) {
+Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::string& before) {
   auto originals = qos::load_sysctl_originals(environment_.directory);
   if (!originals) return originals.error();
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-void Originals::end_self_test(Port& port) {
+void OriginalsStore::end_self_test(Port& port) {
   if (environment_.read_only || port.netdev.empty()) return;
   const auto root = Root::open(environment_.directory);
   if (!root || !root->exists(state::kSelfTestFile)) return;

@@ -6,9 +6,9 @@
 
 namespace fabric::agentd {
 
-class Originals {
+class OriginalsStore {
  public:
-  Originals(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
+  OriginalsStore(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
 
   // Checks that the original settings can be read and are complete.
   void check();

@@ -10,7 +10,7 @@ namespace fabric::agentd {
 struct PciEnvironment {
   Kernel& kernel;
   std::string directory = "/";  // below it: run/fabric-agent, var/lib/fabric-agent
-  Log log = write_journal;
+  JournalSink log = write_journal;
   std::function<Node(const Policy&)> scan;  // ports, and the topology: GPUs and NICs with the bridges above them
 };
 PciEnvironment real_pci_environment(Kernel& kernel);

@@ -123,7 +123,7 @@ std::vector<std::string> PortManager::rescan() {
   originals_.check();
   std::vector<std::string> fresh;
   for (auto& [id, port] : present) {
-    const PortTable::Found found = table_.take(id, std::move(port), policy_);
+    const PortTable::TakeResult found = table_.take(id, std::move(port), policy_);
     const Port& taken = table_.find(id)->port;
     if (found.new_device) {
       results_.drop(id);

@@ -100,7 +100,7 @@ class PortManager {
   ErrorLog errors_;
   PortTable table_;
   Results results_;
-  Originals originals_;
+  OriginalsStore originals_;
   Releases releases_;
   Suspension suspension_;
   AgentState published_;

@@ -27,10 +27,10 @@ std::vector<Port> PortTable::drop_missing(const std::map<std::string, Port>& pre
   return gone;
 }
 
-PortTable::Found PortTable::take(const std::string& id, Port port, const Policy& policy) {
+PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Policy& policy) {
   auto [place, is_new] = entries_.try_emplace(id);
   PortEntry& entry = place->second;
-  Found found;
+  TakeResult found;
   // Another ifindex means another device, so its values are not drift. A renamed netdev is the same device.
   found.new_device = is_new || entry.port.ifindex != port.ifindex;
   found.renamed = !found.new_device && entry.port.netdev != port.netdev;

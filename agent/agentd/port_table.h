@@ -43,7 +43,7 @@ struct PortEntry {
 class PortTable {
  public:
   // The result of take().
-  struct Found {
+  struct TakeResult {
     bool new_device = false;   // the port was absent, or had another netdev
     bool renamed = false;      // the same device has a new name
     bool other_entry = false;  // a different entry of the policy matches
@@ -60,7 +60,7 @@ class PortTable {
   // Removes the ports that are not among `present`, and returns them.
   std::vector<Port> drop_missing(const std::map<std::string, Port>& present);
   // Adds or updates a port that a scan has found.
-  Found take(const std::string& id, Port port, const Policy& policy);
+  TakeResult take(const std::string& id, Port port, const Policy& policy);
   // Updates the ports on the netdev from a link message.
   LinkEvents link_changed(const rtnl::Link& link);
   // The ports whose carrier, by the last scan, returned without a link message: it was lost, or sent before we

@@ -34,7 +34,7 @@ bool Results::record(const Pass& pass, Changes changes, qos::Instant now) {
       change.detail = pass.suspended;
       change.wait = WaitsFor::confirmation;
     }
-    Seen seen = process_change(pass, std::move(change), before, now);
+    SettingResult seen = process_change(pass, std::move(change), before, now);
     if (seen.transition == qos::Drift::Transition::conflict_over && seen.change.from != seen.change.to)
       write_now = true;
     last.insert_or_assign(seen.change.key(), std::move(seen.change));
@@ -42,18 +42,18 @@ bool Results::record(const Pass& pass, Changes changes, qos::Instant now) {
   return write_now;
 }
 
-Results::Seen Results::process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now) {
+Results::SettingResult Results::process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now) {
   using Transition = qos::Drift::Transition;
   const auto drifted = note_drift(pass, change);
   const std::string key = change.key();
   const Change* before = find_in(last, key);
-  Record& record = records_[change.port];
-  Writer* writer = find_in(record.writers, key);
+  SubjectHistory& record = records_[change.port];
+  OtherWriter* writer = find_in(record.writers, key);
   // A process that undoes every write would stop the traffic again and again.
-  const bool written =
-      is_foreign_write(change, pass.seen, last) || (change.disruptive && change.from != change.to &&
-                                                    writer != nullptr && writer->reaction == Writer::Reaction::reacts &&
-                                                    qos::is_alive(environment_.kernel.root, writer->suspect.process));
+  const bool written = is_foreign_write(change, pass.seen, last) ||
+                       (change.disruptive && change.from != change.to && writer != nullptr &&
+                        writer->reaction == OtherWriter::Reaction::reacts &&
+                        qos::is_alive(environment_.kernel.root, writer->suspect.process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV && !change.is_lost) transition = drift_.observe(change, now, written);
@@ -67,8 +67,8 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   std::optional<qos::Suspect> suspect = drifted;
   if (writer != nullptr && transition == Transition::repaired) {
     if (!suspect) suspect = writer->suspect;
-    if (writer->reaction == Writer::Reaction::asked) record.writers.erase(key);
-    else writer->reaction = Writer::Reaction::asked;
+    if (writer->reaction == OtherWriter::Reaction::asked) record.writers.erase(key);
+    else writer->reaction = OtherWriter::Reaction::asked;
   }
   if (auto entry = message_for(change, before, transition, suspect)) environment_.log(*entry);
   if (transition == Transition::repaired || transition == Transition::conflict)
@@ -84,8 +84,8 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
 
 // A conflict began, or began again. Returns the writer's name. Without a drift our own write was one repair too many
 // (rounds = 1): the writer is the one of before.
-std::string Results::note_conflict(Writer& writer, const std::optional<qos::Suspect>& drifted) {
-  using Reaction = Writer::Reaction;
+std::string Results::note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted) {
+  using Reaction = OtherWriter::Reaction;
   const qos::SuspectProcess before = writer.suspect.process;
   if (drifted || before.pid == 0)
     writer.suspect = drifted.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
@@ -99,7 +99,7 @@ std::string Results::note_conflict(Writer& writer, const std::optional<qos::Susp
 
 // A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
 std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& change) {
-  Record& record = records_[change.port];
+  SubjectHistory& record = records_[change.port];
   const auto known = record.in_sync.find(change.key());
   const bool differs =
       change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !pass.on_trial;
@@ -136,7 +136,7 @@ void Results::drop(const std::string& subject) {
 
 void Results::forget(const std::string& subject) {
   last_.erase(subject);
-  if (Record* record = find_in(records_, subject)) record->in_sync.clear();
+  if (SubjectHistory* record = find_in(records_, subject)) record->in_sync.clear();
 }
 
 void Results::replace(const std::string& subject, OfPort last) { last_[subject] = std::move(last); }
@@ -155,7 +155,7 @@ const Results::OfPort& Results::of(const std::string& subject) const {
 
 std::map<std::string, SettingState> Results::states_of(const std::string& subject) const {
   std::map<std::string, SettingState> out;
-  const Record* record = find_in(records_, subject);
+  const SubjectHistory* record = find_in(records_, subject);
   for (const auto& [key, change] : of(subject)) {
     SettingState& state = out[key];
     if (record != nullptr)

@@ -10,7 +10,7 @@ namespace fabric::agentd {
 class Results {
  public:
   using OfPort = std::map<std::string, Change, std::less<>>;  // setting -> the last result
-  using Reported = std::map<std::string, SettingState, std::less<>>;
+  using ReportedStates = std::map<std::string, SettingState, std::less<>>;
 
   Results(Environment& environment, const Policy& policy)
       : environment_(environment), drift_(policy.conflict, policy.reread) {}
@@ -53,29 +53,29 @@ class Results {
  private:
   // The other writer of a setting in conflict. asked: the setting was written after the conflict, while the writer may
   // only have paused. reacts: it changed that value back, so that the next write, if disruptive, waits for its end.
-  struct Writer {
+  struct OtherWriter {
     qos::Suspect suspect;
     enum class Reaction : uint8_t { unknown, asked, reacts } reaction = Reaction::unknown;
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
-  struct Record {
+  struct SubjectHistory {
     std::map<std::string, std::string, std::less<>> in_sync;  // setting -> its value while it was in sync
-    Reported reported;                                        // setting -> last_repair and the drift members
-    std::map<std::string, Writer, std::less<>> writers;       // setting in or after a conflict -> its writer
+    ReportedStates reported;                                  // setting -> last_repair and the drift members
+    std::map<std::string, OtherWriter, std::less<>> writers;  // setting in or after a conflict -> its writer
   };
   // The result of one setting of a pass.
-  struct Seen {
+  struct SettingResult {
     Change change;
     qos::Drift::Transition transition;
   };
-  Seen process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
+  SettingResult process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Pass& pass, const Change& change);
-  static std::string note_conflict(Writer& writer, const std::optional<qos::Suspect>& drifted);
+  static std::string note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted);
 
   Environment& environment_;
   qos::Drift drift_;
   std::map<std::string, OfPort> last_;
-  std::map<std::string, Record> records_;
+  std::map<std::string, SubjectHistory> records_;
 };
 
 }  // namespace fabric::agentd

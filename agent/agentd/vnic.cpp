@@ -89,7 +89,7 @@ VnicEnvironment real_vnic_environment() {
 }
 
 VnicWatch::VnicWatch(VnicEnvironment environment)
-    : Watch(
+    : PublishingThread(
           "the counters of devlink's health reporter vnic",
           [publisher = std::make_shared<VnicPublisher>(environment)](const std::vector<std::string>& functions,
                                                                      std::chrono::milliseconds interval) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "agentd/messages.h"
-#include "agentd/watch.h"
+#include "agentd/publishing_thread.h"
 #include "node/vnic_state.h"
 
 namespace fabric::agentd {
@@ -17,7 +17,7 @@ std::vector<std::string> functions_of(const std::vector<Port>& ports);
 
 struct VnicEnvironment {
   std::string directory = "/";  // below it: run/fabric-agent
-  Log log = write_journal;
+  JournalSink log = write_journal;
   // Reads one function's counters; empty: it has none. Called only on the thread.
   std::function<Result<std::map<std::string, uint64_t>>(const std::string& pci)> read;
 };
@@ -26,7 +26,7 @@ VnicEnvironment real_vnic_environment();
 
 // Reads the counters and publishes all of them in run/fabric-agent/vnic.json. A function that cannot be read is retried
 // at growing pauses (Backoff).
-class VnicWatch : public Watch {
+class VnicWatch : public PublishingThread {
  public:
   explicit VnicWatch(VnicEnvironment environment);
 };

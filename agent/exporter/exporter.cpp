@@ -42,7 +42,7 @@ const Policy& policy_or_default(const Configuration& configuration) {
 
 class Exporter final : public Site {
  public:
-  explicit Exporter(const Options& options) : options_(options) {}
+  explicit Exporter(const ExporterOptions& options) : options_(options) {}
 
   Result<void> start() {
     auto configuration = configure(options_, state_);
@@ -221,7 +221,7 @@ class Exporter final : public Site {
     ::sd_notify(0, "READY=1");
   }
 
-  Options options_;
+  ExporterOptions options_;
   Configuration configuration_;
   bool config_valid_ = true, status_published_ = false;
   Fd wake_, uevents_;
@@ -247,14 +247,14 @@ class Exporter final : public Site {
 
 }  // namespace
 
-int serve(const Options& options) {
+int serve(const ExporterOptions& options) {
   block_signals();
   Exporter exporter(options);
   if (auto started = exporter.start(); !started) return failed(started.error());
   return exporter.run();
 }
 
-int print_page(const Options& options) {
+int print_page(const ExporterOptions& options) {
   auto configuration = configure(options);
   if (!configuration) return failed(configuration.error());
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

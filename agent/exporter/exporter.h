@@ -7,8 +7,8 @@
 namespace fabric::exporter {
 
 // Serves until SIGTERM or SIGINT. Returns the exit status.
-int serve(const Options& options);
+int serve(const ExporterOptions& options);
 // Reads everything once and prints the page of /metrics. Returns the exit status.
-int print_page(const Options& options);
+int print_page(const ExporterOptions& options);
 
 }  // namespace fabric::exporter

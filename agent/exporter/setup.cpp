@@ -15,14 +15,14 @@
 
 namespace fabric::exporter {
 
-Result<Options> parse_options(const std::vector<std::string>& arguments) {
-  constexpr std::pair<std::string_view, bool Options::*> kFlags[] = {{"--print", &Options::print},
-                                                                     {"--lldp", &Options::lldp},
-                                                                     {"--help", &Options::help},
-                                                                     {"-h", &Options::help},
-                                                                     {"--version", &Options::version}};
+Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments) {
+  constexpr std::pair<std::string_view, bool ExporterOptions::*> kFlags[] = {{"--print", &ExporterOptions::print},
+                                                                             {"--lldp", &ExporterOptions::lldp},
+                                                                             {"--help", &ExporterOptions::help},
+                                                                             {"-h", &ExporterOptions::help},
+                                                                             {"--version", &ExporterOptions::version}};
   constexpr std::string_view kWithValue[] = {"--listen", "--root", "--config", "--web.config.file"};
-  Options options;
+  ExporterOptions options;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument.empty() || argument.front() != '-') return error(0, "unexpected argument '" + argument + "'");
@@ -84,7 +84,7 @@ int failed(const Error& error) {
   return EXIT_FAILURE;
 }
 
-Result<Configuration> configure(const Options& options, const std::string& state) {
+Result<Configuration> configure(const ExporterOptions& options, const std::string& state) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
   // A truncated capture, or one of another version, is refused here: no reading from it would succeed. In a capture the
@@ -108,7 +108,7 @@ Result<Configuration> configure(const Options& options, const std::string& state
   return loaded.error();
 }
 
-Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) {
+Result<std::vector<Fd>> listeners(const ExporterOptions& options, const Policy& policy) {
   if (options.listen.empty()) {
     auto inherited = inherited_listeners();
     if (!inherited || !inherited->empty()) return inherited;

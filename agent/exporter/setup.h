@@ -10,7 +10,7 @@
 
 namespace fabric::exporter {
 
-struct Options {
+struct ExporterOptions {
   std::vector<std::string> listen;  // empty: systemd's sockets, else the configuration's
   std::string root = "/";
   std::optional<std::string> config;  // nullopt: the default file below the root, which need not exist
@@ -20,7 +20,7 @@ struct Options {
 };
 
 // The text of an Error is for the terminal.
-Result<Options> parse_options(const std::vector<std::string>& arguments);
+Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments);
 std::string usage();
 
 // Each line of the text with its level of sd-daemon(3) in front and a newline: the journal treats every line as a
@@ -37,9 +37,9 @@ struct Configuration {
 };
 // Loads the configuration and logs its warnings. The default file need not exist. Keeps a copy of a valid one in the
 // folder `state`, for a start with an invalid one on a node without an agent; empty: keeps none.
-Result<Configuration> configure(const Options& options, const std::string& state = {});
+Result<Configuration> configure(const ExporterOptions& options, const std::string& state = {});
 
 // The sockets that systemd passes, else those of the options, else of the policy.
-Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
+Result<std::vector<Fd>> listeners(const ExporterOptions& options, const Policy& policy);
 
 }  // namespace fabric::exporter

@@ -36,7 +36,7 @@ struct Blocker {
 };
 
 // A wanted setting.
-struct Row {
+struct WantedSetting {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
@@ -47,14 +47,18 @@ struct Row {
   unsigned times = 0;              // the wanted value was written
 };
 
-bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
-bool was_tried(const Row& row) { return row.progress != Progress::untouched && row.progress != Progress::blocked; }
+bool was_refused(const WantedSetting& row) {
+  return row.progress == Progress::refused || row.progress == Progress::doubtful;
+}
+bool was_tried(const WantedSetting& row) {
+  return row.progress != Progress::untouched && row.progress != Progress::blocked;
+}
 
 // One pass over a port's settings: reads, writes, reads back, reports.
-class Pass {
+class PortPass {
  public:
   // `save` null: the wanted values are saved originals, so that nothing is saved before the first write.
-  Pass(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, bool dry_run, const SaveOriginal* save)
+  PortPass(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, bool dry_run, const SaveOriginal* save)
       : kernel_(kernel),
         port_(port),
         terms_(terms),
@@ -81,23 +85,24 @@ class Pass {
       for (int round = 0; round < kRounds && !read_error_; ++round) {
         bool wrote = false;
         for (SettingId id : order()) {
-          Row* row = find(id);
+          WantedSetting* row = find(id);
           if (row != nullptr && !read_error_ && !is_handover(id) && process(*row)) wrote = true;
         }
         // The firmware takes over when nothing else is left to write.
         for (SettingId id : {SettingId::dcbx, SettingId::fw_lldp})
-          if (Row* row = find(id); !wrote && row != nullptr && !read_error_ && is_handover(id)) wrote = process(*row);
+          if (WantedSetting* row = find(id); !wrote && row != nullptr && !read_error_ && is_handover(id))
+            wrote = process(*row);
         if (!wrote) break;
         // Finds changes that a write has made beyond its Op::reach.
         if (partly_read_ && !read_error_) read_port();
       }
-      for (Row& row : rows_)
+      for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       settle_port();
       port_.qos = dry_run_ ? first_.values : have_.values;
     }
     Changes out;
-    for (const Row& row : rows_) {
+    for (const WantedSetting& row : rows_) {
       // A setting that is derived from another one and that this driver does not offer is not reported.
       const bool is_offered = row.progress != Progress::blocked || row.blocker.outcome != Outcome::unsupported;
       if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
@@ -157,14 +162,14 @@ class Pass {
 
   // Writes the setting if it must and may be written now; a dry run computes the effect of the write instead. True if
   // it was written or, in a dry run, would be.
-  bool process(Row& row) {
+  bool process(WantedSetting& row) {
     if (in_sync(row) || row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
     // A refused write is retried after another one was accepted, except a disruptive one: each try may stop traffic.
     if (was_refused(row) && (row.refused_at == accepted_writes_ || is_disruptive(row))) return false;
     if (row.times == kTimes) return false;
     // Global pause and PFC exclude each other: PFC goes off first, maybe in a later round.
     if (row.setting->id == SettingId::pause && wants_pause() && have_.values.pfc && have_.values.pfc->bits != 0)
-      if (const Row* pfc = find(SettingId::pfc);
+      if (const WantedSetting* pfc = find(SettingId::pfc);
           pfc != nullptr && pfc->progress == Progress::untouched && want_.pfc->bits == 0)
         return false;
     update_guards();
@@ -178,7 +183,7 @@ class Pass {
     std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
     if (!value) return false;
     // A driver that writes several settings with one message writes the present value of one in conflict.
-    for (const Row& other : rows_)
+    for (const WantedSetting& other : rows_)
       if (is_in_conflict(other) && has_value(*other.setting, have_.values))
         copy_value(*other.setting, have_.values, *value);
     const bool is_wanted = same_value(*row.setting, *value, want_);
@@ -215,7 +220,7 @@ class Pass {
     }
 
     PortIo io = port_io(kernel_, port_);
-    for (const Row& other : rows_)
+    for (const WantedSetting& other : rows_)
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.wanted.set(index(other.setting->id));
@@ -250,17 +255,17 @@ class Pass {
     return true;
   }
 
-  static void block(Row& row, Blocker blocker) {
+  static void block(WantedSetting& row, Blocker blocker) {
     row.progress = Progress::blocked;
     row.blocker = std::move(blocker);
   }
 
   // Blocks the setting if it must not be written, or not now.
-  void check_blockers(Row& row) {
+  void check_blockers(WantedSetting& row) {
     const SettingId id = row.setting->id;
     if (auto own = blocker_of(row)) return block(row, std::move(*own));
     if (!may_wait_for_class(id)) return;
-    for (const Row& other : rows_) {
+    for (const WantedSetting& other : rows_) {
       const SettingId member = other.setting->id;
       if (member == id || !differs(member)) continue;
       const auto blocker = blocker_of(other);
@@ -319,7 +324,7 @@ class Pass {
   }
 
   // Why the setting itself must not be written, or not now.
-  [[nodiscard]] std::optional<Blocker> blocker_of(const Row& row) {
+  [[nodiscard]] std::optional<Blocker> blocker_of(const WantedSetting& row) {
     const bool offered = row.op->write != nullptr && has_value(*row.setting, have_.values);
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
       return Blocker{Outcome::unsupported,
@@ -332,7 +337,7 @@ class Pass {
     if (is_in_conflict(row)) return Blocker{Outcome::conflict, "another writer keeps changing it back"};
     if (row.setting->id == SettingId::pause && wants_pause()) {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
-      const Row* pfc = find(SettingId::pfc);
+      const WantedSetting* pfc = find(SettingId::pfc);
       const bool pfc_waits =
           pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocker.outcome == Outcome::pending;
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
@@ -366,18 +371,18 @@ class Pass {
   }
 
   // Called at the end of the pass, for a setting whose write, alone, would leave RoCE's traffic with less protection.
-  void wait_for_class(Row& row) {
+  void wait_for_class(WantedSetting& row) {
     if (row.waits) return block(row, std::move(*row.waits));
     update_guards();
-    const Row* cause = nullptr;
+    const WantedSetting* cause = nullptr;
     // First the settings that were refused or are blocked, and those that protect: without them the others cannot go
     // on.
-    const auto rank = [](const Row& other) {
+    const auto rank = [](const WantedSetting& other) {
       const bool failed =
           was_refused(other) || other.progress == Progress::ignored || other.progress == Progress::blocked;
       return std::pair(failed, other.setting->traffic == TrafficPart::protects);
     };
-    for (const Row& other : rows_)
+    for (const WantedSetting& other : rows_)
       if (other.setting != row.setting && differs(other.setting->id) && !other.blocker.waits_for &&
           (cause == nullptr || rank(other) > rank(*cause)))
         cause = &other;
@@ -406,10 +411,10 @@ class Pass {
                 member});
   }
 
-  [[nodiscard]] bool is_in_conflict(const Row& row) const {
+  [[nodiscard]] bool is_in_conflict(const WantedSetting& row) const {
     return terms_.in_conflict && terms_.in_conflict(row.setting->id);
   }
-  [[nodiscard]] bool is_disruptive(const Row& row) const {
+  [[nodiscard]] bool is_disruptive(const WantedSetting& row) const {
     return fabric::is_disruptive(*row.op, row.setting->id, have_.notes);
   }
   [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
@@ -442,13 +447,13 @@ class Pass {
     if (!link && link.error().code == ENODEV) return;
     if (link && !link->carrier.value_or(false)) return;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
-    Row* pfc = find(SettingId::pfc);
+    WantedSetting* pfc = find(SettingId::pfc);
     if (settled || pfc == nullptr) return;
     pfc->refusal = settled.error();
     pfc->progress = Progress::doubtful;
   }
 
-  [[nodiscard]] Change report(const Row& row) const {
+  [[nodiscard]] Change report(const WantedSetting& row) const {
     const Setting& setting = *row.setting;
     const bool differed = !same_value(setting, want_, first_.values);
     const bool was_unread = has_key(first_.notes.unread, setting.id);
@@ -502,7 +507,7 @@ class Pass {
     return out;
   }
 
-  [[nodiscard]] Change refused(Change out, const Row& row, const Error& failure) const {
+  [[nodiscard]] Change refused(Change out, const WantedSetting& row, const Error& failure) const {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
@@ -523,9 +528,11 @@ class Pass {
     return out;
   }
 
-  [[nodiscard]] bool reads_as_wanted(const Row& row) const { return same_value(*row.setting, want_, have_.values); }
+  [[nodiscard]] bool reads_as_wanted(const WantedSetting& row) const {
+    return same_value(*row.setting, want_, have_.values);
+  }
 
-  [[nodiscard]] bool in_sync(const Row& row) const {
+  [[nodiscard]] bool in_sync(const WantedSetting& row) const {
     return reads_as_wanted(row) && !has_key(have_.notes.unread, row.setting->id);
   }
 
@@ -538,8 +545,8 @@ class Pass {
     return out;
   }
 
-  Row* find(SettingId id) {
-    return find_where(rows_, [id](const Row& row) { return row.setting->id == id; });
+  WantedSetting* find(SettingId id) {
+    return find_where(rows_, [id](const WantedSetting& row) { return row.setting->id == id; });
   }
 
   Kernel& kernel_;
@@ -555,7 +562,7 @@ class Pass {
   std::vector<Reading> foreign_have_;  // of each of others_
   std::vector<Qos> combined_;          // of each guard: `policy_` with the wanted values of others_[i] for foreign_
   std::vector<TrafficGuard> guards_;
-  std::vector<Row> rows_;
+  std::vector<WantedSetting> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading
   bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
@@ -571,15 +578,15 @@ class Pass {
 }  // namespace
 
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save) {
-  return Pass(kernel, port, want, terms, is_audit_only(port), &save).run();
+  return PortPass(kernel, port, want, terms, is_audit_only(port), &save).run();
 }
 
 Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms) {
-  return Pass(kernel, port, saved, terms, is_audit_only(port), nullptr).run();
+  return PortPass(kernel, port, saved, terms, is_audit_only(port), nullptr).run();
 }
 
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {
-  return Pass(kernel, port, want, terms, true, nullptr).run();
+  return PortPass(kernel, port, want, terms, true, nullptr).run();
 }
 
 Result<void> settle(Kernel& kernel, const Port& port) {

@@ -44,9 +44,9 @@ std::string index_file_of(const std::string& name) {
   return "sys/class/net/" + interface + "/ifindex";
 }
 
-enum class Pass : uint8_t { plan, reconcile, write_back };
+enum class SysctlPass : uint8_t { plan, reconcile, write_back };
 
-Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted, Pass pass,
+Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted, SysctlPass pass,
                       const SaveSysctl& save, const SysctlConflict& in_conflict) {
   Change change;
   change.port = kHostSubject;
@@ -75,9 +75,9 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   if (change.from == change.to) return change;
   if (in_conflict && in_conflict(name))
     return with(std::move(change), Outcome::conflict, "another writer keeps changing it back");
-  if (pass == Pass::plan) return with(std::move(change), Outcome::differs, "");
+  if (pass == SysctlPass::plan) return with(std::move(change), Outcome::differs, "");
 
-  if (pass == Pass::reconcile) {
+  if (pass == SysctlPass::reconcile) {
     auto saved =
         save ? save(name, change.from) : error(EINVAL, name + ": there is no place to save its original value");
     if (!saved) return with(std::move(change), Outcome::unsaved, saved.error().text());
@@ -93,7 +93,7 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   return with(std::move(change), Outcome::ignored, "accepted, but reads back as " + now);
 }
 
-Changes changes_of(const Root& root, const SysctlValues& wanted, Pass pass, const SaveSysctl& save,
+Changes changes_of(const Root& root, const SysctlValues& wanted, SysctlPass pass, const SaveSysctl& save,
                    const SysctlConflict& in_conflict) {
   Changes out;
   for (const auto& [name, value] : wanted) out.push_back(reconcile_name(root, name, value, pass, save, in_conflict));
@@ -110,15 +110,15 @@ void from_json(const Json& json, SysctlOriginals& originals) { read_required(jso
 
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SaveSysctl& save,
                          const SysctlConflict& in_conflict) {
-  return changes_of(root, wanted, Pass::reconcile, save, in_conflict);
+  return changes_of(root, wanted, SysctlPass::reconcile, save, in_conflict);
 }
 
 Changes write_back_sysctl(const Root& root, const SysctlValues& saved) {
-  return changes_of(root, saved, Pass::write_back, {}, {});
+  return changes_of(root, saved, SysctlPass::write_back, {}, {});
 }
 
 Changes plan_sysctl(const Root& root, const SysctlValues& wanted, const SysctlConflict& in_conflict) {
-  return changes_of(root, wanted, Pass::plan, {}, in_conflict);
+  return changes_of(root, wanted, SysctlPass::plan, {}, in_conflict);
 }
 
 std::string sysctl_originals_text(const SysctlValues& originals) { return state_text({{"values", originals}}); }

@@ -24,7 +24,7 @@ Result<Unsettled::Entries> Unsettled::parse(std::string_view text, const std::st
   return ports;
 }
 
-Unsettled::Unsettled(std::string directory, Report report)
+Unsettled::Unsettled(std::string directory, ReportError report)
     : directory_(std::move(directory)), report_(std::move(report)) {}
 
 void Unsettled::load() {

@@ -13,10 +13,10 @@ namespace fabric::qos {
 class Unsettled {
  public:
   static constexpr const char* kFile = "run/fabric-agent/unsettled.json";
-  using Report = std::function<void(const std::string&)>;
+  using ReportError = std::function<void(const std::string&)>;
 
   // The file is below `directory`; empty: there is none. `report` gets the texts of errors, which may recur.
-  Unsettled(std::string directory, Report report);
+  Unsettled(std::string directory, ReportError report);
 
   // Reads the file: the ports that other programs of this boot have left are included then.
   void load();
@@ -47,7 +47,7 @@ class Unsettled {
   void update(const std::function<void(Entries&)>& change);
 
   std::string directory_;
-  Report report_;
+  ReportError report_;
   Entries ports_;
 };
 

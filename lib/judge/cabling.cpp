@@ -25,7 +25,7 @@ std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port)
 namespace {
 
 using Cables = std::vector<const Cable*>;
-using Heard = std::vector<const Neighbor*>;
+using NamedNeighbors = std::vector<const Neighbor*>;
 
 bool is_planned_device(const Cables& cables, const Neighbor& neighbor) {
   return std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
@@ -144,7 +144,7 @@ std::string planned_text(const Cables& cables) {
          cables.front()->where + ")";
 }
 
-std::string heard_text(const Heard& heard) {
+std::string heard_text(const NamedNeighbors& heard) {
   return joined(heard, " and ", [](const Neighbor* each) { return peer_text(*each); });
 }
 
@@ -175,7 +175,7 @@ std::optional<Finding> no_lldp_finding(const View& view, const Port& port, const
   return good(port.id(), observed, "the neighbor, after: " + off);
 }
 
-Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard, const Cables& cables) {
+Finding wrong_end_finding(const View& view, const Port& port, const NamedNeighbors& heard, const Cables& cables) {
   const Neighbor& neighbor = *switch_of(view.now, view.policy, port);
   const bool right_switch = is_planned_device(cables, neighbor);
   const std::string plan = "or correct the plan (" + cables.front()->where + ").",
@@ -262,7 +262,7 @@ void ask_cabling(const View& view, Findings& findings) {
   if (view.now.neighbors.source.empty()) return;
   for (const Port& port : view.now.ports) {
     if (!has_cable(port) || port.carrier == false) continue;  // port-state reports a missing link
-    const Heard heard = named_neighbors(view.now, port);
+    const NamedNeighbors heard = named_neighbors(view.now, port);
     const Cables cables = planned_cables(view.policy, port);
     if (heard.empty()) {
       if (auto finding = no_lldp_finding(view, port, cables)) findings.push_back(std::move(*finding));
@@ -371,7 +371,7 @@ namespace {
 
 // The traffic classes of one end. Each end may number them differently, so the priorities that share a class and its
 // bandwidth are compared.
-struct Groups {
+struct TrafficClasses {
   Eight prio_tc{}, bw{}, tsa{};
 
   [[nodiscard]] PrioSet group(int prio) const {
@@ -398,10 +398,10 @@ std::optional<Finding> ask_peer_ets(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
   if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);
   if (!has_cable(port) || !port.qos.ets || peer == nullptr) return std::nullopt;
-  Groups here{port.qos.ets->prio_tc, port.qos.ets->bw, {}};
+  TrafficClasses here{port.qos.ets->prio_tc, port.qos.ets->bw, {}};
   for (size_t tc = 0; tc < here.tsa.size(); ++tc) here.tsa[tc] = static_cast<uint8_t>(port.qos.ets->tsa[tc]);
   const DcbxEts& theirs = peer->ets_recommended ? *peer->ets_recommended : *peer->ets;
-  const Groups there{theirs.prio_tc, theirs.bw, theirs.tsa};
+  const TrafficClasses there{theirs.prio_tc, theirs.bw, theirs.tsa};
   // The differences of the lossless priorities, or of all priorities if none is lossless.
   const PrioSet lossless = port.qos.pfc.value_or(PrioSet{});
   std::string text;

@@ -39,15 +39,15 @@ std::string window_text(double seconds) {
 }
 
 // The result of the windows of a rule for one subject.
-struct Answer {
+struct WindowResult {
   Status status = Status::ok;
   const RuleWindow* rule = nullptr;
   std::string observed, since;
 };
 
-Answer answer_of_state(const View& view, const RuleWindow& rule, const HealthState& state,
-                       const std::string& evidence) {
-  Answer out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
+WindowResult answer_of_state(const View& view, const RuleWindow& rule, const HealthState& state,
+                             const std::string& evidence) {
+  WindowResult out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
   if (out.status != Status::ok) {
     out.since = time_text(wall_of(*view.health, state.since()));
     if (rule.measure == Measure::count)
@@ -59,10 +59,10 @@ Answer answer_of_state(const View& view, const RuleWindow& rule, const HealthSta
   return out;
 }
 
-Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measured& reading) {
+WindowResult answer_of_reading(const View& view, const RuleWindow& rule, const Measured& reading) {
   const WindowLimits& limits = limits_of(rule_policy(view), rule);
   const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
-  Answer out{Status::ok, &rule, reading.evidence, {}};
+  WindowResult out{Status::ok, &rule, reading.evidence, {}};
   if (state != nullptr) out = answer_of_state(view, rule, *state, reading.evidence);
   if (view.health != nullptr && view.health->states_only) return out;
   const Status newest = status_of_reading(rule, limits, reading);
@@ -70,13 +70,13 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
   return out;
 }
 
-using Answers = std::map<std::string, Answer, NaturalLess>;
+using WindowResults = std::map<std::string, WindowResult, NaturalLess>;
 
 // Keeps the worst answer per subject; the evidence of all if all are ok.
-void add_answer(Answers& answers, const std::string& subject, Answer answer) {
+void add_answer(WindowResults& answers, const std::string& subject, WindowResult answer) {
   const auto [known, is_new] = answers.try_emplace(subject, answer);
   if (is_new) return;
-  Answer& have = known->second;
+  WindowResult& have = known->second;
   if (rank(answer.status) < rank(have.status)) have = std::move(answer);
   else if (have.status == Status::ok && answer.status == Status::ok && have.observed != answer.observed)
     append_item(have.observed, answer.observed);
@@ -89,7 +89,7 @@ void replace(std::string& text, std::string_view mark, const std::string& by) {
 
 // The findings of a rule's windows, at most one per subject.
 void ask_windows(const Rule& rule, const View& view, Findings& findings) {
-  Answers answers;
+  WindowResults answers;
   for (const RuleWindow& window : rule_windows()) {
     if (window.rule != rule.id || limits_of(rule_policy(view), window).is_off()) continue;
     const MeasuredList readings = readings_of(view, window);
@@ -104,7 +104,7 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
 
   for (const auto& each : answers) {
     const std::string& subject = each.first;
-    const Answer& answer = each.second;
+    const WindowResult& answer = each.second;
     const std::string expected(answer.rule->expected);
     if (answer.status == Status::ok) {
       findings.push_back(good(subject, answer.observed, expected));
@@ -319,12 +319,12 @@ Thresholds thresholds_of(const WindowLimits& limits, const Measured& reading) {
   return out;
 }
 
-struct Values {
+struct WindowValues {
   double window, newest;  // over the window; of the newest reading only
 };
 
 void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const RuleWindow& rule,
-                     const WindowLimits& limits, const Values& values, double now) {
+                     const WindowLimits& limits, const WindowValues& values, double now) {
   if (!limit) {
     trigger = {};
     return;
@@ -386,7 +386,7 @@ void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& lim
       state.evidence = reading->evidence;
   }
   const bool was_ok = state.status() == Status::ok;
-  Values values{state.value, state.value};
+  WindowValues values{state.value, state.value};
   if (rule.measure == Measure::ratio) values.newest = own.base > 0 ? own.amount / own.base : 0;
   advance_trigger(state.warning, warning, rule, limits, values, now);
   advance_trigger(state.critical, critical, rule, limits, values, now);

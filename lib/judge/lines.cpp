@@ -22,7 +22,7 @@ struct Prepared {
   PatternList patterns, printer;
 };
 
-bool fits(const Prepared& prepared, const LogLine& line, const Groups& groups) {
+bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& groups) {
   const LineMessage& message = *prepared.message;
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
@@ -38,12 +38,12 @@ bool fits(const Prepared& prepared, const LogLine& line, const Groups& groups) {
 }
 
 // The messages that a line may be, by a group of letters of each pattern.
-struct Index {
+struct MessageIndex {
   std::vector<Prepared> rows;
-  std::vector<std::vector<size_t>> by_group{Groups::kKinds};  // indices of rows
+  std::vector<std::vector<size_t>> by_group{LetterGroups::kKinds};  // indices of rows
   std::vector<size_t> always;  // rows that match by a code as well, or by a short pattern
 
-  Index() {
+  MessageIndex() {
     for (const LineMessage& message : messages()) {
       rows.push_back({&message, PatternList(message.patterns), PatternList(message.printer)});
       const PatternList& keys = message.is_component() ? rows.back().printer : rows.back().patterns;
@@ -63,7 +63,7 @@ struct Index {
 
 }  // namespace
 
-std::string_view to_text(Cause value) {
+std::string_view to_text(FaultLocation value) {
   constexpr std::string_view kTexts[] = {"host", "cable", "network", "peer", "software", "none", "unknown"};
   return kTexts[static_cast<size_t>(value)];
 }
@@ -94,8 +94,8 @@ LogLine read_line(std::string_view line) {
 }
 
 const LineMessage* recognize(const LogLine& line) {
-  static const Index index;
-  const Groups groups(line.text);
+  static const MessageIndex index;
+  const LetterGroups groups(line.text);
   std::vector<size_t> candidates = index.always;
   for (const uint16_t group : groups.list())
     candidates.insert(candidates.end(), index.by_group[group].begin(), index.by_group[group].end());

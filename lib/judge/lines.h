@@ -15,7 +15,7 @@
 
 namespace fabric::lines {
 
-std::string_view to_text(Cause value);
+std::string_view to_text(FaultLocation value);
 
 // A consequence is not a cause of its own. If the log has a cause of the same family (the ID up to its first '-'), it
 // is shown there.
@@ -30,7 +30,7 @@ enum class Role : uint8_t { cause, consequence };
 // one of the alternatives of `printer` as well as one of `patterns`, if there are any, and have this severity.
 struct LineMessage {
   std::string_view id;
-  Cause cause;  // the most likely one
+  FaultLocation cause;  // the most likely one
   std::string_view patterns;
   FixRow meaning;           // with the fix: work with hands has its kind
   std::string_view next;    // a command, with {netdev} {rdma} {port} {pci} {peer}

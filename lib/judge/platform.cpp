@@ -422,11 +422,11 @@ std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings&
 }
 
 // NICs that should be equal: vendor, device, and whether they serve GPUs.
-using Kind = std::tuple<uint16_t, uint16_t, bool>;
-Kind kind_of(const JudgedNic& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
+using EqualNics = std::tuple<uint16_t, uint16_t, bool>;
+EqualNics kind_of(const JudgedNic& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
 
 // Number of NICs of a kind per value, row by row.
-using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
+using Tally = std::map<EqualNics, std::array<std::map<std::string, size_t>, kRows>>;
 
 // The setting mrrs checks a value in the policy.
 bool has_mrrs_in_policy(const View& view, const Nic& nic) {

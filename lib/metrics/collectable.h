@@ -11,29 +11,29 @@ namespace fabric {
 
 class FabricCollectable : public prometheus::Collectable {
  public:
-  struct Machine {
+  struct CheckedNode {
     Node node;        // from scan()
     Report report{};  // from run_rules(); empty: no fabric_check_status
   };
-  struct Options {
+  struct PublishOptions {
     Published published{};
     size_t series_limit = Policy().series_limit;
   };
 
   // `source` is called by each Collect(), which may come from several threads at a time.
-  explicit FabricCollectable(std::function<Machine()> source) : source_(std::move(source)) {}
-  FabricCollectable(std::function<Machine()> source, Options options)
+  explicit FabricCollectable(std::function<CheckedNode()> source) : source_(std::move(source)) {}
+  FabricCollectable(std::function<CheckedNode()> source, PublishOptions options)
       : source_(std::move(source)), options_(std::move(options)) {}
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
-    const Machine machine = source_();
+    const CheckedNode checked = source_();
     FamilySet families(options_.series_limit);
-    add_node(families, machine.node, machine.report, options_.published);
+    add_node(families, checked.node, checked.report, options_.published);
     return families.take();
   }
 
  private:
-  std::function<Machine()> source_;
-  Options options_;
+  std::function<CheckedNode()> source_;
+  PublishOptions options_;
 };
 
 }  // namespace fabric

@@ -7,11 +7,11 @@
 namespace fabric {
 namespace {
 
-using Index = std::unordered_map<CounterName, CounterMatch, CounterNameHash>;
-using BySource = std::array<Index, 3>;
+using CounterIndex = std::unordered_map<CounterName, CounterMatch, CounterNameHash>;
+using BySource = std::array<CounterIndex, 3>;
 
 void add(BySource& index, const CounterRow& row, uint8_t bits) {
-  Index& names = index[static_cast<size_t>(row.source)];
+  CounterIndex& names = index[static_cast<size_t>(row.source)];
   std::string name(row.name);
   const size_t mark = name.find('#');
   if (mark == std::string::npos) {
@@ -57,7 +57,7 @@ CounterMatch look_up(CounterSource source, const CounterName& name, std::string_
   const auto at = static_cast<size_t>(source);
   if (const auto own = catalogue().own.find(driver); own != catalogue().own.end())
     if (const auto found = (*own->second)[at].find(name); found != (*own->second)[at].end()) return found->second;
-  const Index& common = catalogue().common[at];
+  const CounterIndex& common = catalogue().common[at];
   const auto found = common.find(name);
   if (found == common.end()) return {};
   return found->second;

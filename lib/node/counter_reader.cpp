@@ -223,7 +223,7 @@ void apply(PortReading reading, Port& port) {
 }
 
 // Drops mlx5's thousand statistics of single queues, which would be most of every reading.
-PortReader::PortReader(const CounterAccess& access, const Port& port, const Options& options)
+PortReader::PortReader(const CounterAccess& access, const Port& port, const CounterOptions& options)
     : access_(access),
       netdev_(port.netdev),
       idle_age_(options.idle_age),
@@ -255,9 +255,9 @@ PortReader::PortReader(const CounterAccess& access, const Port& port, const Opti
     }
 }
 
-PortReader::Waiting PortReader::waiting() const { return {hw_ ? hw_->netlink : Source{}, ethtool_}; }
+PortReader::CounterBackoffs PortReader::waiting() const { return {hw_ ? hw_->netlink : Source{}, ethtool_}; }
 
-void PortReader::resume(Waiting waiting) {
+void PortReader::resume(CounterBackoffs waiting) {
   if (hw_) {
     waiting.hw.there = hw_->netlink.there;
     hw_->netlink = std::move(waiting.hw);

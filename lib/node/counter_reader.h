@@ -78,23 +78,23 @@ void apply(PortReading reading, Port& port);
 // Counters, carrier and link state of a port for the exporter.
 class PortReader {
  public:
-  struct Options {
+  struct CounterOptions {
     std::span<const std::string> asked{};  // globs of statistics to keep in addition to those of the catalogue
     // Maximum age of what rarely changes on Ethernet: InfiniBand link counters of zero, LinkUp of an ACTIVE port.
     std::chrono::milliseconds idle_age = std::chrono::seconds(30);
   };
   // An absent source is not an error. `access` must outlive the reader.
-  PortReader(const CounterAccess& access, const Port& port, const Options& options);
-  PortReader(const CounterAccess& access, const Port& port) : PortReader(access, port, Options()) {}
+  PortReader(const CounterAccess& access, const Port& port, const CounterOptions& options);
+  PortReader(const CounterAccess& access, const Port& port) : PortReader(access, port, CounterOptions()) {}
 
   PortReading read(Backoff::Clock::time_point now = Backoff::Clock::now());
 
   // Sources in backoff, to be handed to the next reader of the same port if its device was not re-created.
-  struct Waiting {
+  struct CounterBackoffs {
     Source hw{}, ethtool{};
   };
-  [[nodiscard]] Waiting waiting() const;
-  void resume(Waiting waiting);
+  [[nodiscard]] CounterBackoffs waiting() const;
+  void resume(CounterBackoffs waiting);
 
  private:
   using Clock = Backoff::Clock;

@@ -67,11 +67,11 @@ void Widener::widen(PortCounters& counters) {
   widen(counters.ethtool, ethtool_);
 }
 
-void Widener::widen(std::vector<Counter>& counters, Known& known) {
+void Widener::widen(std::vector<Counter>& counters, WidenedCounters& known) {
   for (Counter& counter : counters) {
     if (counter.bits != 32 || counter.value >= kRange) continue;  // Linux or the driver has widened it already
-    const auto [seen, is_new] = known.try_emplace(counter.name, Seen{counter.value});
-    Seen& state = seen->second;
+    const auto [seen, is_new] = known.try_emplace(counter.name, WidenedCounter{counter.value});
+    WidenedCounter& state = seen->second;
     if (counter.value < state.last) state.added = has_wrapped(state.last, counter.value) ? state.added + kRange : 0;
     state.last = counter.value;
     counter.value += state.added;

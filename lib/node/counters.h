@@ -68,14 +68,14 @@ class Widener {
   void widen(PortCounters& counters);
 
  private:
-  struct Seen {
+  struct WidenedCounter {
     uint64_t last;
     uint64_t added = 0;  // for the wraps since the last reset
   };
-  using Known = std::unordered_map<CounterName, Seen, CounterNameHash>;
-  static void widen(std::vector<Counter>& counters, Known& known);
+  using WidenedCounters = std::unordered_map<CounterName, WidenedCounter, CounterNameHash>;
+  static void widen(std::vector<Counter>& counters, WidenedCounters& known);
 
-  Known hw_{}, ethtool_{};
+  WidenedCounters hw_{}, ethtool_{};
 };
 
 }  // namespace fabric

@@ -120,20 +120,20 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
     return std::pair(std::string(part.pci.substr(part.pci.rfind('.') + 1)), part.guid);
   });
   // Root buses that were renumbered: in their order, those with the most parts of one model in one place.
-  using Place = std::pair<PartModel, std::string>;
+  using ModelPlace = std::pair<PartModel, std::string>;
   struct RootBus {
-    std::map<Place, size_t> parts;
+    std::map<ModelPlace, size_t> parts;
     std::optional<int> numa;
   };
   std::map<std::string, RootBus> was_on, is_on;
   for (size_t i = 0; i < inventory.parts.size(); ++i)
     if (const InventoryPart& part = inventory.parts[i]; !out.contains(i)) {
-      was_on[part.root].parts.emplace(Place(model_of(part), way_to(part)), i);
+      was_on[part.root].parts.emplace(ModelPlace(model_of(part), way_to(part)), i);
       was_on[part.root].numa = part.numa;
     }
   for (size_t i = 0; i < now.size(); ++i)
     if (!taken.contains(i)) {
-      is_on[now[i].root].parts.emplace(Place(model_of(now[i]), way_to(now[i])), i);
+      is_on[now[i].root].parts.emplace(ModelPlace(model_of(now[i]), way_to(now[i])), i);
       is_on[now[i].root].numa = now[i].numa;
     }
   std::vector<const RootBus*> was_roots, is_roots;

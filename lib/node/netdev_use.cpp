@@ -36,7 +36,7 @@ bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.by
 using Routes = std::vector<rtnl::IpRoute>;
 
 // The machine's interfaces, addresses and routing, and which of them are the port's.
-struct Network {
+struct NetworkStack {
   std::vector<rtnl::Link> links{};
   Routes routes{};
   std::vector<rtnl::IpRule> rules{};
@@ -63,7 +63,7 @@ std::vector<std::string> netdevs_of_functions(const Root& root, const std::strin
 }
 
 // Adds the devices above the members until there are no more.
-void add_devices_above(Netlink& route, Network& network, const std::map<int, std::vector<Ip>>& addresses) {
+void add_devices_above(Netlink& route, NetworkStack& network, const std::map<int, std::vector<Ip>>& addresses) {
   const auto is_above = [&](const rtnl::Link& link) {
     if (link.lower && network.has(*link.lower)) return true;
     for (const rtnl::Link& below : network.links) {
@@ -86,7 +86,7 @@ void add_devices_above(Netlink& route, Network& network, const std::map<int, std
   }
 }
 
-Result<Network> read_network(Kernel& kernel, const Port& port, Routes routes) {
+Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes routes) {
   Netlink& route = *kernel.route;
   auto links = rtnl::links(route);
   if (!links) return links.error();
@@ -94,7 +94,7 @@ Result<Network> read_network(Kernel& kernel, const Port& port, Routes routes) {
   if (!addresses) return addresses.error();
   auto rules = rtnl::rules(route);
   if (!rules && rules.error().code != EOPNOTSUPP) return rules.error();  // a kernel may have no rules
-  Network network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
+  NetworkStack network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
   std::vector<std::string> names = netdevs_of_functions(kernel.root, port.pci);
   names.push_back(port.netdev);
   for (const rtnl::Link& link : network.links)
@@ -113,7 +113,7 @@ bool is_default(const rtnl::IpRoute& route) {
 
 // True if every rule that leads to the table is for packets of this port: from one of its addresses and of no other
 // interface, or of sockets that are bound to it.
-bool is_table_of(const Network& network, uint32_t table, bool v6) {
+bool is_table_of(const NetworkStack& network, uint32_t table, bool v6) {
   if (table == kTableMain || table == kTableDefault) return false;
   bool any = false;
   for (const rtnl::IpRule& each : network.rules) {
@@ -151,7 +151,7 @@ Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
 }
 
 // A session of this host whose packets leave by the stack; nullopt: none.
-Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Network& network) {
+Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const NetworkStack& network) {
   const auto sessions = sessions_of(kernel);
   if (!sessions) return sessions.error();
   if (sessions->empty()) return std::optional<sock_diag::Session>();
@@ -183,7 +183,7 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Net
 // namespace shows it, and no program here sees its sessions. The device below it is found by its ifindex and its
 // namespace, because another namespace may have the same ifindex. Namespaces that cannot be read are left out: those
 // without an id here, and without CAP_NET_ADMIN all of them.
-Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Network& network) {
+Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const NetworkStack& network) {
   const auto may_fail = [](int code) {
     return code == EOPNOTSUPP || code == EINVAL || code == EACCES || code == EPERM;
   };
@@ -215,13 +215,13 @@ bool forwards(const Root& root, const std::string& netdev, bool v6) {
   return !text->starts_with("0");
 }
 
-std::string place_of(const Network& network, int ifindex, const Port& port) {
+std::string place_of(const NetworkStack& network, int ifindex, const Port& port) {
   const std::string name = network.name_of(ifindex);
   if (name == port.netdev) return name;
   return name + ", on the link of " + port.netdev;
 }
 
-std::string default_route_in(const Network& network, const Port& port) {
+std::string default_route_in(const NetworkStack& network, const Port& port) {
   for (const rtnl::IpRoute& each : network.routes) {
     if (!is_default(each)) continue;
     // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
@@ -234,7 +234,7 @@ std::string default_route_in(const Network& network, const Port& port) {
 }
 
 // A session of this host, a guest or a container.
-Result<std::string> session_in(Kernel& kernel, const Network& network, const Port& port) {
+Result<std::string> session_in(Kernel& kernel, const NetworkStack& network, const Port& port) {
   for (const rtnl::Link& link : network.links) {
     if (network.has(link.ifindex) || !link.master || !network.has(*link.master) || link.carrier == false) continue;
     const auto* master =
@@ -254,7 +254,7 @@ Result<std::string> session_in(Kernel& kernel, const Network& network, const Por
   return std::string();
 }
 
-std::string forwarding_in(const Root& root, const Network& network, const Port& port) {
+std::string forwarding_in(const Root& root, const NetworkStack& network, const Port& port) {
   // A device outside the stack that leads to a container or guest. A tun without Ethernet is a VPN's.
   const auto* guest = find_where(network.links, [&](const rtnl::Link& link) {
     const bool leads_to_guest = link.is_peer_elsewhere || (link.kind == "tun" && link.is_ethernet);

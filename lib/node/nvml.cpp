@@ -18,9 +18,9 @@ constexpr const char* kLibrary = "libnvidia-ml.so.1";
 constexpr unsigned kMaxDevices = 1'024;
 
 // nvml.h: nvmlReturn_t, nvmlDevice_t and nvmlPciInfo_t as the functions of these versions have them.
-using Status = int;
-constexpr Status kSuccess = 0;
-using Handle = void*;
+using NvmlStatus = int;
+constexpr NvmlStatus kSuccess = 0;
+using NvmlHandle = void*;
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
@@ -29,14 +29,14 @@ struct PciInfo {
 static_assert(sizeof(PciInfo) == 68);
 
 struct NvmlLibrary {
-  Status (*init)() = nullptr;
-  Status (*shutdown)() = nullptr;
-  Status (*count)(unsigned*) = nullptr;
-  Status (*handle)(unsigned, Handle*) = nullptr;
-  Status (*pci_info)(Handle, PciInfo*) = nullptr;
-  Status (*uuid)(Handle, char*, unsigned) = nullptr;
-  Status (*name)(Handle, char*, unsigned) = nullptr;
-  Status (*minor)(Handle, unsigned*) = nullptr;
+  NvmlStatus (*init)() = nullptr;
+  NvmlStatus (*shutdown)() = nullptr;
+  NvmlStatus (*count)(unsigned*) = nullptr;
+  NvmlStatus (*handle)(unsigned, NvmlHandle*) = nullptr;
+  NvmlStatus (*pci_info)(NvmlHandle, PciInfo*) = nullptr;
+  NvmlStatus (*uuid)(NvmlHandle, char*, unsigned) = nullptr;
+  NvmlStatus (*name)(NvmlHandle, char*, unsigned) = nullptr;
+  NvmlStatus (*minor)(NvmlHandle, unsigned*) = nullptr;
 };
 
 template <class Function>
@@ -45,14 +45,14 @@ bool find_symbol(void* library, const char* symbol, Function& out) {
   return out != nullptr;
 }
 
-std::string text_of(Status (*query)(Handle, char*, unsigned), Handle device) {
+std::string text_of(NvmlStatus (*query)(NvmlHandle, char*, unsigned), NvmlHandle device) {
   std::array<char, 128> text{};
   if (query(device, text.data(), text.size() - 1) != kSuccess) return {};
   return clean_text(text.data());
 }
 
 // The library stays loaded: after a timeout the thread that queries it may still be inside.
-Result<std::vector<Device>> query() {
+Result<std::vector<ListedGpu>> query() {
   void* file = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr) return error(ELIBACC, kLibrary);
   NvmlLibrary library;
@@ -65,19 +65,19 @@ Result<std::vector<Device>> query() {
       find_symbol(file, "nvmlDeviceGetMinorNumber", library.minor);
   if (!whole) return error(ENOSYS, kLibrary);
 
-  if (const Status failed = library.init(); failed != kSuccess)
+  if (const NvmlStatus failed = library.init(); failed != kSuccess)
     return error(EPROTO, std::string(kLibrary) + ": nvmlInit says " + std::to_string(failed));
-  std::vector<Device> found;
+  std::vector<ListedGpu> found;
   unsigned count = 0;
-  const Status failed = library.count(&count);
+  const NvmlStatus failed = library.count(&count);
   for (unsigned index = 0; failed == kSuccess && index < std::min(count, kMaxDevices); ++index) {
-    Handle handle = nullptr;
+    NvmlHandle handle = nullptr;
     PciInfo info{};
     if (library.handle(index, &handle) != kSuccess || library.pci_info(handle, &info) != kSuccess) continue;
     info.bus_id[sizeof info.bus_id - 1] = '\0';
     const auto address = pci::parse_address(info.bus_id);  // "00000000:17:00.0"
     if (!address) continue;
-    Device& device = found.emplace_back();
+    ListedGpu& device = found.emplace_back();
     device.pci = pci::address_text(*address);
     device.index = index;
     device.uuid = text_of(library.uuid, handle);
@@ -92,8 +92,8 @@ Result<std::vector<Device>> query() {
 
 }  // namespace
 
-Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
-  const auto promise = std::make_shared<std::promise<Result<std::vector<Device>>>>();
+Result<std::vector<ListedGpu>> devices(std::chrono::milliseconds patience) {
+  const auto promise = std::make_shared<std::promise<Result<std::vector<ListedGpu>>>>();
   auto answer = promise->get_future();
   if (auto started = run_detached([promise] { promise->set_value(query()); }); !started)
     return error(started.error().code, std::string(kLibrary) + ": " + started.error().what);
@@ -101,8 +101,8 @@ Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
   return answer.get();
 }
 
-void complete(const std::vector<Device>& devices, Topology& topology) {
-  for (const Device& device : devices)
+void complete(const std::vector<ListedGpu>& devices, Topology& topology) {
+  for (const ListedGpu& device : devices)
     for (Gpu& gpu : topology.gpus) {
       if (gpu.pci != device.pci) continue;
       if (gpu.uuid.empty()) gpu.uuid = device.uuid;

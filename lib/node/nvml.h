@@ -9,21 +9,21 @@
 
 namespace fabric::nvml {
 
-struct Device {
+struct ListedGpu {
   std::string pci;  // "0000:17:00.0"
   unsigned index = 0;
   std::string uuid, name;         // empty: unknown
   std::optional<unsigned> minor;  // N of /dev/nvidiaN
-  bool operator==(const Device&) const = default;
+  bool operator==(const ListedGpu&) const = default;
 };
 
 // The GPUs that libnvidia-ml.so.1 lists. A GPU that has fallen off the bus can block the library for minutes: the call
 // returns after `patience`. Expected errors: ELIBACC: not installed; ENOSYS: a function is missing; ETIMEDOUT; EPROTO:
 // the library refuses (the driver has another version, or is not loaded).
-Result<std::vector<Device>> devices(std::chrono::milliseconds patience = std::chrono::seconds(5));
+Result<std::vector<ListedGpu>> devices(std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 // Fills those of uuid, model, minor and vendor_index that the GPUs at these addresses lack.
-void complete(const std::vector<Device>& devices, Topology& topology);
+void complete(const std::vector<ListedGpu>& devices, Topology& topology);
 
 // Whether an NVIDIA GPU lacks a fact that the library can report.
 bool is_wanted(const Topology& topology);

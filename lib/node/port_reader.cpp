@@ -73,7 +73,7 @@ std::optional<std::string> read_noted(const Root& root, const std::string& file,
 const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 
 const verbs::PortAttributes* Context::attributes(const Port& port) const {
-  const verbs::Device* device = find_in(by_verbs, port.rdma);
+  const verbs::DeviceAttributes* device = find_in(by_verbs, port.rdma);
   if (device == nullptr) return nullptr;
   return find_in(device->ports, port.number);
 }
@@ -101,7 +101,7 @@ void read_identity(const Context& context, Port& port) {
     port.kernel_driver = software_driver(root.exists(folder + "/parent"), protocol);
   }
   port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
-  if (const verbs::Device* known = find_in(context.by_verbs, port.rdma)) port.firmware = known->firmware;
+  if (const verbs::DeviceAttributes* known = find_in(context.by_verbs, port.rdma)) port.firmware = known->firmware;
   if (port.firmware.empty()) port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
   if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
   port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");

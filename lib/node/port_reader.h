@@ -16,8 +16,9 @@ namespace fabric::scanning {
 struct Context {
   Kernel& kernel;
   const ScanOptions& options;
-  std::map<std::string, nldev::Device> netlink;   // by name; empty without RDMA netlink
-  std::map<std::string, verbs::Device> by_verbs;  // by name; devices that libibverbs could not open are missing
+  std::map<std::string, nldev::Device> netlink;  // by name; empty without RDMA netlink
+  std::map<std::string, verbs::DeviceAttributes>
+      by_verbs;  // by name; devices that libibverbs could not open are missing
   pci::CpuNodes cpu_nodes;
   std::vector<std::string>& unseen;  // Node::unseen
   // The file of fabric-agentd, once a port needs it.

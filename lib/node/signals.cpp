@@ -181,9 +181,9 @@ void join_most(Rise& member, Rise value) {
 
 constexpr double kFewErrors = 10;
 
-using Lanes = std::vector<double>;
+using ErrorsPerLane = std::vector<double>;
 
-std::optional<BadLane> worst_of(const Lanes& lanes) {
+std::optional<BadLane> worst_of(const ErrorsPerLane& lanes) {
   if (lanes.size() < 2) return std::nullopt;
   const auto worst = std::ranges::max_element(lanes);
   const double sum = std::accumulate(lanes.begin(), lanes.end(), 0.0);
@@ -274,7 +274,7 @@ std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
          {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
       const auto &old = ((*before.fec).*member).lanes, &present = ((*now.fec).*member).lanes;
       if (old.size() != present.size()) continue;
-      Lanes lanes(present.size());
+      ErrorsPerLane lanes(present.size());
       for (size_t lane = 0; lane < lanes.size(); ++lane)
         if (present[lane] > old[lane]) lanes[lane] = static_cast<double>(present[lane] - old[lane]);
       if (const auto worst = worst_of(lanes)) return worst;
@@ -282,7 +282,7 @@ std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
 
   // The driver has counters for four lanes, even on a link of one lane (mlx5 at 25 Gb/s): lanes after the last one that
   // has ever counted are not lanes without errors.
-  Lanes lanes;
+  ErrorsPerLane lanes;
   const std::vector<Counter>& counters = now.counters.ethtool;
   for (size_t i = 0; i < counters.size(); ++i) {
     const CounterRow* row = counters[i].row;

@@ -309,21 +309,21 @@ void forget(Originals& originals, const Port& port, const Keys& keys) {
 }
 
 Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {
-  using Shared = std::shared_ptr<const AgentState>;
+  using StatePointer = std::shared_ptr<const AgentState>;
   auto text = root.read_foreign(kStateFile);
-  if (!text && text.error().code == ENOENT) return Shared{};
+  if (!text && text.error().code == ENOENT) return StatePointer{};
   if (!text) return text.error();
   if (!last_ || *text != text_) {
     auto parsed = parse_agent_state(*text, std::string("/") + kStateFile);
-    if (parsed) last_ = Shared(std::make_shared<const AgentState>(std::move(*parsed)));
-    else last_ = Result<Shared>(parsed.error());
+    if (parsed) last_ = StatePointer(std::make_shared<const AgentState>(std::move(*parsed)));
+    else last_ = Result<StatePointer>(parsed.error());
     text_ = std::move(*text);
   }
   if (!*last_) return *last_;
   if (const bool running = root.is_locked(kAgentLockFile); running != (**last_)->running) {
     AgentState state = ***last_;
     state.running = running;
-    last_ = Shared(std::make_shared<const AgentState>(std::move(state)));
+    last_ = StatePointer(std::make_shared<const AgentState>(std::move(state)));
   }
   return *last_;
 }

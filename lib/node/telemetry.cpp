@@ -31,7 +31,7 @@ Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector
   const auto end = Clock::now() + kPatience;
   std::optional<Error> failure;
   for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-    Known& known = known_.at(kind);
+    KnownOwners& known = known_.at(kind);
     const ResourceCount* total = find_total(counts, kKinds.at(kind));
     if (total == nullptr) continue;
     const bool due = now >= known.due || (now >= known.changed_due && total->count != known.count);
@@ -46,7 +46,7 @@ Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector
   return {};
 }
 
-void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
+void OwnerReader::read(KnownOwners& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
                        Clock::time_point now) const {
   known.owners.reset();
   known.failure.reset();
@@ -105,7 +105,7 @@ TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port
   }
 }
 
-void TelemetryReader::resume(const Waiting& waiting) {
+void TelemetryReader::resume(const TelemetryBackoffs& waiting) {
   link_.backoff = waiting.link;
   fec_.backoff = waiting.fec;
   resources_.backoff = waiting.resources;

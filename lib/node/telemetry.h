@@ -30,18 +30,18 @@ class OwnerReader {
   void add_to(std::vector<ResourceCount>& counts) const;
 
  private:
-  struct Known {
+  struct KnownOwners {
     uint64_t count = 0;  // at the last reading
     std::optional<nldev::Owners> owners{};
     std::optional<Error> failure{};
     Clock::time_point changed_due{}, due{};
     std::chrono::minutes pause{};  // after failures
   };
-  void read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
+  void read(KnownOwners& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
             Clock::time_point now) const;
 
-  uint32_t device_ = 0;           // nldev index: another one is another device
-  std::array<Known, 3> known_{};  // by nldev::Object
+  uint32_t device_ = 0;                 // nldev index: another one is another device
+  std::array<KnownOwners, 3> known_{};  // by nldev::Object
 };
 
 // Fills HealthReporter::diagnosis of mlx5's reporter "vnic", if it is among these reporters of the instance, by
@@ -69,14 +69,14 @@ class TelemetryReader {
 
   // Replaces the port's previous reading; unreadable values are absent.
   Attempt read(Port& port);
-  // Sources in backoff, as PortReader::Waiting.
-  struct Waiting {
+  // Sources in backoff, as PortReader::CounterBackoffs.
+  struct TelemetryBackoffs {
     Backoff link{}, fec{}, resources{}, reporters{};
   };
-  [[nodiscard]] Waiting waiting() const {
+  [[nodiscard]] TelemetryBackoffs waiting() const {
     return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff};
   }
-  void resume(const Waiting& waiting);
+  void resume(const TelemetryBackoffs& waiting);
   // False: the kernel has refused the diagnosis of a reporter, which needs CAP_NET_ADMIN.
   [[nodiscard]] bool may_diagnose() const { return may_diagnose_; }
   [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there; }

@@ -12,7 +12,7 @@ namespace fabric {
 namespace {
 
 // One side of a cable. A breakout has several ends.
-using Side = std::vector<CableEnd>;
+using CableSide = std::vector<CableEnd>;
 
 constexpr size_t kMaxFields = 256;   // of a CSV record; NetBox exports some 20
 constexpr size_t kMaxEnds = 64;      // of one side; a breakout has 8
@@ -28,8 +28,8 @@ bool is_not_connected(std::string_view status) {
 bool may_be_interface(std::string_view type) { return type.empty() || lower(trim(type)).ends_with("interface"); }
 
 // Adds the cables from one side to the other that have an end at the host.
-Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
-                        std::vector<Cable>& out) {
+Result<void> add_cables(const Result<CableSide>& a, const Result<CableSide>& b, const std::string& host,
+                        const std::string& where, std::vector<Cable>& out) {
   for (const auto* side : {&a, &b})
     if (!*side) return error(0, where + ": " + side->error().what);
   for (const auto& [ours, theirs] : {std::pair(&*a, &*b), std::pair(&*b, &*a)})
@@ -135,10 +135,10 @@ std::vector<std::string> parts_of(std::string_view list) {
 }
 
 // The lists are separated by commas, as NetBox joins the terminations of a breakout.
-Result<Side> side_of(std::string_view devices, std::string_view ports) {
+Result<CableSide> side_of(std::string_view devices, std::string_view ports) {
   const auto first = parts_of(devices), second = parts_of(ports);
   if (first.size() > kMaxEnds || first.size() * second.size() > kMaxEnds) return too_many_ends();
-  Side out;
+  CableSide out;
   for (const std::string& device : first)
     for (const std::string& port : second) out.push_back({device, port});
   return out;
@@ -193,15 +193,15 @@ std::string json_text(const Json& node, const char* path) {
 }
 
 // A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
-void add_end(const Json& termination, const std::string& type, Side& side) {
+void add_end(const Json& termination, const std::string& type, CableSide& side) {
   if (!may_be_interface(type)) return;
   const Json& object = termination.contains("object") ? termination["object"] : termination;
   const std::string device = json_text(object, "/device/name"), port = json_text(object, "/name");
   if (!device.empty() && !port.empty()) side.push_back({clean_text(device), clean_text(port)});
 }
 
-Result<Side> json_side(const Json& cable, const std::string& letter) {
-  Side out;
+Result<CableSide> json_side(const Json& cable, const std::string& letter) {
+  CableSide out;
   if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
     if (list->is_array())
       for (const Json& termination : *list) add_end(termination, json_text(termination, "/object_type"), out);

@@ -25,7 +25,7 @@ struct Model {
   auto operator<=>(const Model&) const = default;
 };
 
-struct Unit {
+struct ComparedDevice {
   PciDevice device;
   std::string name;
   Model model;
@@ -33,7 +33,7 @@ struct Unit {
   bool rdma = false;  // carries RDMA; true for a GPU, which takes part in every comparison
   bool there = true;  // false: a missing device that was found already
 };
-using Units = std::vector<Unit>;
+using ComparedDevices = std::vector<ComparedDevice>;
 
 std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
   for (const Port& port : ports)
@@ -43,14 +43,14 @@ std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
 
 // Gives a card without ports the board of its model, and one without a readable link its lanes, if the model has only
 // one.
-void complete_models(Units& units) {
+void complete_models(ComparedDevices& units) {
   std::map<std::tuple<bool, uint16_t, uint16_t>, std::pair<std::set<std::string_view>, std::set<unsigned>>> known;
   const auto ids = [](const Model& model) { return std::tuple(model.gpu, model.vendor, model.device); };
-  for (const Unit& unit : units) {
+  for (const ComparedDevice& unit : units) {
     if (!unit.model.board.empty()) known[ids(unit.model)].first.insert(unit.model.board);
     if (unit.model.lanes > 0) known[ids(unit.model)].second.insert(unit.model.lanes);
   }
-  for (Unit& unit : units) {
+  for (ComparedDevice& unit : units) {
     const auto& [boards, lanes] = known[ids(unit.model)];
     if (unit.model.board.empty() && boards.size() == 1) unit.model.board = *boards.begin();
     if (unit.model.lanes == 0 && lanes.size() == 1) unit.model.lanes = *lanes.begin();
@@ -58,8 +58,8 @@ void complete_models(Units& units) {
 }
 
 // GPUs, and physical NICs of models that carry RDMA. `ports` distinguish boards, and must outlive the result.
-Units units_of(const Topology& topology, std::span<const Port> ports) {
-  Units out;
+ComparedDevices compared_devices_of(const Topology& topology, std::span<const Port> ports) {
+  ComparedDevices out;
   std::set<std::pair<uint16_t, uint16_t>> rdma;
   for (const Nic& nic : topology.nics)
     if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
@@ -83,7 +83,7 @@ Units units_of(const Topology& topology, std::span<const Port> ports) {
 // -- Groups of devices
 
 using Composition = std::map<Model, size_t>;
-using Groups = std::map<std::string, std::vector<const Unit*>>;
+using DeviceGroups = std::map<std::string, std::vector<const ComparedDevice*>>;
 
 // The way to group devices: by card, by the bridge at this depth below the root port, by root bus.
 struct Level {
@@ -91,7 +91,7 @@ struct Level {
   size_t depth = 0;
 };
 
-std::string key_of(const Unit& unit, const Level& level) {
+std::string key_of(const ComparedDevice& unit, const Level& level) {
   const auto& bridges = unit.device.bridges;
   if (level.kind == Level::Kind::card && unit.model.gpu) return {};
   if (level.kind == Level::Kind::card) return card_of(unit.device.pci);
@@ -100,18 +100,18 @@ std::string key_of(const Unit& unit, const Level& level) {
   return bridges[bridges.size() - 1 - level.depth];
 }
 
-std::vector<Level> levels_of(const Units& units) {
+std::vector<Level> levels_of(const ComparedDevices& units) {
   size_t depth = 0;
-  for (const Unit& unit : units) depth = std::max(depth, unit.device.bridges.size());
+  for (const ComparedDevice& unit : units) depth = std::max(depth, unit.device.bridges.size());
   std::vector<Level> out{{Level::Kind::card}};
   while (depth-- > 0) out.push_back({Level::Kind::bridge, depth});
   out.push_back({Level::Kind::bus});
   return out;
 }
 
-Groups groups_of(const Units& units, const Level& level, bool rdma) {
-  Groups out;
-  for (const Unit& unit : units)
+DeviceGroups groups_of(const ComparedDevices& units, const Level& level, bool rdma) {
+  DeviceGroups out;
+  for (const ComparedDevice& unit : units)
     if (std::string key = key_of(unit, level); !key.empty() && (unit.rdma || !rdma)) out[key].push_back(&unit);
   return out;
 }
@@ -156,10 +156,10 @@ enum class Movable : uint8_t { none, nics, all };
 
 // The groups that lack a part of what most groups of their kind have: at least three groups lack nothing, and few
 // others do; or no group has anything else, and few lack each of the models.
-std::vector<Lack> lacks_of(const Groups& all, Movable movable) {
+std::vector<Lack> lacks_of(const DeviceGroups& all, Movable movable) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
-    for (const Unit* unit : group) ++groups[key][unit->model];
+    for (const ComparedDevice* unit : group) ++groups[key][unit->model];
   std::map<Composition, size_t> counts;
   for (const auto& [key, composition] : groups) ++counts[composition];
   for (const auto& [whole, count] : counts) {
@@ -196,9 +196,10 @@ int bus_of(const std::string& pci) {
 
 // The place of a device in its group: its bus number relative to the group's, and "00.1".
 using Offset = std::pair<int, std::string>;
-std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::string& key, const Model& model) {
+std::set<Offset> offsets_of(const std::vector<const ComparedDevice*>& group, const std::string& key,
+                            const Model& model) {
   std::set<Offset> out;
-  for (const Unit* unit : group)
+  for (const ComparedDevice* unit : group)
     if (unit->model == model)
       out.emplace(bus_of(unit->device.pci) - bus_of(key),
                   unit->device.pci.substr(std::min(unit->device.pci.size(), unit->device.pci.rfind(':') + 1)));
@@ -207,7 +208,8 @@ std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::st
 
 // The addresses at which the other groups have the model and this one does not. Empty if the others differ, or if
 // another device has such an address.
-std::vector<std::string> addresses_of(const Groups& groups, const std::string& key, const Model& model, size_t count) {
+std::vector<std::string> addresses_of(const DeviceGroups& groups, const std::string& key, const Model& model,
+                                      size_t count) {
   const auto here = offsets_of(groups.at(key), key, model);
   std::set<Offset> others;
   for (const auto& [other, group] : groups) {
@@ -218,7 +220,7 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
   }
   std::vector<std::string> out;
   const PciDevice& first = groups.at(key).front()->device;
-  const auto pci_of = [](const Unit* unit) { return unit->device.pci; };
+  const auto pci_of = [](const ComparedDevice* unit) { return unit->device.pci; };
   for (const auto& [buses, rest] : others) {
     if (here.contains({buses, rest})) continue;
     const char bus = static_cast<char>(bus_of(key) + buses);
@@ -230,19 +232,19 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
 }
 
 // A device of the model at the group's bridge.
-MissingPart part_at(const Groups& groups, const std::string& key, const Model& model) {
+MissingPart part_at(const DeviceGroups& groups, const std::string& key, const Model& model) {
   const auto& group = groups.at(key);
   MissingPart out;
   out.kind = model.gpu ? MissingPart::Kind::gpu : MissingPart::Kind::nic;
   out.below = key;
-  const auto twin = std::ranges::find_if(group, [&](const Unit* unit) { return unit->model == model; });
+  const auto twin = std::ranges::find_if(group, [&](const ComparedDevice* unit) { return unit->model == model; });
   out.place = (twin == group.end() ? group.front() : *twin)->device;
   out.place.pci.clear();
   out.place.vendor = model.vendor;
   out.place.device = model.device;
   const auto from = std::ranges::find(out.place.bridges, key);
   if (from != out.place.bridges.end()) out.place.bridges.erase(out.place.bridges.begin(), from);
-  for (const Unit* unit : group) {
+  for (const ComparedDevice* unit : group) {
     if (!unit->there) continue;
     out.beside.push_back(unit->name);
     if (unit->model.gpu) out.gpus.push_back(unit->index);
@@ -251,11 +253,11 @@ MissingPart part_at(const Groups& groups, const std::string& key, const Model& m
 }
 
 // Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot.
-std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Units& units, const Level& level,
-                                                      const Groups& groups, Movable movable) {
+std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const ComparedDevices& units,
+                                                      const Level& level, const DeviceGroups& groups, Movable movable) {
   std::vector<std::pair<MissingPart, Model>> out;
   const auto is_outside = [&](const Model& model) {
-    return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const Unit& unit) {
+    return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const ComparedDevice& unit) {
              return unit.model == model && key_of(unit, level).empty();
            });
   };
@@ -279,29 +281,31 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
 }
 
 // Without the board (bnxt_re, irdma), a card with one port looks like one with two that has lost a function.
-bool may_be_of_another_board(const Groups& cards, const MissingPart& part, const Model& model) {
-  return model.board.empty() && std::ranges::any_of(cards.at(part.below), [&](const Unit* unit) {
+bool may_be_of_another_board(const DeviceGroups& cards, const MissingPart& part, const Model& model) {
+  return model.board.empty() && std::ranges::any_of(cards.at(part.below), [&](const ComparedDevice* unit) {
            return unit->there && unit->device.pci == part.below + ".0";
          });
 }
 
 // Whether GPUs can be in the wrong slots: 2, 4, 8, ... are all there.
-Movable movable_at(const Units& units, const Level& level) {
+Movable movable_at(const ComparedDevices& units, const Level& level) {
   if (level.kind == Level::Kind::card) return Movable::none;
-  const auto gpus = static_cast<size_t>(std::ranges::count_if(units, [](const Unit& unit) { return unit.model.gpu; }));
+  const auto gpus =
+      static_cast<size_t>(std::ranges::count_if(units, [](const ComparedDevice& unit) { return unit.model.gpu; }));
   return std::has_single_bit(gpus) ? Movable::all : Movable::nics;
 }
 
-void add_found(MissingPart part, const Model& model, Units& units, std::vector<MissingPart>& out) {
-  const auto twin = std::ranges::find_if(units, [&](const Unit& unit) { return unit.there && unit.model == model; });
+void add_found(MissingPart part, const Model& model, ComparedDevices& units, std::vector<MissingPart>& out) {
+  const auto twin =
+      std::ranges::find_if(units, [&](const ComparedDevice& unit) { return unit.there && unit.model == model; });
   if (twin != units.end()) part.twin = twin->index;
   units.push_back({part.place, {}, model, 0, true, false});
   out.push_back(std::move(part));
 }
 
-void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+void find_functions(const Topology& topology, ComparedDevices& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
-    const Groups groups = groups_of(units, level, false);
+    const DeviceGroups groups = groups_of(units, level, false);
     for (auto& [part, model] : missing_at(topology, units, level, groups, movable_at(units, level))) {
       if (level.kind == Level::Kind::card && may_be_of_another_board(groups, part, model)) continue;
       add_found(std::move(part), model, units, out);
@@ -312,25 +316,25 @@ void find_functions(const Topology& topology, Units& units, std::vector<MissingP
 // -- GPUs beside NICs of several models
 
 // `units` with one model for all NICs of those models that some group has beside a GPU. They manage no NVLink switches.
-Units with_equal_nics(const Topology& topology, const Units& units, const Level& level) {
+ComparedDevices with_equal_nics(const Topology& topology, const ComparedDevices& units, const Level& level) {
   std::set<Model> beside;
   for (const auto& [key, group] : groups_of(units, level, false)) {
-    if (std::ranges::none_of(group, [](const Unit* unit) { return unit->model.gpu; })) continue;
-    for (const Unit* unit : group)
+    if (std::ranges::none_of(group, [](const ComparedDevice* unit) { return unit->model.gpu; })) continue;
+    for (const ComparedDevice* unit : group)
       if (!unit->model.gpu && (!unit->there || !topology.nics[unit->index].nvlink_management))
         beside.insert(unit->model);
   }
-  Units out = units;
-  for (Unit& unit : out)
+  ComparedDevices out = units;
+  for (ComparedDevice& unit : out)
     if (beside.contains(unit.model)) unit.model = {};
   return out;
 }
 
-void find_gpus(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+void find_gpus(const Topology& topology, ComparedDevices& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
     if (level.kind == Level::Kind::card) continue;
-    const Units equal = with_equal_nics(topology, units, level);
-    const Groups groups = groups_of(equal, level, false);
+    const ComparedDevices equal = with_equal_nics(topology, units, level);
+    const DeviceGroups groups = groups_of(equal, level, false);
     for (auto& [part, model] : missing_at(topology, equal, level, groups, movable_at(units, level)))
       if (model.gpu) add_found(std::move(part), model, units, out);
   }
@@ -341,15 +345,15 @@ void find_gpus(const Topology& topology, Units& units, std::vector<MissingPart>&
 // The NICs of a place, each with the number of bridges between it and the place.
 using NicsOfPlace = std::map<std::pair<Model, size_t>, size_t>;
 
-NicsOfPlace nics_of(const std::vector<const Unit*>& group, const Level& level) {
+NicsOfPlace nics_of(const std::vector<const ComparedDevice*>& group, const Level& level) {
   NicsOfPlace out;
-  for (const Unit* unit : group)
+  for (const ComparedDevice* unit : group)
     if (!unit->model.gpu) ++out[{unit->model, unit->device.bridges.size() - level.depth}];
   return out;
 }
 
-size_t gpus_of(const std::vector<const Unit*>& group) {
-  return static_cast<size_t>(std::ranges::count_if(group, [](const Unit* unit) { return unit->model.gpu; }));
+size_t gpus_of(const std::vector<const ComparedDevice*>& group) {
+  return static_cast<size_t>(std::ranges::count_if(group, [](const ComparedDevice* unit) { return unit->model.gpu; }));
 }
 
 // 2, 4, 8, ... GPUs, equally many on each socket.
@@ -362,8 +366,8 @@ bool is_plausible(const std::map<int, size_t>& by_socket) {
 
 // The groups that have the NICs of groups with GPUs and fewer GPUs than these, with the number of GPUs that they lack:
 // if all GPUs are in groups with such NICs, and the machine is plausible only with the GPUs that are lacking.
-std::map<std::string, size_t> places_without_gpus(const Topology& topology, const Groups& groups, const Level& level,
-                                                  size_t gpus) {
+std::map<std::string, size_t> places_without_gpus(const Topology& topology, const DeviceGroups& groups,
+                                                  const Level& level, size_t gpus) {
   std::set<NicsOfPlace> kinds;
   for (const auto& [key, group] : groups)
     if (gpus_of(group) > 0) kinds.insert(nics_of(group, level));
@@ -392,15 +396,15 @@ std::map<std::string, size_t> places_without_gpus(const Topology& topology, cons
 }
 
 // The GPUs of Data Direct functions: each of these functions is on the root bus of a GPU, which it serves.
-void find_gpus_by_direct(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
-  std::map<std::string, const Unit*> gpus;  // by root bus
-  for (const Unit& unit : units)
+void find_gpus_by_direct(const Topology& topology, ComparedDevices& units, std::vector<MissingPart>& out) {
+  std::map<std::string, const ComparedDevice*> gpus;  // by root bus
+  for (const ComparedDevice& unit : units)
     if (unit.model.gpu && !gpus.emplace(unit.device.root, &unit).second) return;  // several on one
   std::map<std::string, const Nic*> nics;
   for (const Nic& nic : topology.nics)
     if (nic.direct && !nic.virtual_function) nics.emplace(nic.direct->root, &nic);
   if (gpus.empty() || std::ranges::any_of(gpus, [&](const auto& each) { return !nics.contains(each.first); })) return;
-  const Unit model = *gpus.begin()->second;
+  const ComparedDevice model = *gpus.begin()->second;
   for (const auto& [root, nic] : nics) {
     if (gpus.contains(root)) continue;
     MissingPart part;
@@ -418,17 +422,17 @@ void find_gpus_by_direct(const Topology& topology, Units& units, std::vector<Mis
 }
 
 // Requires a switch that GPU and NIC share: GPUs in slots next to NICs are sold in any number.
-void find_several_gpus(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+void find_several_gpus(const Topology& topology, ComparedDevices& units, std::vector<MissingPart>& out) {
   std::set<Model> models;
   size_t gpus = 0;
-  for (const Unit& unit : units)
+  for (const ComparedDevice& unit : units)
     if (unit.model.gpu) models.insert(unit.model), ++gpus;
   if (models.size() != 1) return;
   const Model& model = *models.begin();
   for (const Level& level : levels_of(units)) {
     if (level.kind != Level::Kind::bridge) continue;
-    const Units equal = with_equal_nics(topology, units, level);
-    const Groups groups = groups_of(equal, level, false);
+    const ComparedDevices equal = with_equal_nics(topology, units, level);
+    const DeviceGroups groups = groups_of(equal, level, false);
     const auto places = places_without_gpus(topology, groups, level, gpus);
     for (const auto& [key, count] : places) {
       const auto addresses = addresses_of(groups, key, model, count);
@@ -461,12 +465,12 @@ bool is_in_bond(const std::set<std::string>& bonded, const Nic& nic) {
   return bonded.contains(card_of(nic.pci)) || bonded.contains(nic.card);
 }
 
-using Card = std::map<std::string, const Unit*>;  // by function: "0"
-using Cards = std::map<std::string, Card>;        // by address: "0000:17:00"
+using Card = std::map<std::string, const ComparedDevice*>;  // by function: "0"
+using Cards = std::map<std::string, Card>;                  // by address: "0000:17:00"
 
-std::map<Model, Cards> cards_of(const Units& units) {
+std::map<Model, Cards> cards_of(const ComparedDevices& units) {
   std::map<Model, Cards> out;
-  for (const Unit& unit : units)
+  for (const ComparedDevice& unit : units)
     if (const size_t dot = unit.device.pci.rfind('.'); !unit.model.gpu && dot != std::string::npos)
       out[unit.model][unit.device.pci.substr(0, dot)].emplace(unit.device.pci.substr(dot + 1), &unit);
   return out;
@@ -493,7 +497,7 @@ void add_lacking(const Model& model, const std::string& address, const Card& car
 }
 
 // The functions that one card lacks and the others of its model have.
-std::vector<MissingPart> missing_functions(const Units& units) {
+std::vector<MissingPart> missing_functions(const ComparedDevices& units) {
   std::vector<MissingPart> out;
   for (const auto& [model, cards] : cards_of(units)) {
     const auto whole = std::ranges::max_element(cards, {}, [](const auto& card) { return card.second.size(); })->second;
@@ -507,7 +511,7 @@ std::vector<MissingPart> missing_functions(const Units& units) {
 
 // The NICs of which only the Data Direct function is left: each function proves a card. If some cards may have any of
 // the functions left, only the number of missing cards is known.
-void find_by_direct(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
+void find_by_direct(const Topology& topology, const ComparedDevices& units, std::vector<MissingPart>& out) {
   std::vector<const Nic*> without;                    // cards whose function is unknown
   std::map<std::string, const PciDevice*> functions;  // of no known card
   std::optional<size_t> twin;
@@ -515,7 +519,7 @@ void find_by_direct(const Topology& topology, const Units& units, std::vector<Mi
     if (is_data_direct(nic)) functions.emplace(nic.pci, &nic);
   if (functions.empty()) return;
   std::map<std::string, size_t> cards;  // number of functions of a card
-  for (const Unit& unit : units) {
+  for (const ComparedDevice& unit : units) {
     if (unit.model.gpu || !unit.there || !can_have_data_direct(topology.nics[unit.index])) continue;
     const Nic& nic = topology.nics[unit.index];
     if (++cards[card_of(nic.pci)] == 1 && !nic.direct) without.push_back(&nic);
@@ -554,24 +558,25 @@ bool is_on_switch(const Gpu& gpu, const PciDevice& nic) {
 }
 
 // Whether every GPU has equally many functions of the model on its switch.
-bool is_beside_each_gpu(const Topology& topology, const Units& units, const Model& model) {
+bool is_beside_each_gpu(const Topology& topology, const ComparedDevices& units, const Model& model) {
   std::set<std::ptrdiff_t> counts;
   for (const Gpu& gpu : topology.gpus)
     counts.insert(std::ranges::count_if(
-        units, [&](const Unit& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
+        units, [&](const ComparedDevice& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
   return counts.size() == 1 && !counts.contains(0);
 }
 
 // Finds existing functions that have no RDMA device although the others have one.
-void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
-  if (std::ranges::all_of(units, &Unit::rdma)) return;
+void find_rdma(const Topology& topology, const ComparedDevices& units, std::vector<MissingPart>& out) {
+  if (std::ranges::all_of(units, &ComparedDevice::rdma)) return;
   std::set<size_t> found;
   for (const Level& level : levels_of(units)) {
-    const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);
+    const DeviceGroups with = groups_of(units, level, true), all = groups_of(units, level, false);
     for (auto& [part, model] : missing_at(topology, units, level, with, Movable::none)) {
       const auto& group = all.at(part.below);
-      const auto nic = std::ranges::find_if(
-          group, [&, &of = model](const Unit* unit) { return unit->there && !unit->rdma && unit->model == of; });
+      const auto nic = std::ranges::find_if(group, [&, &of = model](const ComparedDevice* unit) {
+        return unit->there && !unit->rdma && unit->model == of;
+      });
       if (nic == group.end() || !topology.nics[(*nic)->index].bond.empty() || !found.insert((*nic)->index).second)
         continue;
       part.kind = MissingPart::Kind::rdma;
@@ -580,7 +585,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
       out.push_back(std::move(part));
     }
   }
-  const auto add = [&](const Unit& unit) {
+  const auto add = [&](const ComparedDevice& unit) {
     if (!found.insert(unit.index).second) return;
     MissingPart part{
         .kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index};
@@ -589,16 +594,17 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
     out.push_back(std::move(part));
   };
   std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
-  for (const Unit& unit : units) {
+  for (const ComparedDevice& unit : units) {
     if (!unit.there || unit.rdma) continue;
     const auto [entry, is_new] = only.try_emplace({unit.device.vendor, unit.device.device});
     if (is_new) entry->second = only_without_rdma(topology, unit.device);
     if (entry->second == unit.index) add(unit);
   }
   // A model of which every GPU has equally many cards only with those without an RDMA device.
-  std::map<Model, std::pair<std::set<std::string>, std::vector<const Unit*>>> models;  // cards with; functions without
+  std::map<Model, std::pair<std::set<std::string>, std::vector<const ComparedDevice*>>>
+      models;  // cards with; functions without
   const std::set<std::string> bonded = bonded_cards(topology);
-  for (const Unit& unit : units) {
+  for (const ComparedDevice& unit : units) {
     if (unit.model.gpu || !unit.there) continue;
     auto& [with, without] = models[unit.model];
     if (unit.rdma) with.insert(card_of(unit.device.pci));
@@ -607,12 +613,12 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
   const size_t gpus = topology.gpus.size();
   for (const auto& [model, each] : models) {
     std::set<std::string> lost;
-    for (const Unit* unit : each.second)
+    for (const ComparedDevice* unit : each.second)
       if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
     const size_t with = each.first.size();
     if (gpus < 2 || lost.empty() || with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
     if (lost.size() * 3 > with && !is_beside_each_gpu(topology, units, model)) continue;
-    for (const Unit* unit : each.second)
+    for (const ComparedDevice* unit : each.second)
       if (lost.contains(card_of(unit->device.pci))) add(*unit);
   }
 }
@@ -722,28 +728,28 @@ std::string lesser_half(const Sockets& sockets, size_t fewer) {
 
 // -- NUMA nodes
 
-using Buses = std::map<std::string, std::vector<const Unit*>>;
+using Buses = std::map<std::string, std::vector<const ComparedDevice*>>;
 using Spread = std::map<int, size_t>;  // devices of one model by NUMA node
 
 // The NUMA node of the bridge above the device if known, else the device's own.
-int node_of(const Unit& unit) { return unit.device.numa_above.value_or(*unit.device.numa); }
+int node_of(const ComparedDevice& unit) { return unit.device.numa_above.value_or(*unit.device.numa); }
 
 bool is_even(const Spread& spread) {
   return std::ranges::all_of(spread, [&](const auto& each) { return each.second == spread.begin()->second; });
 }
 
-// Whether the models of these units are evenly spread over the nodes that have them only if the units are moved to
+// Whether the models of these devices are evenly spread over the nodes that have them only if these are moved to
 // `node`. Six GPUs, four on one node, can be a machine of eight that has lost two.
-bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int node) {
-  for (const Unit* unit : moved) {
+bool evens_out(const ComparedDevices& units, const std::vector<const ComparedDevice*>& moved, int node) {
+  for (const ComparedDevice* unit : moved) {
     Spread before, after;
-    for (const Unit& other : units) {
+    for (const ComparedDevice& other : units) {
       if (other.model != unit->model) continue;
       ++before[node_of(other)];
       ++after[contains(moved, &other) ? node : node_of(other)];
     }
     std::erase_if(after, [](const auto& each) { return each.second == 0; });
-    const auto is_like = [&](const Unit& other) { return other.model == unit->model; };
+    const auto is_like = [&](const ComparedDevice& other) { return other.model == unit->model; };
     if (unit->model.gpu && !std::has_single_bit(static_cast<size_t>(std::ranges::count_if(units, is_like))))
       return false;
     if (is_even(before) || !is_even(after) || after.size() < before.size()) return false;
@@ -753,16 +759,16 @@ bool evens_out(const Units& units, const std::vector<const Unit*>& moved, int no
 
 // The node of most devices of a bus. If two nodes have equally many: the one to which a device must be moved to spread
 // its model evenly, else that of the first device.
-std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& bus) {
+std::optional<int> node_of(const ComparedDevices& units, const std::vector<const ComparedDevice*>& bus) {
   Spread nodes;
-  for (const Unit* unit : bus) ++nodes[node_of(*unit)];
+  for (const ComparedDevice* unit : bus) ++nodes[node_of(*unit)];
   if (nodes.size() == 1) return nodes.begin()->first;
   if (nodes.size() != 2) return std::nullopt;
   const auto [a, of_a] = *nodes.begin();
   const auto [b, of_b] = *nodes.rbegin();
   if (of_a > of_b) return a;
   if (of_a < of_b) return b;
-  for (const Unit* unit : bus) {
+  for (const ComparedDevice* unit : bus) {
     int other = a;
     if (node_of(*unit) == a) other = b;
     if (evens_out(units, {unit}, other)) return other;
@@ -773,7 +779,7 @@ std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& b
 // The node that the firmware should report for a bus that it puts on another: the only one with which the models of its
 // devices are evenly spread and the buses of a node follow each other. A single device of which the buses before and
 // after are on another node.
-std::optional<int> node_for(const Units& units, const Buses& buses, Buses::const_iterator bus) {
+std::optional<int> node_for(const ComparedDevices& units, const Buses& buses, Buses::const_iterator bus) {
   const auto own = node_of(units, bus->second);
   std::set<int> nodes;
   for (const auto& [root, devices] : buses)
@@ -808,14 +814,14 @@ std::optional<int> node_for(const Units& units, const Buses& buses, Buses::const
 
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports) {
   std::vector<MissingPart> out;
-  Units units = units_of(topology, ports);
+  ComparedDevices units = compared_devices_of(topology, ports);
   find_functions(topology, units, out);
   find_gpus(topology, units, out);
   if (!contains(out, MissingPart::Kind::gpu, &MissingPart::kind)) find_gpus_by_direct(topology, units, out);
   find_several_gpus(topology, units, out);
   // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
-  for (MissingPart& part : missing_functions(units_of(topology, ports)))
+  for (MissingPart& part : missing_functions(compared_devices_of(topology, ports)))
     if (!contains(out, part.place.pci, pci_of)) out.push_back(std::move(part));
   find_by_direct(topology, units, out);
   find_rdma(topology, units, out);
@@ -879,19 +885,20 @@ std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size
 }
 
 std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
-  Units units = units_of(topology, {});
-  std::erase_if(units,
-                [](const Unit& unit) { return !unit.rdma || unit.device.numa_assumed || unit.device.root.empty(); });
-  Units on_no_node;
-  for (const Unit& unit : units)
+  ComparedDevices units = compared_devices_of(topology, {});
+  std::erase_if(units, [](const ComparedDevice& unit) {
+    return !unit.rdma || unit.device.numa_assumed || unit.device.root.empty();
+  });
+  ComparedDevices on_no_node;
+  for (const ComparedDevice& unit : units)
     if (!unit.device.numa) on_no_node.push_back(unit);
-  std::erase_if(units, [](const Unit& unit) { return !unit.device.numa; });
+  std::erase_if(units, [](const ComparedDevice& unit) { return !unit.device.numa; });
   Buses buses;
-  for (const Unit& unit : units) buses[unit.device.root].push_back(&unit);
+  for (const ComparedDevice& unit : units) buses[unit.device.root].push_back(&unit);
   std::vector<OddNode> out;
   for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
     const auto usual = node_of(units, bus->second), other = node_for(units, buses, bus);
-    for (const Unit* unit : bus->second) {
+    for (const ComparedDevice* unit : bus->second) {
       const int node = node_of(*unit);
       if (node != unit->device.numa)
         out.push_back({unit->device, unit->name, node, "the bridge above it, " + unit->device.bridges.front()});
@@ -903,11 +910,11 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
     }
   }
   // A bus on no node: at least two devices, each of a model of which most others are on one.
-  std::map<std::string, std::vector<const Unit*>> lost;
-  for (const Unit& unit : on_no_node) lost[unit.device.root].push_back(&unit);
+  std::map<std::string, std::vector<const ComparedDevice*>> lost;
+  for (const ComparedDevice& unit : on_no_node) lost[unit.device.root].push_back(&unit);
   for (const auto& [root, bus] : lost)
-    for (const Unit* unit : bus) {
-      const auto is_like = [&](const Unit& other) { return other.model == unit->model; };
+    for (const ComparedDevice* unit : bus) {
+      const auto is_like = [&](const ComparedDevice& other) { return other.model == unit->model; };
       const auto with = std::ranges::count_if(units, is_like), without = std::ranges::count_if(on_no_node, is_like);
       if (bus.size() > 1 && !buses.contains(root) && with >= 3 * without)
         out.push_back({unit->device, unit->name, std::nullopt, "devices of its model on other root buses", true});

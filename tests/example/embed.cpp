@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     std::cerr << kernel.error().text() << '\n';
     return 1;
   }
-  const fabric::FabricCollectable fabric([&] { return fabric::FabricCollectable::Machine{fabric::scan(*kernel)}; });
+  const fabric::FabricCollectable fabric([&] { return fabric::FabricCollectable::CheckedNode{fabric::scan(*kernel)}; });
 
   prometheus::Registry own;
   prometheus::BuildCounter()

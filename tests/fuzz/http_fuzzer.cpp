@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::exporter;
   const std::string_view text = fabric::text_of(data, size);
-  (void)route_of(text);
+  (void)endpoint_of(text);
   (void)accepts_gzip(text);
   (void)is_device_event(text);
   (void)parse_listen_address(text).ok();

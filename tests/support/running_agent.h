@@ -33,7 +33,7 @@ class RunningAgent : public test::ConfigFiles {
   Environment environment(std::function<std::vector<Port>(const Policy&)> scan) {
     return {.kernel = *kernel_,
             .directory = tree.path(),
-            .log = [](const Entry&) {},
+            .log = [](const JournalEntry&) {},
             .scan = std::move(scan),
             .in_use = [](const Port&) { return false; }};
   }

@@ -77,7 +77,7 @@ Result<std::string> nvml_text() {
   const auto devices = nvml::devices();
   if (!devices) return devices.error();
   std::string text;
-  for (const nvml::Device& device : *devices) {
+  for (const nvml::ListedGpu& device : *devices) {
     std::string minor;
     if (device.minor) minor = std::to_string(*device.minor);
     text += device.pci + "\t" + std::to_string(device.index) + "\t" + minor + "\t" + device.uuid + "\t" + device.name +
@@ -101,7 +101,7 @@ Result<Node> read_node(Machine& machine) {
   if (!machine.kernel.route || !nvml::is_wanted(node.topology)) return node;
   const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text);
   if (!text) return node;
-  std::vector<nvml::Device> devices;
+  std::vector<nvml::ListedGpu> devices;
   for (const std::string_view line : split(*text, '\n')) {
     const auto field = split(line, '\t');
     if (field.size() != 5) continue;

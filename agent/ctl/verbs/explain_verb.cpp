@@ -26,8 +26,8 @@
 namespace fabric::ctl {
 namespace {
 
-using lines::Cause;
 using lines::Counted;
+using lines::FaultLocation;
 using lines::Found;
 using lines::LineMessage;
 using lines::Log;
@@ -132,16 +132,17 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
 
 // Without a message that is known: the usual cause of the component's errors. If it has several, the one that the words
 // name, or that of the errno. Words about settings, and about no fault, are more certain than the component.
-Cause cause_of(const Found& found) {
+FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
-  Cause cause = Cause::unknown;
+  FaultLocation cause = FaultLocation::unknown;
   if (found.message != nullptr) cause = found.message->cause;
   if (const lines::Condition* condition = found.condition; condition != nullptr)
-    if (cause == Cause::unknown || condition->cause == Cause::software || condition->cause == Cause::none)
+    if (cause == FaultLocation::unknown || condition->cause == FaultLocation::software ||
+        condition->cause == FaultLocation::none)
       cause = condition->cause;
-  if (cause != Cause::unknown) return cause;
+  if (cause != FaultLocation::unknown) return cause;
   const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
-  if (meaning == nullptr) return Cause::unknown;
+  if (meaning == nullptr) return FaultLocation::unknown;
   return meaning->cause;
 }
 
@@ -203,7 +204,7 @@ std::string counted_text(const std::vector<Counted>& list) {
 // The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
   const bool is_path =
-      found.message != nullptr && (cause_of(found) == Cause::network || cause_of(found) == Cause::peer);
+      found.message != nullptr && (cause_of(found) == FaultLocation::network || cause_of(found) == FaultLocation::peer);
   std::string out = "Peer: ";
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
@@ -221,9 +222,9 @@ std::string lines_text(size_t first, size_t count) {
 std::string found_text(const Found& found, const NodeState& state, const Output& output) {
   const LineMessage* message = found.message;
   const Named& named = found.named;
-  const Cause cause = cause_of(found);
+  const FaultLocation cause = cause_of(found);
   std::string kind(to_text(cause));
-  if (cause == Cause::none) kind = "harmless";
+  if (cause == FaultLocation::none) kind = "harmless";
   if (message != nullptr && message->role == Role::consequence) kind = "a consequence";
   std::string text = std::string(id_of(found)) + " (" + kind + ")";
   if (id_of(found) == kUnknown) text = "unknown message";

@@ -79,7 +79,7 @@ void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;  // the first port that is no member of a bond reads the owners of the whole device
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port,
-                          PortReader::Options{.asked = ethtool_names});
+                          PortReader::CounterOptions{.asked = ethtool_names});
     OwnerReader* own = nullptr;
     if (!port.is_member()) own = std::exchange(owners, nullptr);
     telemetry_.emplace_back(

@@ -65,12 +65,12 @@ class DeviceReader {
   std::vector<TelemetryReader> telemetry_;
   // The key is the port id; they outlive a rescan.
   std::map<std::string, Widener> wideners_;
-  struct Waiting {
+  struct PortBackoffs {
     int ifindex = 0;
-    PortReader::Waiting counters{};
-    TelemetryReader::Waiting telemetry{};
+    PortReader::CounterBackoffs counters{};
+    TelemetryReader::TelemetryBackoffs telemetry{};
   };
-  std::map<std::string, Waiting> waiting_;
+  std::map<std::string, PortBackoffs> waiting_;
   CollectorRun settings_;
 };
 
@@ -128,7 +128,7 @@ class DeviceBursts {
 // The sampler's descriptors of one device; used only by the device's thread.
 class DeviceSampler {
  public:
-  using Open = std::function<Result<Kernel>(const std::string& root)>;
+  using Open = DeviceReader::Open;
   DeviceSampler(std::string root, std::string device, Open open)
       : root_(std::move(root)), device_(std::move(device)), open_(std::move(open)) {}
 

@@ -59,7 +59,7 @@ bool fits(const std::string& password, const std::string& hash) {
 
 }  // namespace
 
-struct PasswordHasher::Shared {
+struct PasswordHasher::HashWorker {
   std::mutex mutex;
   std::condition_variable changed;
   bool stop = false;
@@ -68,7 +68,7 @@ struct PasswordHasher::Shared {
   std::thread thread;
 };
 
-PasswordHasher::PasswordHasher() : done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), shared_(new Shared) {}
+PasswordHasher::PasswordHasher() : done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), shared_(new HashWorker) {}
 
 PasswordHasher::~PasswordHasher() {
   {

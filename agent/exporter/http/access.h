@@ -36,9 +36,9 @@ class PasswordHasher {
   std::optional<Hashed> take();
 
  private:
-  struct Shared;
+  struct HashWorker;
   Fd done_;
-  std::unique_ptr<Shared> shared_;
+  std::unique_ptr<HashWorker> shared_;
 };
 
 class Access {

@@ -26,18 +26,18 @@ void release_body(void* body) { delete static_cast<Response::Body*>(body); }
 
 }  // namespace
 
-Route route_of(std::string_view path) {
+Endpoint endpoint_of(std::string_view path) {
   constexpr std::string_view kAbsolute = "http://";  // a proxy sends the absolute form (RFC 9112, 3.2.2)
   if (path.starts_with(kAbsolute)) {
     const size_t slash = path.find('/', kAbsolute.size());
     path.remove_prefix(std::min(slash, path.size()));
     if (path.empty()) path = "/";
   }
-  if (path == "/metrics") return Route::metrics;
-  if (path == "/") return Route::landing;
-  if (path == "/-/healthy") return Route::healthy;
-  if (path == "/-/ready") return Route::ready;
-  return Route::not_found;
+  if (path == "/metrics") return Endpoint::metrics;
+  if (path == "/") return Endpoint::landing;
+  if (path == "/-/healthy") return Endpoint::healthy;
+  if (path == "/-/ready") return Endpoint::ready;
+  return Endpoint::not_found;
 }
 
 bool accepts_gzip(std::string_view accept_encoding) {

@@ -14,9 +14,9 @@
 
 namespace fabric::exporter {
 
-enum class Route : uint8_t { landing, metrics, healthy, ready, not_found };
+enum class Endpoint : uint8_t { landing, metrics, healthy, ready, not_found };
 // Exact paths only: "/metrics/x" is not found.
-Route route_of(std::string_view path);
+Endpoint endpoint_of(std::string_view path);
 
 // Whether the client accepts gzip (RFC 9110, 12.5.3). `accept_encoding`: the headers joined by commas. Supports q=0 and
 // "*".

@@ -149,15 +149,15 @@ MHD_Result Server::answer(Request& request, std::string_view path) {
       return reply(connection, text_response(*request.access, "Too many wrong passwords.\n"));
     default: return reply(connection, text_response(*request.access, "Too many passwords wait for their check.\n"));
   }
-  const Route route = route_of(path);
-  switch (route) {
-    case Route::healthy: return reply(connection, text_response(MHD_HTTP_OK, "healthy\n"));
-    case Route::ready:
+  const Endpoint endpoint = endpoint_of(path);
+  switch (endpoint) {
+    case Endpoint::healthy: return reply(connection, text_response(MHD_HTTP_OK, "healthy\n"));
+    case Endpoint::ready:
       if (site_.ready()) return reply(connection, text_response(MHD_HTTP_OK, "ready\n"));
       return reply(connection, text_response(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
-    case Route::not_found: return reply(connection, text_response(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
-    case Route::landing:
-    case Route::metrics: break;
+    case Endpoint::not_found: return reply(connection, text_response(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
+    case Endpoint::landing:
+    case Endpoint::metrics: break;
   }
   if (!request.waited && !site_.fresh()) {
     request.waited = true;
@@ -169,7 +169,7 @@ MHD_Result Server::answer(Request& request, std::string_view path) {
   }
   if (known != nullptr) known->waits = false;
   const bool compressed = accepts_gzip(request_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-  if (route == Route::landing)
+  if (endpoint == Endpoint::landing)
     return reply(connection, {MHD_HTTP_OK, "text/html; charset=utf-8", site_.landing(compressed), compressed, true});
   const TextFormat format = negotiate(request_header(connection, MHD_HTTP_HEADER_ACCEPT));
   return reply(connection,

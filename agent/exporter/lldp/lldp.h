@@ -41,12 +41,13 @@ class LldpListener {
   // One line a minute for each subject: neighbors decide how often a frame is malformed.
   void report(const std::string& subject, const char* level, const std::string& text);
 
-  struct Line {
+  struct JournalLine {
     const char* level;  // of sd-daemon(3)
     std::string text;
   };
   LldpHost host_;
-  LogLimit<Line> lines_{[this](const Line& line, uint64_t more) { host_.log(line.level, with_more(line.text, more)); }};
+  LogLimit<JournalLine> lines_{
+      [this](const JournalLine& line, uint64_t more) { host_.log(line.level, with_more(line.text, more)); }};
   sd_event* loop_ = nullptr;
   std::unique_ptr<NotificationSocket> links_;
   Fd devices_;

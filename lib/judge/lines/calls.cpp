@@ -5,15 +5,15 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kVerbs =
     "ibv_reg_mr(3), ibv_create_qp(3), ibv_modify_qp(3); Linux drivers/infiniband/core/uverbs_cmd.c, umem.c";
 constexpr std::string_view kCm = "rdma_resolve_addr(3), rdma_connect(3); Linux drivers/infiniband/core/cma.c, addr.c";
 
 // A row of a call: the errnos that it is for; none: any other.
-constexpr LineMessage of(Call call, std::string_view errors, std::string_view id, Cause cause, const FixRow& meaning,
-                         std::string_view next, std::string_view source) {
+constexpr LineMessage of(Call call, std::string_view errors, std::string_view id, FaultLocation cause,
+                         const FixRow& meaning, std::string_view next, std::string_view source) {
   return {id, cause, "", meaning, next, source, 0, Role::cause, call, errors};
 }
 

@@ -1153,7 +1153,7 @@ bool is_failure_of_driver(std::string_view line) {
 }  // namespace
 
 const ErrorMeaning* meaning_of(std::string_view error) {
-  using enum Cause;
+  using enum FaultLocation;
   static constexpr ErrorMeaning kMeanings[] = {
       {"ECONNREFUSED", peer,
        "the host of the peer answers, and nothing listens on the port: its program does not run."},

@@ -13,7 +13,7 @@
 namespace fabric::lines {
 
 // none: harmless. unknown: the message does not show it.
-enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown };
+enum class FaultLocation : uint8_t { host, cable, network, peer, software, none, unknown };
 
 // The request of the program that failed, by any library's name for it.
 enum class Call : uint8_t {
@@ -65,7 +65,7 @@ Codes codes_of(std::string_view line, std::string_view small, Severity severity)
 // The meaning of an errno in any program. The cause is unknown if it depends on the call.
 struct ErrorMeaning {
   std::string_view error;  // "ECONNREFUSED"
-  Cause cause;
+  FaultLocation cause;
   std::string_view text;
 };
 const ErrorMeaning* meaning_of(std::string_view error);  // nullptr: none that is worth a sentence

@@ -6,9 +6,9 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
-constexpr LineMessage component(Severity severity, std::string_view id, Cause cause, std::string_view printer,
+constexpr LineMessage component(Severity severity, std::string_view id, FaultLocation cause, std::string_view printer,
                                 std::string_view patterns, const FixRow& meaning, std::string_view next,
                                 std::string_view source) {
   LineMessage out{id, cause, patterns, meaning, next, source};
@@ -17,20 +17,23 @@ constexpr LineMessage component(Severity severity, std::string_view id, Cause ca
   return out;
 }
 
-constexpr LineMessage marked(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
-                             const FixRow& meaning, std::string_view next, std::string_view source) {
+constexpr LineMessage marked(std::string_view id, FaultLocation cause, std::string_view printer,
+                             std::string_view patterns, const FixRow& meaning, std::string_view next,
+                             std::string_view source) {
   return component(Severity::plain, id, cause, printer, patterns, meaning, next, source);
 }
 
 // Drivers: the kernel's log does not show the severity.
-constexpr LineMessage failing(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
-                              const FixRow& meaning, std::string_view next, std::string_view source) {
+constexpr LineMessage failing(std::string_view id, FaultLocation cause, std::string_view printer,
+                              std::string_view patterns, const FixRow& meaning, std::string_view next,
+                              std::string_view source) {
   return component(Severity::failure, id, cause, printer, patterns, meaning, next, source);
 }
 
 // Programs, and drivers that refuse a request.
-constexpr LineMessage complaining(std::string_view id, Cause cause, std::string_view printer, std::string_view patterns,
-                                  const FixRow& meaning, std::string_view next, std::string_view source) {
+constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std::string_view printer,
+                                  std::string_view patterns, const FixRow& meaning, std::string_view next,
+                                  std::string_view source) {
   return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
 }
 

@@ -11,7 +11,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
@@ -343,13 +343,13 @@ std::span<const Condition> conditions() { return kConditions; }
 
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms), subjects(kSubjects);
-  const Groups groups(line.small);
+  const LetterGroups groups(line.small);
   return (others.is_in(line.small, groups) || has_program(line.small)) && !subjects.is_in(line.small, groups);
 }
 
 bool is_ordinary(const LogLine& line) {
   static const PatternList ordinary(kOrdinary);
-  return ordinary.is_in(line.small, Groups(line.small));
+  return ordinary.is_in(line.small, LetterGroups(line.small));
 }
 
 const Condition* condition_of(const LogLine& line) {
@@ -358,7 +358,7 @@ const Condition* condition_of(const LogLine& line) {
     for (const Condition& each : kConditions) out.emplace_back(each.words);
     return out;
   }();
-  const Groups groups(line.small);
+  const LetterGroups groups(line.small);
   for (size_t at = 0; at < words.size(); ++at)
     if (words[at].is_in(line.small, groups) && !is_denied_by_error(kConditions[at], line)) return &kConditions[at];
   return nullptr;

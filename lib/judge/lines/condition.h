@@ -12,7 +12,7 @@ namespace fabric::lines {
 
 struct Condition {
   std::string_view id;  // "says-not-loaded"
-  Cause cause;          // the most likely one
+  FaultLocation cause;  // the most likely one
   // Patterns in the form of LineMessage::patterns, for the line in small letters.
   std::string_view words;
   FixRow meaning;  // with the fix

@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kHealth = "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c";
 constexpr std::string_view kEvents = "Linux drivers/net/ethernet/mellanox/mlx5/core/events.c";

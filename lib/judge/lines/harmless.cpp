@@ -6,7 +6,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
     {"nccl-no-plugin", none,

@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr LineMessage kKernelRows[] = {
     // PCIe and IOMMU.

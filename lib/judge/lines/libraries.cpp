@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kInit = "rdma-core libibverbs/init.c";
 constexpr std::string_view kOpenib = "Open MPI opal/mca/btl/openib/help-mpi-btl-openib.txt";

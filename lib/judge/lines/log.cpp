@@ -221,8 +221,8 @@ void Log::finish() {
     // A message that is known is a better cause than a component.
     Found* cause = nullptr;
     for (Found& other : found_)
-      if (other.message != nullptr && other.message->role == Role::cause && other.message->cause != Cause::none &&
-          follows(*each.message, *other.message) &&
+      if (other.message != nullptr && other.message->role == Role::cause &&
+          other.message->cause != FaultLocation::none && follows(*each.message, *other.message) &&
           (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
         cause = &other;
     if (cause == nullptr) continue;
@@ -242,13 +242,16 @@ void Log::finish() {
            differs(each.elsewhere, cause.elsewhere);
   };
   for (Found& each : found_) {
-    if (each.message == nullptr || !each.message->is_component() || each.message->cause != Cause::unknown) continue;
-    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != Cause::unknown)) continue;
+    if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
+      continue;
+    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
+      continue;
     Found* cause = nullptr;  // the last one before it
     for (Found& other : found_)
       if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
-          other.message->cause != Cause::none && other.first < each.first && each.first - other.first <= kNear &&
-          !names_another(each, other) && (cause == nullptr || other.first > cause->first))
+          other.message->cause != FaultLocation::none && other.first < each.first &&
+          each.first - other.first <= kNear && !names_another(each, other) &&
+          (cause == nullptr || other.first > cause->first))
         cause = &other;
     if (cause == nullptr) continue;
     cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
@@ -259,7 +262,7 @@ void Log::finish() {
     if (each.message == nullptr) return 3;
     if (each.message->is_component()) return 1;
     if (each.message->role == Role::consequence) return 2;
-    if (each.message->cause == Cause::none) return 4;
+    if (each.message->cause == FaultLocation::none) return 4;
     return 0;
   };
   std::ranges::stable_sort(found_, {}, rank);

@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
     {"cuda-linker", software, "nvlink error |nvlink fatal|ptxas fatal|ptxas error|nvcc fatal|nvcc error",

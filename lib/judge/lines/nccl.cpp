@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kNcclVerbs = "NCCL src/misc/ibvwrap.cc";
 constexpr std::string_view kNcclSocket = "NCCL src/misc/socket.cc";

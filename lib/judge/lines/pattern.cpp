@@ -53,7 +53,7 @@ bool has_any(std::string_view line, std::string_view patterns) {
   return false;
 }
 
-Groups::Groups(std::string_view line) {
+LetterGroups::LetterGroups(std::string_view line) {
   for (size_t at = 0; at + 3 <= line.size(); ++at) {
     const uint16_t group = hash_of(line.substr(at, 3));
     if (has_[group]) continue;
@@ -82,7 +82,7 @@ PatternList::PatternList(std::string_view patterns) {
   }
 }
 
-bool PatternList::is_in(std::string_view line, const Groups& groups) const {
+bool PatternList::is_in(std::string_view line, const LetterGroups& groups) const {
   for (const Pattern& pattern : patterns_) {
     bool may_match = true;
     for (const uint16_t group : pattern.groups)

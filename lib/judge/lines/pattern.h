@@ -23,11 +23,11 @@ bool has_any(std::string_view line, std::string_view patterns);
 
 // The groups of three letters that a line has. A pattern with a group that the line lacks does not match it, so that
 // few of the thousands of patterns are searched for in a line.
-class Groups {
+class LetterGroups {
  public:
   static constexpr size_t kKinds = 8192;  // groups with the same hash count as one
 
-  explicit Groups(std::string_view line);
+  explicit LetterGroups(std::string_view line);
   bool has(uint16_t group) const { return has_[group]; }
   const std::vector<uint16_t>& list() const { return list_; }
 
@@ -46,7 +46,7 @@ class PatternList {
 
   explicit PatternList(std::string_view patterns);
   // groups: of this line
-  bool is_in(std::string_view line, const Groups& groups) const;
+  bool is_in(std::string_view line, const LetterGroups& groups) const;
   const std::vector<Pattern>& patterns() const { return patterns_; }
 
  private:

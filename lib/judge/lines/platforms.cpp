@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kSlurm = "Slurm src/slurmctld, src/slurmd, src/srun";
 constexpr std::string_view kSriovCni = "SR-IOV CNI pkg/config, pkg/sriov";

@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 

@@ -51,7 +51,7 @@ Severity severity_of(std::string_view line) {
   if (level == 'I' || has_any(line, kInformationalMarks)) return Severity::informational;
   static const PatternList healthy(kHealthyWords), failures(kFailureWords), complaints(kComplaintWords);
   const std::string small = lower(line);
-  const Groups groups(small);
+  const LetterGroups groups(small);
   if (healthy.is_in(small, groups)) return Severity::informational;
   if (level == 'E' || level == 'F' || failures.is_in(small, groups)) return Severity::failure;
   return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;

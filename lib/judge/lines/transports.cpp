@@ -5,7 +5,7 @@
 namespace fabric::lines {
 namespace {
 
-using enum Cause;
+using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
     {"nccl-allocator-poll",

@@ -152,9 +152,9 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
 }  // namespace
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
-  Known known = std::move(known_[netdev]);
+  KnownModule known = std::move(known_[netdev]);
   known_.erase(netdev);  // stored again only after success: the module may have been exchanged in between
-  Known now;
+  KnownModule now;
   std::optional<Error> failure;  // of the first page
   const auto read_page = [&](const eeprom::PageRequest& request) -> Bytes {
     const auto* fixed = find_where(known.fixed, [&](const eeprom::Page& page) { return page.request == request; });

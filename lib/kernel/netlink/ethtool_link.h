@@ -35,12 +35,12 @@ class ModuleReader {
   Result<Transceiver> read(Netlink& generic, const Family& family, const std::string& netdev);
 
  private:
-  struct Known {
+  struct KnownModule {
     Bytes identity;                   // upper half of page 00h
     std::vector<eeprom::Page> fixed;  // of the module with that identity
   };
   Decode decode_;
-  std::map<std::string, Known> known_;  // by netdev
+  std::map<std::string, KnownModule> known_;  // by netdev
 };
 
 }  // namespace fabric::ethtool

@@ -86,8 +86,8 @@ Result<std::string> query(const std::string& name) {
   return out;
 }
 
-std::optional<Device> parse_device(std::string_view text) {
-  Device device;
+std::optional<DeviceAttributes> parse_device(std::string_view text) {
+  DeviceAttributes device;
   for (const std::string_view line : split(text, '\n')) {
     const auto parts = words(line);
     if (parts.empty()) continue;

@@ -25,11 +25,11 @@ struct PortAttributes {
   std::optional<double> rate{};
   std::vector<Gid> gids{};
 };
-struct Device {
+struct DeviceAttributes {
   std::string firmware;
   bool has_gid_table = false;  // UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs
   std::map<unsigned, PortAttributes> ports;
 };
-std::optional<Device> parse_device(std::string_view text);
+std::optional<DeviceAttributes> parse_device(std::string_view text);
 
 }  // namespace fabric::verbs

@@ -72,12 +72,12 @@ Result<ParameterFolder> open_folder(const PortIo& io) {
   return ParameterFolder{io, root, std::move(path)};
 }
 
-using Values = std::vector<std::pair<FileNames, uint32_t>>;
+using ParameterValues = std::vector<std::pair<FileNames, uint32_t>>;
 
 // Sets all values, or none. The old driver shows a written number whether it was applied or not, so that a partial
 // write would look like the NIC's values.
-Result<void> set_together(const ParameterFolder& folder, const Values& values) {
-  Values before;
+Result<void> set_together(const ParameterFolder& folder, const ParameterValues& values) {
+  ParameterValues before;
   Result<void> done;
   for (const auto& [names, value] : values) {
     const auto now = folder.read(names);

@@ -11,12 +11,12 @@ namespace {
 
 // Two values are valid only if a second file has this number, else they are none; writing the value sets that number as
 // well (mlx5_ib_set_cc_param_mask_val()).
-struct Condition {
+struct ValidityFile {
   SettingId setting;
   std::string_view file;
   uint32_t valid;
 };
-constexpr Condition kConditions[]{
+constexpr ValidityFile kValidityFiles[]{
     {SettingId::cnp_prio, "np_cnp_prio_mode", 0},
     {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
 };
@@ -48,8 +48,8 @@ std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.p
 
 std::string path_of(const PortIo& io, std::string_view file) { return folder_of(io) + "/" + std::string(file); }
 
-const Condition* condition_of(SettingId id) {
-  return find_where(kConditions, [=](const Condition& each) { return each.setting == id; });
+const ValidityFile* validity_file_of(SettingId id) {
+  return find_where(kValidityFiles, [=](const ValidityFile& each) { return each.setting == id; });
 }
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
@@ -76,7 +76,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
       continue;
     }
     // An unreadable condition counts as absent: Linux 6.1 has only the first one.
-    if (const Condition* condition = condition_of(id)) {
+    if (const ValidityFile* condition = validity_file_of(id)) {
       const auto value = file_settings::read_number(root, path_of(io, condition->file));
       if (value && *value != condition->valid) {
         file_settings::set_none(setting_of(id), out->values);
@@ -89,7 +89,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
 }
 
 Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
-  const Condition* condition = condition_of(setting.id);
+  const ValidityFile* condition = validity_file_of(setting.id);
   if (condition != nullptr && !file_settings::number_of(setting, want))
     return io.kernel.root.write(path_of(io, condition->file), condition->valid == 0 ? "1" : "0");
   return file_settings::write(io, path_of(io, file_settings::find(kFiles, setting.id)->name), setting, want);

@@ -313,12 +313,12 @@ TEST(WindowTime, TheWaitEndsWhenItOpens) {
   EXPECT_EQ(minutes_until_open({}, noon, 60), 0);
 }
 
-Result<Options> parsed(std::vector<const char*> words) {
+Result<AgentdOptions> parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "fabric-agentd");
   return parse_options(static_cast<int>(words.size()), const_cast<char* const*>(words.data()));
 }
 
-TEST(Options, AreReadWhole) {
+TEST(AgentdOptions, AreReadWhole) {
   auto options = parsed({"--config", "/x.toml", "--once"});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->config_file(), "/x.toml");
@@ -330,7 +330,7 @@ TEST(Options, AreReadWhole) {
   EXPECT_TRUE(captured->once);
 }
 
-TEST(Options, FaultsAreNamed) {
+TEST(AgentdOptions, FaultsAreNamed) {
   EXPECT_TRUE(has(parsed({"--confg"}).error().what, "--confg"));
   EXPECT_TRUE(has(parsed({"--config"}).error().what, "needs a value"));
   for (const char* empty : {"--config=", "--root="}) EXPECT_FALSE(parsed({empty}).ok()) << empty;
@@ -338,14 +338,14 @@ TEST(Options, FaultsAreNamed) {
   EXPECT_TRUE(has(parsed({"eth0"}).error().what, "eth0"));
 }
 
-TEST(Options, PciStandsAlone) {
+TEST(AgentdOptions, PciStandsAlone) {
   EXPECT_TRUE(parsed({"--pci"})->pci);
   EXPECT_FALSE(parsed({"--once"})->pci);
   EXPECT_FALSE(parsed({"--pci", "--once"}).ok());
   EXPECT_FALSE(parsed({"--pci", "--root", "/tmp"}).ok());
 }
 
-TEST(Options, HelpNamesEveryOption) {
+TEST(AgentdOptions, HelpNamesEveryOption) {
   for (const char* name : {"--config", "--once", "--root", "--help", "--version"}) EXPECT_TRUE(has(help_text(), name));
 }
 
@@ -382,7 +382,7 @@ class Loop : public RunningAgent {
 
   void start(const std::string& config) {
     Environment environment = this->environment([this](const Policy&) { return ports(); });
-    environment.log = [this](const Entry& entry) {
+    environment.log = [this](const JournalEntry& entry) {
       std::lock_guard guard(mutex_);
       told_.push_back(entry);
     };
@@ -413,13 +413,13 @@ class Loop : public RunningAgent {
   }
   size_t told(std::string_view id) {
     std::lock_guard guard(mutex_);
-    return static_cast<size_t>(std::ranges::count(told_, id, &Entry::id));
+    return static_cast<size_t>(std::ranges::count(told_, id, &JournalEntry::id));
   }
 
   std::unique_ptr<Netlink> route_;       // the foreign writer's
   std::unique_ptr<Netlink> scan_route_;  // the agent's thread's
   std::mutex mutex_;
-  std::vector<Entry> told_;
+  std::vector<JournalEntry> told_;
 };
 
 constexpr const char* kKeepsMtu = "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 4200\n";

@@ -74,7 +74,7 @@ class PortManagerTest : public testing::Test {
   Environment environment() {
     return {.kernel = *kernel_,
             .directory = tree_.path(),
-            .log = [this](const Entry& entry) { told_.push_back(entry); },
+            .log = [this](const JournalEntry& entry) { told_.push_back(entry); },
             .scan = [this](const Policy&) { return ports(); },
             .in_use = [this](const Port& port) { return busy_ == port.netdev; },
             .now_local =
@@ -123,16 +123,21 @@ class PortManagerTest : public testing::Test {
     return (*state)->ports[id][key];
   }
   std::string outcome(const std::string& key, const std::string& id = kId) { return setting(key, id).outcome; }
-  size_t told(std::string_view id) const { return static_cast<size_t>(std::ranges::count(told_, id, &Entry::id)); }
-  bool said(std::string_view id, std::string_view part) const {
-    return std::ranges::any_of(told_, [&](const Entry& each) { return each.id == id && has(each.message, part); });
+  size_t told(std::string_view id) const {
+    return static_cast<size_t>(std::ranges::count(told_, id, &JournalEntry::id));
   }
-  const Entry& first_repair() const { return *std::ranges::find(told_, message_id::repaired, &Entry::id); }
+  bool said(std::string_view id, std::string_view part) const {
+    return std::ranges::any_of(told_,
+                               [&](const JournalEntry& each) { return each.id == id && has(each.message, part); });
+  }
+  const JournalEntry& first_repair() const {
+    return *std::ranges::find(told_, message_id::repaired, &JournalEntry::id);
+  }
   // The kernel's report of the NIC's link.
   static rtnl::Link link_of(const SimNic& nic) {
     return {.ifindex = nic.ifindex, .name = nic.name, .carrier = true, .carrier_down_count = 1};
   }
-  static std::string field(const Entry& entry, const std::string& name) {
+  static std::string field(const JournalEntry& entry, const std::string& name) {
     for (const auto& [key, value] : entry.fields)
       if (key == name) return value;
     return "(absent)";
@@ -142,7 +147,7 @@ class PortManagerTest : public testing::Test {
   test::SimKernel sim_;
   std::optional<Kernel> kernel_;
   std::optional<PortManager> manager_;
-  std::vector<Entry> told_;
+  std::vector<JournalEntry> told_;
   std::string busy_;
   std::string rdma_;  // the name of the RDMA device, if it is not by the netdev's
   int hour_ = 3;
@@ -208,7 +213,7 @@ TEST_F(PortManagerTest, ForeignChangesArePutBackCountedAndTold) {
   EXPECT_FALSE(setting("mtu").last_repair.empty());
   EXPECT_EQ(setting("pfc").repairs, 0U);
   ASSERT_EQ(told(message_id::repaired), 1U);
-  const Entry& entry = first_repair();
+  const JournalEntry& entry = first_repair();
   EXPECT_EQ(field(entry, "FABRIC_PORT"), "roce_eth0/1");
   EXPECT_EQ(field(entry, "FABRIC_SETTING"), "mtu");
   EXPECT_EQ(field(entry, "FABRIC_FROM"), "1500");
@@ -1030,7 +1035,7 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   nic.mtu = 1500;
   look();
   EXPECT_EQ(setting("mtu").drift_by, "an unknown writer") << "mlnx_qos runs, has a route socket, and cannot change it";
-  const Entry& entry = first_repair();
+  const JournalEntry& entry = first_repair();
   EXPECT_NE(field(entry, "FABRIC_CAUSE"), "(absent)");
   sim_.reload(nic);  // forgets ETS
   manager_->rescan();
@@ -1224,7 +1229,7 @@ TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   told_.clear();
   manager_.emplace(environment, policy_of(head));
   reconcile_all();
-  for (const Entry& entry : told_) EXPECT_FALSE(has(entry.message, "no [[port]] entry"));
+  for (const JournalEntry& entry : told_) EXPECT_FALSE(has(entry.message, "no [[port]] entry"));
 }
 
 // Ports that cannot be listed for a moment keep their records, and are not found again.

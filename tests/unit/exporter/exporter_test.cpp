@@ -40,7 +40,7 @@ using test::value;
 
 // -- From a tree to a page
 
-TEST(Options, TakesWhatTheManualSays) {
+TEST(ExporterOptions, TakesWhatTheManualSays) {
   auto options =
       parse_options({"--listen", "127.0.0.1:1", "--listen=[::]:2", "--root", "/x", "--config=/y", "--print"});
   ASSERT_TRUE(options) << options.error().text();
@@ -51,7 +51,7 @@ TEST(Options, TakesWhatTheManualSays) {
   EXPECT_TRUE(parse_options({})->listen.empty());
 }
 
-TEST(Options, NamesWhatIsWrong) {
+TEST(ExporterOptions, NamesWhatIsWrong) {
   for (const auto& arguments : std::vector<std::vector<std::string>>{{"--nonsense"},
                                                                      {"metrics"},
                                                                      {"--listen"},
@@ -73,7 +73,7 @@ TEST(Setup, NeitherServesNobodyNorAMachineThatIsNotThere) {
   const auto sockets = listeners({}, policy);
   ASSERT_FALSE(sockets);
   EXPECT_TRUE(sockets.error().text().starts_with("nothing to listen on")) << sockets.error().text();
-  Options options;
+  ExporterOptions options;
   options.root = "/nonexistent";
   const auto configuration = configure(options);
   ASSERT_FALSE(configuration);
@@ -87,7 +87,7 @@ TEST(Log, EveryLineHasItsLevel) {
 TEST(Setup, ServesNoCaptureThatIsCutOff) {
   test::Tree tree;
   tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\nend\n");
-  Options options;
+  ExporterOptions options;
   options.root = tree.path();
   EXPECT_TRUE(configure(options).ok());
   tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\n");
@@ -102,7 +102,7 @@ TEST(Setup, StartsWithTheLastValidConfiguration) {
   test::Tree tree, state, fresh;
   tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\nend\n");
   tree.file(kFile, "mode = \"audit\"\n[exporter]\nmax_age = \"7s\"\nexclude = [\"mlx5_9\"]\n");
-  Options options;
+  ExporterOptions options;
   options.root = tree.path();
   const auto valid = configure(options, state.path());
   ASSERT_TRUE(valid.ok()) << valid.error().text();

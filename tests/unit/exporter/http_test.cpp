@@ -30,16 +30,16 @@ using test::Tree;
 
 // -- Requests, and the server
 
-TEST(Route, PathsAreExact) {
-  EXPECT_EQ(route_of("/metrics"), Route::metrics);
-  EXPECT_EQ(route_of("/"), Route::landing);
-  EXPECT_EQ(route_of("/-/healthy"), Route::healthy);
-  EXPECT_EQ(route_of("/-/ready"), Route::ready);
-  EXPECT_EQ(route_of("http://node7:10479/metrics"), Route::metrics);
-  EXPECT_EQ(route_of("http://[::1]:10479"), Route::landing);
-  EXPECT_EQ(route_of("http://node7:10479/metrics/x"), Route::not_found);
+TEST(Endpoint, PathsAreExact) {
+  EXPECT_EQ(endpoint_of("/metrics"), Endpoint::metrics);
+  EXPECT_EQ(endpoint_of("/"), Endpoint::landing);
+  EXPECT_EQ(endpoint_of("/-/healthy"), Endpoint::healthy);
+  EXPECT_EQ(endpoint_of("/-/ready"), Endpoint::ready);
+  EXPECT_EQ(endpoint_of("http://node7:10479/metrics"), Endpoint::metrics);
+  EXPECT_EQ(endpoint_of("http://[::1]:10479"), Endpoint::landing);
+  EXPECT_EQ(endpoint_of("http://node7:10479/metrics/x"), Endpoint::not_found);
   for (const char* path : {"/metrics/", "/metrics/x", "/Metrics", "//metrics", "/../../etc/passwd", "", "/-/"})
-    EXPECT_EQ(route_of(path), Route::not_found) << path;
+    EXPECT_EQ(endpoint_of(path), Endpoint::not_found) << path;
 }
 
 TEST(AcceptEncoding, IsReadAsTheStandardSays) {

@@ -249,8 +249,8 @@ TEST(LogFlood, ASteadyFlowHasALineAMinute) {
 // -- Agentd's journal
 
 struct Journal {
-  std::vector<agentd::Entry> entries;
-  agentd::JournalLimit limit{[this](const agentd::Entry& entry) { entries.push_back(entry); }};
+  std::vector<agentd::JournalEntry> entries;
+  agentd::JournalLimit limit{[this](const agentd::JournalEntry& entry) { entries.push_back(entry); }};
 };
 
 Change change_of(const std::string& port, const char* from, Outcome outcome) {
@@ -280,7 +280,8 @@ TEST(JournalFlood, OfASettingThatIsChangedBackAndForth) {
   EXPECT_GE(journal.entries.size(), 20u);
   EXPECT_TRUE(test::has(journal.entries.back().message, "mlx5_1/1")) << "another port is heard";
   size_t told = 0;
-  for (const agentd::Entry& entry : journal.entries) told += test::has(entry.message, " more in the last minute)");
+  for (const agentd::JournalEntry& entry : journal.entries)
+    told += test::has(entry.message, " more in the last minute)");
   EXPECT_GE(told, 10u);
 }
 

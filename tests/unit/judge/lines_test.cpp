@@ -60,7 +60,7 @@ TEST(LogLines, PreparedPatternsMatchTheSameLines) {
   size_t number = 0;
   for (const auto& example : kLogExamples) {
     if (number++ % 16 != 0) continue;
-    const Groups groups(example.line);
+    const LetterGroups groups(example.line);
     for (const LineMessage& message : messages())
       EXPECT_EQ(PatternList(message.patterns).is_in(example.line, groups), has_any(example.line, message.patterns))
           << message.id << " " << example.line;
@@ -80,7 +80,7 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
         "mlx5_core 0000:3b:00.0: mlx5_fw_tracer_handle_traces:610:(pid 9): FWTracer: Events were lost"}) {
     const LineMessage* message = recognize(read_line(line));
     ASSERT_NE(message, nullptr) << line;
-    EXPECT_EQ(message->cause, Cause::none) << line;
+    EXPECT_EQ(message->cause, FaultLocation::none) << line;
   }
   EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
 }
@@ -91,7 +91,7 @@ TEST(LogConditions, AreNotOfAnotherErrno) {
   condition = condition_of(read_line("UCX ERROR mlx5_2: post failed: Resource temporarily unavailable"));
   ASSERT_NE(condition, nullptr);
   EXPECT_EQ(condition->id, "says-temporary");
-  EXPECT_EQ(condition->cause, Cause::unknown);
+  EXPECT_EQ(condition->cause, FaultLocation::unknown);
   condition = condition_of(read_line("acme: the feature is unavailable, err -11"));
   EXPECT_TRUE(condition == nullptr || condition->id != "says-unsupported") << "EAGAIN is no lack of a feature";
   condition = condition_of(read_line("acme: Remote I/O error, modify failed"));
@@ -329,7 +329,7 @@ TEST(LogCodes, ErrnosOfTheKernelOnly) {
             "errno 517 EPROBE_DEFER (the driver waits for another device or driver; of the kernel only)\n");
   for (const char* line : {"failed to write 512 bytes", "Unknown error 520", "size 524 is too large: error"})
     EXPECT_EQ(codes_text(line), "") << line;
-  EXPECT_EQ(meaning_of("ENOTSUPP")->cause, Cause::host);
+  EXPECT_EQ(meaning_of("ENOTSUPP")->cause, FaultLocation::host);
 }
 
 // Statuses that a device, its host or its PF answers with.
@@ -451,32 +451,33 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
 TEST(LogLines, TheWordsOfALineTellItsFault) {
   for (const auto& [line, id, cause] : {
            std::tuple("(o2iblnd_cb.c:2719:kiblnd_rejected()) 10.0.0.5@o2ib rejected: o2iblnd no resources",
-                      "lnet-rejected", Cause::peer),
+                      "lnet-rejected", FaultLocation::peer),
            std::tuple("(o2iblnd_cb.c:2544:kiblnd_rejected()) 10.0.0.5@o2ib rejected: incompatible message queue "
                       "depth 8, 63",
-                      "lnet-settings-differ", Cause::host),
+                      "lnet-settings-differ", FaultLocation::host),
            std::tuple("(o2iblnd.c:2770:kiblnd_create_dev()) Can't query IPoIB interface ib0: it's down",
-                      "lnet-interface", Cause::host),
+                      "lnet-interface", FaultLocation::host),
            std::tuple("(o2iblnd_cb.c:3211:kiblnd_cm_callback()) 10.1.0.5@o2ib: ADDR ERROR -110 cm_id 0", "lnet-path",
-                      Cause::network),
+                      FaultLocation::network),
            std::tuple("UCX  ERROR mlx5_1: ibv_modify_qp(UMR QP 0x2c5c) failed to modify to RTR: No such device",
-                      "modify-qp-netdev", Cause::host),
-           std::tuple("acme: ibv_modify_qp to RTR failed: No such device", "modify-qp-no-device", Cause::software),
+                      "modify-qp-netdev", FaultLocation::host),
+           std::tuple("acme: ibv_modify_qp to RTR failed: No such device", "modify-qp-no-device",
+                      FaultLocation::software),
            std::tuple("RDMAConnectedSocketImpl activate failed to transition to RTR state: (110) Connection timed out",
-                      "modify-qp-timeout", Cause::network),
-           std::tuple("RDMAConnectedSocketImpl try_connect failed", "ceph-rdma-connection", Cause::unknown),
-           std::tuple("FAILED ceph_assert(socket.fd() >= 0)", "ceph-rdma", Cause::host),
+                      "modify-qp-timeout", FaultLocation::network),
+           std::tuple("RDMAConnectedSocketImpl try_connect failed", "ceph-rdma-connection", FaultLocation::unknown),
+           std::tuple("FAILED ceph_assert(socket.fd() >= 0)", "ceph-rdma", FaultLocation::host),
            std::tuple("create_vni_context(2253): OFI endpoint open failed (ofi_init.c:2253:x:Input/output error)",
-                      "mpich-ofi-open", Cause::host),
+                      "mpich-ofi-open", FaultLocation::host),
            std::tuple("MPIDI_OFI_handle_cq_error(1059): OFI poll failed (x:Message too long)", "mpich-ofi",
-                      Cause::unknown),
-           std::tuple("iavf 0000:41:01.0: Reset never finished (0)", "iavf-reset", Cause::host),
+                      FaultLocation::unknown),
+           std::tuple("iavf 0000:41:01.0: Reset never finished (0)", "iavf-reset", FaultLocation::host),
            std::tuple("iavf 0000:41:01.0: PF returned error -5 (IAVF_ERR_PARAM) to our request 6", "iavf-pf",
-                      Cause::host),
-           std::tuple("ibv_reg_dmabuf_mr failed: Unknown error 524", "dmabuf-mapping", Cause::host),
-           std::tuple("ibv_reg_dmabuf_mr failed: Operation not supported", "dmabuf-registration", Cause::host),
-           std::tuple("Failed to create AH", "ah-failed", Cause::unknown),
-           std::tuple("Failed to create AH: Connection timed out", "ah-unresolved", Cause::network),
+                      FaultLocation::host),
+           std::tuple("ibv_reg_dmabuf_mr failed: Unknown error 524", "dmabuf-mapping", FaultLocation::host),
+           std::tuple("ibv_reg_dmabuf_mr failed: Operation not supported", "dmabuf-registration", FaultLocation::host),
+           std::tuple("Failed to create AH", "ah-failed", FaultLocation::unknown),
+           std::tuple("Failed to create AH: Connection timed out", "ah-unresolved", FaultLocation::network),
        }) {
     const LineMessage* message = recognize(read_line(line));
     ASSERT_NE(message, nullptr) << line;
@@ -495,7 +496,7 @@ TEST(LogComponents, ADriverIsAtFaultForItsOwnStepsOnly) {
            std::pair("hns3 0000:fd:00.1: firmware version query failed -11", "hns-step-other"),
        }) {
     EXPECT_EQ(id_of(line), id) << line;
-    EXPECT_EQ(recognize(read_line(line))->cause, Cause::host) << line;
+    EXPECT_EQ(recognize(read_line(line))->cause, FaultLocation::host) << line;
   }
   for (const auto& [line, id] : {
            std::pair("bnxt_en 0000:c1:00.0 ens3np0: SP task can't update link (rc: 3)", "bnxt-other"),
@@ -506,7 +507,7 @@ TEST(LogComponents, ADriverIsAtFaultForItsOwnStepsOnly) {
                      "hns-other"),
        }) {
     EXPECT_EQ(id_of(line), id) << line;
-    EXPECT_EQ(recognize(read_line(line))->cause, Cause::unknown) << line;
+    EXPECT_EQ(recognize(read_line(line))->cause, FaultLocation::unknown) << line;
   }
 }
 
@@ -736,7 +737,7 @@ TEST(LogComponents, CodesPeersAndDevicesAreDecoded) {
       "node-a:1:2 [0] misc/socket.cc:71 NCCL WARN some other call broke: 6\n");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].message->id, "nccl-socket-other");
-  EXPECT_EQ(found[0].message->cause, Cause::unknown);
+  EXPECT_EQ(found[0].message->cause, FaultLocation::unknown);
   EXPECT_EQ(found[0].count, 3u);
   EXPECT_EQ(names(found[0].codes), "errno 22 EINVAL (Invalid argument)=1 ");
   EXPECT_EQ(found[0].error, "EINVAL");
@@ -754,9 +755,9 @@ TEST(LogComponents, CodesPeersAndDevicesAreDecoded) {
 }
 
 TEST(LogComponents, AnErrnoHasAMeaning) {
-  EXPECT_EQ(meaning_of("ECONNREFUSED")->cause, Cause::peer);
-  EXPECT_EQ(meaning_of("ENETUNREACH")->cause, Cause::network);
-  EXPECT_EQ(meaning_of("ETIMEDOUT")->cause, Cause::unknown) << "the peer, or the firmware of a device";
+  EXPECT_EQ(meaning_of("ECONNREFUSED")->cause, FaultLocation::peer);
+  EXPECT_EQ(meaning_of("ENETUNREACH")->cause, FaultLocation::network);
+  EXPECT_EQ(meaning_of("ETIMEDOUT")->cause, FaultLocation::unknown) << "the peer, or the firmware of a device";
   EXPECT_EQ(meaning_of(""), nullptr);
   EXPECT_EQ(meaning_of("E2BIG"), nullptr);
   EXPECT_EQ(found_in("NCCL WARN NET/IB : Duplicate GPU detected : Connection refused\n").at(0).error, "")
@@ -925,7 +926,7 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
        })
     for (const Found& found : found_in(line + "\n")) {
       ASSERT_NE(found.message, nullptr) << line;
-      EXPECT_EQ(found.message->cause, Cause::none) << line << ": " << found.message->id;
+      EXPECT_EQ(found.message->cause, FaultLocation::none) << line << ": " << found.message->id;
     }
 }
 

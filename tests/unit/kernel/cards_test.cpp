@@ -436,7 +436,7 @@ class KeepPci : public Mrrs {
   }
   agentd::PciEnvironment environment{.kernel = bed.kernel,
                                      .directory = tree.path(),
-                                     .log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; },
+                                     .log = [this](const agentd::JournalEntry& entry) { log += entry.message + "\n"; },
                                      .scan = [this](const Policy&) { return scanned(); }};
   Policy policy{.mode = Mode::enforce, .ports = {{.want = {.mtu = 9000, .mrrs = 4096}}}};
   std::string log;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floors of the house: a folder includes only lower floors, and each foreign library has the one place that sees
-// it.
+// The floors of the house: a folder includes only lower floors, each foreign library has the one place that sees it,
+// functions are defined in the file of their header, and each name of a type has one meaning.
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -298,6 +298,107 @@ TEST(Floors, ADefinitionInAnotherFileIsSeen) {
   tree.file("agent/c.cpp", "int other(long) { return 1; }\n");
   std::set<std::string> several;
   EXPECT_EQ(lines(defined_elsewhere(tree.path(), several)), "lib/base/a.h: there() is defined in lib/base/b.cpp\n");
+}
+
+// ---- one noun means one type
+
+// Enums inside a class whose members are written with the class (InventoryChange::Kind::moved).
+const std::set<std::string> kEnumsOfClasses{"Kind", "State"};
+
+struct TypeDefinition {
+  std::string name;  // without its class: "Cause"
+  // The type that a `using` outside classes names, if it has another name. Several files may give one type one name.
+  std::string alias_of{};
+};
+
+// Types defined in a file, also those in classes and functions; not specializations, nor `using X = Y::X`.
+std::vector<TypeDefinition> types_of(const fs::path& path) {
+  static const std::regex kTemplate("^ *template <.*?> ");
+  static const std::regex kType(
+      "^( *)(struct|class|union|enum|enum class) (?:\\[\\[\\w+\\]\\] )?(?:\\w+::)*(\\w+)"
+      "(?: final)?(?: *: [^{]*| ?)\\{.*");
+  static const std::regex kAlias("^using (\\w+) = ([^;]*);.*");
+  static const std::regex kSame("(?:.*::)?(\\w+)");
+  std::vector<TypeDefinition> out;
+  std::string statement;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    line = line.substr(0, line.find("//"));
+    line = std::regex_replace(line, kTemplate, "");
+    if (statement.empty()) {
+      const size_t begin = line.find_first_not_of(' ');
+      if (begin == std::string::npos) continue;
+      const std::string first = line.substr(begin, line.find(' ', begin) - begin);
+      const bool is_type = first == "struct" || first == "class" || first == "union" || first == "enum";
+      if (!is_type && (first != "using" || begin > 0)) continue;
+    }
+    statement += line;
+    if (statement.find_first_of(";{") == std::string::npos) {
+      statement += ' ';
+      continue;
+    }
+    std::smatch match, same;
+    if (std::regex_match(statement, match, kType)) {
+      const bool is_nested_enum = match.length(1) > 0 && match[2].str().starts_with("enum");
+      if (!is_nested_enum || !kEnumsOfClasses.contains(match[3])) out.push_back({match[3]});
+    } else if (std::regex_match(statement, match, kAlias)) {
+      const std::string of = match[2];
+      if (!std::regex_match(of, same, kSame) || same[1] != match[1]) out.push_back({match[1], of});
+    }
+    statement.clear();
+  }
+  return out;
+}
+
+// "Cause: lib/a/x.h, lib/b/y.cpp": names with several meanings.
+std::vector<std::string> nouns_of_several_types(const std::string& root) {
+  std::map<std::string, std::vector<std::string>> places;
+  std::set<std::pair<std::string, std::string>> aliases;
+  std::set<fs::path> files;
+  for (const char* top : {"lib", "agent"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top))
+      if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") files.insert(entry.path());
+  for (const fs::path& file : files)
+    for (const TypeDefinition& type : types_of(file))
+      if (type.alias_of.empty() || aliases.emplace(type.name, type.alias_of).second)
+        places[type.name].push_back(fs::relative(file, root).string());
+  std::vector<std::string> out;
+  for (const auto& [name, where] : places) {
+    if (where.size() < 2) continue;
+    std::string text = name + ":";
+    for (size_t i = 0; i < where.size(); i++) text += (i == 0 ? " " : ", ") + where[i];
+    out.push_back(text);
+  }
+  return out;
+}
+
+TEST(Floors, OneNounIsOneType) {
+  const std::vector<TypeDefinition> types = types_of(FABRIC_SOURCE_DIR "/lib/judge/rule.h");
+  EXPECT_TRUE(std::any_of(types.begin(), types.end(), [](const TypeDefinition& each) { return each.name == "Rule"; }));
+  EXPECT_TRUE(test::same_text("", lines(nouns_of_several_types(FABRIC_SOURCE_DIR))));
+}
+
+TEST(Floors, ANounOfTwoTypesIsSeen) {
+  test::Tree tree;
+  tree.file("lib/base/a.h",
+            "namespace fabric {\nstruct Cause;\nclass Row final : public Base {\n  struct Line {\n  };\n"
+            "  enum class Kind : uint8_t { one, two };\n  using Entry = int;\n  struct Shared;\n};\n"
+            "template <class T>\nstruct Slot {};\nusing Time = std::chrono::steady_clock;\n// struct Word {\n"
+            "struct Word {};\n}\n");
+  tree.file("lib/base/a.cpp",
+            "struct Row::Shared {\n};\nvoid f() {\n  struct Row {\n  };\n}\nusing Time = std::chrono::steady_clock;\n"
+            "using Kind = Row::Kind;\nusing Word = std::string;\n");
+  tree.file(
+      "agent/b.h",
+      "class Cause {};\nenum class Line { a, b };\nstruct Other {\n  enum class Kind { c };\n  struct Entry {};\n};\n"
+      "template <class T> struct Slot<T*> {};\nclass Long\n    : public Base {\n};\n");
+  tree.file("agent/b.cpp", "struct Long {};\nfriend struct Cause;\nusing Time = double;\n");
+  EXPECT_EQ(lines(nouns_of_several_types(tree.path())),
+            "Line: agent/b.h, lib/base/a.h\n"
+            "Long: agent/b.cpp, agent/b.h\n"
+            "Row: lib/base/a.cpp, lib/base/a.h\n"
+            "Time: agent/b.cpp, lib/base/a.cpp\n"
+            "Word: lib/base/a.cpp, lib/base/a.h\n");
 }
 
 }  // namespace

@@ -15,30 +15,30 @@ namespace fabric::agentd {
 
 // Calls `publish` at an interval, on a thread of its own: a read that hangs in the kernel (I2C, dead firmware) stalls
 // only this thread. The published file then becomes stale, and its readers ignore it.
-class Watch {
+class PublishingThread {
  public:
   // Reads the devices, and writes the file of all of them. An Error is logged when it differs from the last one.
   using Publish =
       std::function<Result<void>(const std::vector<std::string>& devices, std::chrono::milliseconds interval)>;
   // `what` is published, as log lines name it: "modules".
-  Watch(std::string what, Publish publish, Log log)
+  PublishingThread(std::string what, Publish publish, JournalSink log)
       : what_(std::move(what)), publish_(std::move(publish)), log_(std::move(log)) {}
   // Returns at once, without waiting for the thread: it may hang in the kernel.
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  ~PublishingThread();
+  PublishingThread(const PublishingThread&) = delete;
+  PublishingThread& operator=(const PublishingThread&) = delete;
 
   // Sets the devices to read, and the interval (0: never). After a change all of them are read at once. The first call
   // with anything to read starts the thread.
   void set(std::vector<std::string> devices, std::chrono::milliseconds interval);
 
-  struct Shared;
+  struct SharedState;
 
  private:
   std::string what_;
   Publish publish_;
-  Log log_;
-  std::shared_ptr<Shared> shared_;
+  JournalSink log_;
+  std::shared_ptr<SharedState> shared_;
 };
 
 // The clock of the published files: seconds since boot, by /proc/uptime.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentd/watch.h"
+#include "agentd/publishing_thread.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace fabric::agentd {
 
-struct Watch::Shared {
+struct PublishingThread::SharedState {
   std::mutex mutex;
   std::condition_variable changed;
   bool stop = false;
@@ -22,8 +22,8 @@ struct Watch::Shared {
 namespace {
 
 // The thread: publishes at once after each set(), and every interval.
-void run(const std::shared_ptr<Watch::Shared>& shared, const std::string& what, const Watch::Publish& publish,
-         const Log& log) {
+void run(const std::shared_ptr<PublishingThread::SharedState>& shared, const std::string& what,
+         const PublishingThread::Publish& publish, const JournalSink& log) {
   std::string last_failure;
   std::unique_lock lock(shared->mutex);
   while (!shared->stop) {
@@ -48,17 +48,17 @@ void run(const std::shared_ptr<Watch::Shared>& shared, const std::string& what, 
 
 }  // namespace
 
-Watch::~Watch() {
+PublishingThread::~PublishingThread() {
   if (!shared_) return;
   std::lock_guard lock(shared_->mutex);
   shared_->stop = true;
   shared_->changed.notify_all();
 }
 
-void Watch::set(std::vector<std::string> devices, std::chrono::milliseconds interval) {
+void PublishingThread::set(std::vector<std::string> devices, std::chrono::milliseconds interval) {
   if (!shared_) {
     if (devices.empty() || interval.count() == 0) return;
-    auto shared = std::make_shared<Shared>();
+    auto shared = std::make_shared<SharedState>();
     auto started =
         run_detached([shared, what = what_, publish = publish_, log = log_] { run(shared, what, publish, log); });
     if (!started)
