@@ -174,7 +174,7 @@ class Program {
  public:
   Program(const std::string& root, const std::string& config) : address_(free_address()) {
     EXPECT_TRUE(kBlocked);
-    Options options;
+    ExporterOptions options;
     options.root = root;
     options.config = config;
     options.listen = {address_};
