@@ -10,6 +10,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "nic/driver.h"
+#include "policy/kept_config.h"
 #include "policy/keys.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
@@ -428,33 +429,69 @@ namespace {
 
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
 constexpr std::string_view kFrom = "# From ";  // followed by the main file
+constexpr std::string_view kAnd = "# And ";    // followed by a drop-in
+constexpr const char* kHowToAccept =
+    "restore what is gone, or accept the change: fabric-agentctl config accept && systemctl reload fabric-agent";
+
+// The drop-ins that the kept text was made of and that are not among the files.
+std::vector<std::string> gone_drop_ins(std::string_view kept, const std::vector<std::string>& files) {
+  std::vector<std::string> gone;
+  for (const std::string_view line : split(kept, '\n')) {
+    if (!is_mark_of_last_good(line)) break;
+    if (line.starts_with(kAnd) && !contains(files, line.substr(kAnd.size())))
+      gone.emplace_back(line.substr(kAnd.size()));
+  }
+  return gone;
+}
+
+// The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
+std::vector<std::string> values_of(const Policy& policy, RuleRows rules) {
+  std::vector<std::string> lines;
+  const std::string text = without_comments(show_config(policy, rules));
+  for (const std::string_view line : split(text, '\n'))
+    if (const auto end = line.find_last_not_of(' '); end != std::string_view::npos)
+      lines.emplace_back(line.substr(0, end + 1));
+  return lines;
+}
 
 }  // namespace
 
 bool is_mark_of_last_good(std::string_view line) {
-  return line.starts_with(kFrom) || line == kWritten.substr(0, kWritten.size() - 1);
+  return line.starts_with(kFrom) || line.starts_with(kAnd) || line == kWritten.substr(0, kWritten.size() - 1);
 }
 
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own) {
   auto loaded = load_config(root, file, rules);
-  if (loaded) return ConfigInUse{std::move(*loaded)};
   std::string name = file;
   if (file.empty() || file == config_file_below(root.path())) name = root.name_of(kConfigFile);
   std::vector<std::pair<std::string, Result<std::string>>> kept;
   kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
-  if (const auto folder = Root::open(own); !own.empty() && folder && loaded.error().code != ENOENT)
+  if (const auto folder = Root::open(own); !own.empty() && folder && (loaded || loaded.error().code != ENOENT))
     kept.emplace_back(own + "/" + kOwnLastGood, folder->read(kOwnLastGood));
-  Error fault = loaded.error();
+  Error fault;
+  if (!loaded) fault = loaded.error();
+  std::optional<ConfigInUse> last_valid;
   for (const auto& [where, text] : kept) {
     if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
+    std::vector<std::string> gone;
+    if (loaded) gone = gone_drop_ins(*text, loaded->files);
+    if (loaded && gone.empty()) return ConfigInUse{std::move(*loaded)};
     auto last = parse_config(*text, where, {}, rules);
-    if (last) {
-      last->files.push_back(name);
-      return ConfigInUse{std::move(*last), loaded.error().text()};
+    if (!last) {
+      fault.what += "\n" + last.error().what;
+      continue;
     }
-    fault.what += "\n" + last.error().what;
+    if (loaded && values_of(last->policy, rules) == values_of(loaded->policy, rules))
+      return ConfigInUse{std::move(*loaded)};
+    if (last_valid) continue;
+    last->files.push_back(name);
+    std::string why = joined(gone) + ": gone, which changes the policy; " + kHowToAccept;
+    if (!loaded) why = loaded.error().text();
+    last_valid = {std::move(*last), std::move(why)};
   }
+  if (last_valid) return std::move(*last_valid);
+  if (loaded) return ConfigInUse{std::move(*loaded)};
   return fault;
 }
 
@@ -467,7 +504,11 @@ Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
                             const char* file) {
   std::string text(kWritten);
-  if (!config.files.empty()) text.append(kFrom).append(config.files.front()).append("\n");
+  std::string_view mark = kFrom;
+  for (const std::string& each : config.files) {
+    if (each.find('\n') == std::string::npos) text.append(mark).append(each).append("\n");
+    mark = kAnd;
+  }
   return replace_file(directory, file, text + show_config(config.policy, rules));
 }
 

@@ -40,22 +40,23 @@ Result<LoadedConfig> load_config(const Root& root, const std::string& file, Rule
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {},
                                   RuleRows rules = {});
 
-// The last valid configuration that the agent used: show_config() after a comment that names its main file. Enforcement
-// goes on, even after a reboot, if the files become invalid, become empty or vanish.
+// The last valid configuration that the agent used: show_config() after comments that name its files. Enforcement goes
+// on, even after a reboot, if the files become invalid, become empty or vanish, or one of the drop-ins does.
 inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
-// Whether the line is one of the two comments at the top of this file, which identify it.
+// Whether the line is one of the comments at the top of this file, which identify it.
 bool is_mark_of_last_good(std::string_view line);
 struct ConfigInUse {
   LoadedConfig config;
   std::string error{};  // why `config` is the last valid one and not that of the files; empty: it is that of the files
 };
 // load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
-// `own` (empty: none), where a program keeps its own copy, unless the file is missing. An Error is that of
-// load_config().
+// `own` (empty: none), where a program keeps its own copy, unless the file is missing. The same if a drop-in of the
+// last valid configuration is gone and the policy differs without it. An Error is that of load_config().
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own = {});
 // `directory`: the root of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
+// Also accepts that drop-ins are gone.
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
                             const char* file = kLastGoodFile);
 inline constexpr const char* kOwnLastGood = "config.toml";  // in the folder `own`

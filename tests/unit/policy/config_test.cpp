@@ -428,13 +428,72 @@ TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
   EXPECT_FALSE(load_config_in_use(tree.path(), tree.path() + "/b.toml", rule_rows()).ok()) << "that of another file";
 }
 
-TEST_F(LastGood, ADropInThatVanishedIsNotPartOfTheConfiguration) {
+TEST_F(LastGood, IsUsedWhileADropInIsGone) {
+  tree.file("a.toml", "mode = \"audit\"\n[[port]]\nmtu = 1500\n");
+  tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nprofile = \"site\"\n");
+  tree.file("profiles/site.toml", "mtu = 9000\ntraffic = { dscp = 26, priority = 3 }\n");
+  save(loaded(load()));
+  tree.remove("conf.d/10-site.toml");
+  const auto last = in_use();
+  ASSERT_TRUE(last.ok()) << last.error().text();
+  EXPECT_EQ(last->config.policy.mode, Mode::enforce);
+  EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 9000U);
+  EXPECT_TRUE(has(last->error, "conf.d/10-site.toml: gone, which changes the policy; restore what is gone"));
+  EXPECT_TRUE(has(last->error, "fabric-agentctl config accept && systemctl reload fabric-agent"));
+  tree.file("conf.d/20-other.toml", "reread = \"2h\"\n");
+  EXPECT_FALSE(in_use()->error.empty()) << "another file does not stand for it";
+}
+
+TEST_F(LastGood, IsNotUsedOnceTheRemovalIsAccepted) {
   tree.file("a.toml", "mode = \"audit\"\n");
   tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
   save(loaded(load()));
   tree.remove("conf.d");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  save(loaded(load()));
   EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
   EXPECT_TRUE(in_use()->error.empty());
+}
+
+TEST_F(LastGood, AChangeOfFilesThatAreThereIsAChange) {
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  tree.file("conf.d/10-site.toml", "mode = \"audit\"\n").file("conf.d/20.toml", "[[port]]\nmtu = 4200\n");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
+  EXPECT_EQ(in_use()->config.policy.ports.at(0).want.mtu, 4200U);
+  EXPECT_TRUE(in_use()->error.empty());
+}
+
+TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
+  const std::string site =
+      "mode = \"enforce\"\nfabric = { kind = \"lossless\" }\n"
+      "[[port]]\nprofile = \"site\"\ncnp = { dscp = 48, priority = 6 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n";
+  const std::string rules = "[rules.pfc]\nenabled = false\nreason = \"a # in it\"\n";
+  tree.file("a.toml", "reread = \"2h\"\n");
+  tree.file("profiles/site.toml", "mtu = 4200\ntraffic = { dscp = 26, priority = 3 }\n");
+  tree.file("conf.d/10.toml", site).file("conf.d/20.toml", rules);
+  save(loaded(load()));
+  tree.remove("conf.d/10.toml").file("conf.d/15.toml", "# moved\n" + site);
+  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  tree.remove("conf.d").file("a.toml", "reread = \"2h\"\n" + site + rules);
+  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  tree.file("a.toml", "reread = \"3h\"\n" + site + rules);
+  EXPECT_FALSE(in_use()->error.empty()) << "and what else changed meanwhile is not in use either";
+}
+
+// Of an exporter without an agent. What either copy knows of is no loss.
+TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
+  tree.file("a.toml", "mode = \"audit\"\n").file("conf.d/10.toml", "reread = \"2h\"\n");
+  const std::string own = tree.path() + "/own";
+  tree.folder("own");
+  const auto root = Root::open(tree.path());
+  ASSERT_TRUE(root.ok() && save_last_good(own, loaded(load()), rule_rows(), kOwnLastGood).ok());
+  tree.remove("conf.d");
+  EXPECT_FALSE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty());
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows())->error.empty());
+  save(loaded(load()));
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty()) << "accepted";
 }
 
 TEST(PortEntry, AFrontEndIsNamedAndShown) {

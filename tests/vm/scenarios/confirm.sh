@@ -59,6 +59,7 @@ for first in guard agentd either guard agentd either; do
   check "$first first: the record says so" wait_until 20 reverted
 done
 rm -f /etc/fabric-agent/conf.d/80-host.toml
+check "without the drop-in: accepted" fabric-agentctl config accept
 
 systemctl restart fabric-agent.service
 check "nothing awaits confirmation: confirm says so" sh -c 'fabric-agentctl confirm; [ $? = 2 ]'

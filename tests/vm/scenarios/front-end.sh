@@ -66,6 +66,7 @@ printf '[[port]]\nname = "front"\nmatch = { netdev = "%s" }\nfront_end = true\nm
 check "with an entry that names it: reload" reload_agent
 check "with an entry that names it the MTU is written" wait_until 20 sh -c "test \$(cat /sys/class/net/$dev/mtu) = 4200"
 rm /etc/fabric-agent/conf.d/front.toml
+check "without the entry: accepted" fabric-agentctl config accept
 mark
 ip route del default dev "$dev" metric 5
 reload_agent

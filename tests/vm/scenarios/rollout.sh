@@ -28,6 +28,7 @@ check "trial: applied again" fabric-agentctl apply --disruptive now --confirm 30
 check "trial: no new finding" no_new_finding --trial
 check "trial: confirmed" fabric-agentctl confirm
 rm $trial
+check "enforce: without the trial's file" fabric-agentctl config accept
 check "enforce: reload" reload_agent
 check "enforce: no new finding" no_new_finding
 check "enforce: the kernel has it" pfc_is_on
@@ -60,16 +61,40 @@ check "ended: a warning, and the finding counts again" wait_until 15 has_ended
 rm $rules
 fabsim 0 fail clear
 config enforce
+check "back: without the rules" fabric-agentctl config accept
 check "back: reload" reload_agent
 check "back: no new finding" no_new_finding
 
-printf 'mode = "enfroce"\n' >/etc/fabric-agent/conf.d/50-site.toml
+site=/etc/fabric-agent/conf.d/50-site.toml
+is_warning() { fabric-agentctl check --interval 0 --only agent --json | jq -e '.verdict == "warning"'; }
+printf 'mode = "enforce"\n' >$site
+config audit
+check "removed: reload with the drop-in" reload_agent
+check "removed: it enforces" pfc_is_on
+rm $site
+check "removed: reload fails" sh -c '! systemctl reload fabric-agent.service'
+check "removed: a warning, not critical" wait_until 15 is_warning
+check "removed: status says what to do" sh -c 'fabric-agentctl status --json | grep -q "50-site.toml: gone.*fabric-agentctl config accept"'
+check "removed: both restart" systemctl restart fabric-agent.service fabric-exporter.service
+check "removed: still a warning" wait_until 15 is_warning
+check "removed: the last valid policy is in force" pfc_is_on
+check "removed: the metrics have it" wait_until 30 metrics_have "^fabric_policy_hash\\{hash=\"$hash\"\\} 1$"
+check "removed: and say so" metrics_have '^fabric_agent_config_valid 0$'
+printf 'mode = "enforce"\n' >/etc/fabric-agent/conf.d/60-renamed.toml
+check "renamed: reload" reload_agent
+rm /etc/fabric-agent/conf.d/60-renamed.toml
+check "accepted: config accept" fabric-agentctl config accept
+check "accepted: reload" reload_agent
+check "accepted: it audits" sh -c 'fabric-agentctl status --json | jq -e ".agent.mode == \"audit\""'
+config enforce
+check "accepted: enforce again" reload_agent
+
+printf 'mode = "enfroce"\n' >$site
 check "invalid: reload fails" sh -c '! systemctl reload fabric-agent.service'
 $verify compare /run/before 5 >/tmp/new
 eq "invalid: exit status 2" $? 2
 check "invalid: the finding is named" grep -q '^new: agent ' /tmp/new
 check "invalid: the last valid policy is in force" pfc_is_on
-is_warning() { fabric-agentctl check --interval 0 --only agent --json | jq -e '.verdict == "warning"'; }
 check "invalid: a warning, not critical" is_warning
 check "invalid: both restart" systemctl restart fabric-agent.service fabric-exporter.service
 check "invalid: the last valid policy is still in force" pfc_is_on
