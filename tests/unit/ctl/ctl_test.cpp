@@ -328,7 +328,7 @@ TEST(CtlConfig, TheRemovalOfADropInIsAccepted) {
   Options options = *parsed({"config", "accept", "--root", tree.path()});
   options.host = Root::open(tree.path())->path();
   Output output;
-  EXPECT_EQ(run_config(options, output), kDone) << output.errors;
+  EXPECT_EQ(find_verb("config")->run(options, output), kDone) << output.errors;
   EXPECT_TRUE(has(output.text, "Accepted; in force after: systemctl reload fabric-agent\n")) << output.text;
   EXPECT_EQ(ran_on(tree, {"config", "check"}).code, kDone);
   EXPECT_FALSE(has(ran_on(tree, {"status"}).text, "Invalid configuration"));
