@@ -440,7 +440,7 @@ TEST_F(LastGood, IsUsedWhileADropInIsGone) {
   EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 9000U);
   EXPECT_TRUE(has(last->error, "conf.d/10-site.toml: gone, which changes the policy; restore what is gone"));
   EXPECT_TRUE(has(last->error, "fabric-agentctl config accept && systemctl reload fabric-agent"));
-  tree.file("conf.d/20-other.toml", "reread = \"2h\"\n");
+  tree.file("conf.d/20-other.toml", "reread = \"30s\"\n");
   EXPECT_FALSE(in_use()->error.empty()) << "another file does not stand for it";
 }
 
@@ -469,22 +469,24 @@ TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
   const std::string site =
       "mode = \"enforce\"\nfabric = { kind = \"lossless\" }\n"
       "[[port]]\nprofile = \"site\"\ncnp = { dscp = 48, priority = 6 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n";
-  const std::string rules = "[rules.pfc]\nenabled = false\nreason = \"a # in it\"\n";
-  tree.file("a.toml", "reread = \"2h\"\n");
+  const std::string rules = "[rules.mtu-chain]\nenabled = false\nreason = \"a # in it\"\n";
+  tree.file("a.toml", "reread = \"30s\"\n");
   tree.file("profiles/site.toml", "mtu = 4200\ntraffic = { dscp = 26, priority = 3 }\n");
   tree.file("conf.d/10.toml", site).file("conf.d/20.toml", rules);
-  save(loaded(load()));
+  const auto before = in_use();
+  ASSERT_TRUE(before.ok()) << before.error().text();
+  save(before->config);
   tree.remove("conf.d/10.toml").file("conf.d/15.toml", "# moved\n" + site);
   EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
-  tree.remove("conf.d").file("a.toml", "reread = \"2h\"\n" + site + rules);
+  tree.remove("conf.d").file("a.toml", "reread = \"30s\"\n" + site + rules);
   EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
-  tree.file("a.toml", "reread = \"3h\"\n" + site + rules);
+  tree.file("a.toml", "reread = \"20s\"\n" + site + rules);
   EXPECT_FALSE(in_use()->error.empty()) << "and what else changed meanwhile is not in use either";
 }
 
 // Of an exporter without an agent. What either copy knows of is no loss.
 TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
-  tree.file("a.toml", "mode = \"audit\"\n").file("conf.d/10.toml", "reread = \"2h\"\n");
+  tree.file("a.toml", "mode = \"audit\"\n").file("conf.d/10.toml", "reread = \"20s\"\n");
   const std::string own = tree.path() + "/own";
   tree.folder("own");
   const auto root = Root::open(tree.path());
