@@ -153,7 +153,7 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"plan", "now"}, "unexpected argument"},
       {{"check", "--only", "pcf"}, "did you mean pfc?"},
       {{"explain", "localty"}, "did you mean locality?"},
-      {{"config", "chek"}, "requires check or show"},
+      {{"config", "chek"}, "requires check, show or accept"},
       {{"help", "nonsense"}, "unknown command 'nonsense'"},
       {{"help", "check", "diagnose"}, "too many arguments"},
       {{"capture", ""}, "requires a DIR"},
