@@ -17,7 +17,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kInvalid = 1;  // exit code of `config`
+constexpr int kInvalid = 1;                                                       // exit code of `config`
 constexpr const char* kExporterLastGood = "var/lib/fabric-exporter/config.toml";  // kOwnLastGood of the service
 
 int check_config(const Options& options, const Root& root, Result<LoadedConfig>& config, Output& output) {
