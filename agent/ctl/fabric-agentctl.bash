@@ -13,7 +13,7 @@ _fabric_agentctl() {
   elif [[ ${COMP_WORDS[1]} == explain ]]; then
     candidates=$(fabric-agentctl explain 2>/dev/null | sed -n '2,$s/ .*//p')
   elif [[ ${COMP_WORDS[1]} == config ]]; then
-    candidates='check show accept'
+    candidates='check show'
   elif [[ ${COMP_WORDS[1]} == inventory ]]; then
     candidates='accept'
   fi

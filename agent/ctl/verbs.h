@@ -20,7 +20,7 @@ using Run = int(const Options& options, Output& output);
 
 struct Verb {
   std::string_view name;
-  std::string_view arguments;  // "check|show|accept", or empty
+  std::string_view arguments;  // "check|show", or empty
   std::string_view help;       // one line
   std::string_view exit;       // meaning of its exit codes
   Run* run;

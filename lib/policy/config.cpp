@@ -352,6 +352,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   files->insert(files->begin(), file);
   ConfigDraft draft{.rules = rules};
   ConfigFaults faults;
+  std::vector<std::string> empty;
   size_t bytes = 0;
   bool has_mode = false, has_entry = false;
   for (const std::string& each : *files) {
@@ -361,12 +362,21 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
       if (text.error().code != ENOENT) return text.error();
       // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
-      if (&each == &files->front()) what += "; files in conf.d are read after it: create it, with mode at least";
+      if (&each == &files->front())
+        what += "; files in conf.d are read after it: restore it, or create it, with mode at least";
       return error(0, what);
     }
     bytes += text->size();
     if (bytes > kMaxAllBytes) return error(0, each + ":1:1: all files together are larger than 4 MiB");
     ConfigReader reader(each, faults);
+    // As in systemd, an empty file stands for a file that was removed on purpose. The main file is never removed.
+    if (text->empty() && &each != &files->front()) {
+      reader.warn({1, 1},
+                  "the file is empty and sets nothing; delete it after the reload, or restore its content if it was "
+                  "truncated");
+      empty.push_back(each);
+      continue;
+    }
     toml::table table;
     const bool parsed = parse_file(reader, *text, table);
     if (parsed) read_section(reader, "", table, draft);
@@ -380,7 +390,10 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     faults.fail({0, 1, 1},
                 "mode: \"enforce\" with neither a [[port]] entry nor [sysctl]; write one, or mode = \"audit\"");
   auto loaded = finish(std::move(draft), source, folder + "profiles", std::move(faults));
-  if (loaded) loaded->files = std::move(*files);
+  if (!loaded) return loaded;
+  std::erase_if(*files, [&](const std::string& each) { return contains(empty, each); });
+  loaded->files = std::move(*files);
+  loaded->empty = std::move(empty);
   return loaded;
 }
 
@@ -430,18 +443,50 @@ namespace {
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
 constexpr std::string_view kFrom = "# From ";  // followed by the main file
 constexpr std::string_view kAnd = "# And ";    // followed by a drop-in
-constexpr const char* kHowToAccept =
-    "restore what is gone, or accept the change: fabric-agentctl config accept && systemctl reload fabric-agent";
 
-// The drop-ins that the kept text was made of and that are not among the files.
-std::vector<std::string> gone_drop_ins(std::string_view kept, const std::vector<std::string>& files) {
+// The drop-ins that the kept text lists and that do not exist, not even as empty files.
+std::vector<std::string> gone_drop_ins(std::string_view kept, const LoadedConfig& present) {
   std::vector<std::string> gone;
   for (const std::string_view line : split(kept, '\n')) {
     if (!is_mark_of_last_good(line)) break;
-    if (line.starts_with(kAnd) && !contains(files, line.substr(kAnd.size())))
-      gone.emplace_back(line.substr(kAnd.size()));
+    if (!line.starts_with(kAnd)) continue;
+    const std::string_view name = line.substr(kAnd.size());
+    if (!contains(present.files, name) && !contains(present.empty, name)) gone.emplace_back(name);
   }
   return gone;
+}
+
+// As a word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,@%+=";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return quoted + "'";
+}
+
+// `unit`: the service that keeps the copy.
+std::string gone_text(const std::vector<std::string>& gone, bool folder_exists, const std::string& unit) {
+  const std::string folder = gone.front().substr(0, gone.front().rfind('/'));
+  std::string out = joined(gone) + ": gone", command;
+  std::string fix = "restore it, or, if it is to go, leave an empty file in its place";
+  if (gone.size() > 1) fix = "restore them, or, if they are to go, leave empty files in their place";
+  if (!folder_exists) {
+    fix = "restore it, or, if it is to go, leave it with empty files";
+    out = folder + ": gone, with " +
+          joined(gone, ", ", [](const std::string& each) { return each.substr(each.rfind('/') + 1); });
+    command = "mkdir " + shell_word(folder) + " && ";
+  }
+  command += ":";
+  for (const std::string& each : gone) command += " >" + shell_word(each);
+  return out + ", which changes the policy; " + fix + " for one reload: " + command + " && systemctl reload " + unit;
+}
+
+// The main file and all drop-ins are gone.
+std::string all_gone_text(const std::string& fault, const std::vector<std::string>& gone) {
+  std::string out = fault + "; restore it";
+  if (!gone.empty()) out += ", and " + joined(gone);
+  return out + "; an empty file accepts the removal of a drop-in only";
 }
 
 // The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
@@ -463,8 +508,9 @@ bool is_mark_of_last_good(std::string_view line) {
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own) {
   auto loaded = load_config(root, file, rules);
-  std::string name = file;
-  if (file.empty() || file == config_file_below(root.path())) name = root.name_of(kConfigFile);
+  const bool is_default = file.empty() || file == config_file_below(root.path());
+  const std::string name = is_default ? root.name_of(kConfigFile) : file;
+  const auto conf_d = [](const std::string& main) { return main.substr(0, main.rfind('/') + 1) + "conf.d"; };
   std::vector<std::pair<std::string, Result<std::string>>> kept;
   kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
   if (const auto folder = Root::open(own); !own.empty() && folder && (loaded || loaded.error().code != ENOENT))
@@ -474,8 +520,7 @@ Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file
   std::optional<ConfigInUse> last_valid;
   for (const auto& [where, text] : kept) {
     if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
-    std::vector<std::string> gone;
-    if (loaded) gone = gone_drop_ins(*text, loaded->files);
+    const std::vector<std::string> gone = gone_drop_ins(*text, loaded ? *loaded : LoadedConfig{});
     if (loaded && gone.empty()) return ConfigInUse{std::move(*loaded)};
     auto last = parse_config(*text, where, {}, rules);
     if (!last) {
@@ -486,8 +531,17 @@ Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file
       return ConfigInUse{std::move(*loaded)};
     if (last_valid) continue;
     last->files.push_back(name);
-    std::string why = joined(gone) + ": gone, which changes the policy; " + kHowToAccept;
-    if (!loaded) why = loaded.error().text();
+    std::string why;
+    if (loaded) {
+      std::error_code failed;
+      const bool folder_exists =
+          is_default ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
+      const bool is_exporters = &text != &kept.front().second;
+      why = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
+    } else {
+      why = loaded.error().text();
+      if (loaded.error().code == ENOENT) why = all_gone_text(why, gone);
+    }
     last_valid = {std::move(*last), std::move(why)};
   }
   if (last_valid) return std::move(*last_valid);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// config check, config show and config accept.
-#include <unistd.h>
-
-#include <cerrno>
-
+// config check and config show.
 #include "base/json.h"
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/write_verbs.h"
 #include "enforce/confirm.h"
 #include "judge/rule.h"
 #include "policy/cabling.h"
@@ -17,8 +12,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kInvalid = 1;                                                       // exit code of `config`
-constexpr const char* kExporterLastGood = "var/lib/fabric-exporter/config.toml";  // kOwnLastGood of the service
+constexpr int kInvalid = 1;  // exit code of `config`
 
 int check_config(const Options& options, const Root& root, Result<LoadedConfig>& config, Output& output) {
   if (!config) {
@@ -71,43 +65,21 @@ Json policy_json(const Policy& policy) {
   return {{"mode", to_text(policy.mode)}, {"disruptive", to_text(policy.disruptive)}, {"ports", std::move(ports)}};
 }
 
-// The copy of the last valid configuration becomes that of the files that are there.
-int accept_config(const Options& options, const Root& root, Result<LoadedConfig>& config, Output& output) {
-  if (auto host = must_be_host(options); !host) return fail(output, kFailure, "config: " + host.error().text());
-  // Without an agent there is only the exporter's copy, which it writes anew. The folder belongs to its user.
-  const bool is_exporters = !root.exists(kLastGoodFile) && root.exists(kExporterLastGood);
-  Result<void> done;
-  if (!is_exporters) done = save_last_good(options.root, *config, rule_rows());
-  else if (::unlink((options.root + "/" + kExporterLastGood).c_str()) != 0) done = error(errno, kExporterLastGood);
-  if (!done) {
-    std::string why = "config: " + done.error().text();
-    if (::geteuid() != 0) why += "; requires root";
-    return fail(output, kFailure, why);
-  }
-  const int code = check_config(options, root, config, output);
-  if (!options.json)
-    output.text += std::string("Accepted; in force after: systemctl reload ") +
-                   (is_exporters ? "fabric-exporter" : "fabric-agent") + "\n";
-  return code;
-}
-
 }  // namespace
 
 int run_config(const Options& options, Output& output) {
-  std::string what;
-  if (options.arguments.size() == 1) what = options.arguments.front();
-  if (what != "check" && what != "show" && what != "accept")
-    return fail(output, kUsage, "config requires check, show or accept");
+  const bool checks = options.arguments == std::vector<std::string>{"check"};
+  if (!checks && options.arguments != std::vector<std::string>{"show"})
+    return fail(output, kUsage, "config requires check or show");
   const auto root = Root::open(options.root);
   if (!root) return fail(output, kInvalid, root.error().text());
   auto config = load_config(*root, options.config, rule_rows());
-  // With --config the files are asked about, not what the agent does.
-  if (what == "check" && config && options.config.empty())
+  // --config names files to validate, which need not be those that the agent uses.
+  if (checks && options.config.empty())
     if (auto in_use = load_config_in_use(*root, {}, rule_rows()); in_use && !in_use->error.empty())
       config = error(0, in_use->error);
-  if (what == "check") return check_config(options, *root, config, output);
+  if (checks) return check_config(options, *root, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
-  if (what == "accept") return accept_config(options, *root, config, output);
   if (options.json) output.text += json_text(policy_json(config->policy));
   else output.text += show_config(config->policy, rule_rows());
   return kDone;

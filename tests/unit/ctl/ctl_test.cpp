@@ -153,7 +153,7 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"plan", "now"}, "unexpected argument"},
       {{"check", "--only", "pcf"}, "did you mean pfc?"},
       {{"explain", "localty"}, "did you mean locality?"},
-      {{"config", "chek"}, "requires check, show or accept"},
+      {{"config", "chek"}, "requires check or show"},
       {{"help", "nonsense"}, "unknown command 'nonsense'"},
       {{"help", "check", "diagnose"}, "too many arguments"},
       {{"capture", ""}, "requires a DIR"},
@@ -309,28 +309,26 @@ TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   }
 }
 
-TEST(CtlConfig, TheRemovalOfADropInIsAccepted) {
+TEST(CtlConfig, AnEmptyDropInAcceptsTheRemoval) {
   Captured tree;
   const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
   tree.file("etc/fabric-agent/conf.d/50-site.toml", "[[port]]\nmtu = 4200\n");
   const auto before = load_config(*Root::open(tree.path()), {}, rule_rows());
   ASSERT_TRUE(before.ok() && save_last_good(tree.path(), *before, rule_rows()).ok());
-  tree.remove("etc/fabric-agent/conf.d");
+  tree.remove("etc/fabric-agent/conf.d/50-site.toml");
   const Ran refused = ran_on(tree, {"config", "check"});
   EXPECT_EQ(refused.code, 1) << refused.text;
   EXPECT_TRUE(has(refused.errors, "50-site.toml: gone, which changes the policy")) << refused.errors;
   EXPECT_EQ(ran_on(tree, {"config", "check", "--config", file}).code, kDone) << "the files, whatever the agent does";
-  EXPECT_EQ(ran_on(tree, {"config", "show"}).code, kDone) << "what would be accepted";
+  EXPECT_EQ(ran_on(tree, {"config", "show"}).code, kDone) << "of the present files";
   EXPECT_TRUE(has(ran_on(tree, {"status"}).text, "Invalid configuration; compared with the last valid one"));
   EXPECT_EQ(ran_on(tree, {"check", "--only", "agent", "--interval", "0"}).code, 1) << "a warning";
   EXPECT_EQ(ran_on(tree, {"plan"}).code, kFailure);
-  EXPECT_EQ(ran_on(tree, {"config", "accept"}).code, kFailure) << "in a captured tree";
-  Options options = *parsed({"config", "accept", "--root", tree.path()});
-  options.host = Root::open(tree.path())->path();
-  Output output;
-  EXPECT_EQ(find_verb("config")->run(options, output), kDone) << output.errors;
-  EXPECT_TRUE(has(output.text, "Accepted; in force after: systemctl reload fabric-agent\n")) << output.text;
-  EXPECT_EQ(ran_on(tree, {"config", "check"}).code, kDone);
+  EXPECT_EQ(ran_on(tree, {"config", "accept"}).code, kUsage);
+  tree.file("etc/fabric-agent/conf.d/50-site.toml", "");
+  const Ran accepted = ran_on(tree, {"config", "check"});
+  EXPECT_EQ(accepted.code, kDone) << accepted.errors;
+  EXPECT_TRUE(has(accepted.text, "warning: ")) << accepted.text;
   EXPECT_FALSE(has(ran_on(tree, {"status"}).text, "Invalid configuration"));
 }
 

@@ -392,8 +392,10 @@ TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
   EXPECT_TRUE(has(refused(load()), "write mode = \"audit\" or mode = \"enforce\""));
   tree.file("conf.d/10.toml", "mode = \"audit\"\n");
   EXPECT_TRUE(load().ok()) << "any of the files may give it";
-  tree.file("conf.d/20.toml", "");
-  EXPECT_TRUE(has(refused(load()), "20.toml:1:1: no key"));
+  for (const char* text : {"\n", "# mode\n"}) {
+    tree.file("conf.d/20.toml", text);
+    EXPECT_TRUE(has(refused(load()), "20.toml:1:1: no key"));
+  }
   tree.remove("conf.d");
   tree.file("a.toml", "mode = \"enforce\"\n");
   EXPECT_TRUE(has(refused(load()), "a.toml:1:1: mode: \"enforce\" with neither a [[port]] entry nor [sysctl]"));
@@ -438,21 +440,71 @@ TEST_F(LastGood, IsUsedWhileADropInIsGone) {
   ASSERT_TRUE(last.ok()) << last.error().text();
   EXPECT_EQ(last->config.policy.mode, Mode::enforce);
   EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 9000U);
-  EXPECT_TRUE(has(last->error, "conf.d/10-site.toml: gone, which changes the policy; restore what is gone"));
-  EXPECT_TRUE(has(last->error, "fabric-agentctl config accept && systemctl reload fabric-agent"));
+  const std::string site = tree.path() + "/conf.d/10-site.toml";
+  EXPECT_EQ(last->error,
+            site +
+                ": gone, which changes the policy; restore it, or, if it is to go, leave an empty file in its "
+                "place for one reload: : >" +
+                site + " && systemctl reload fabric-agent");
   tree.file("conf.d/20-other.toml", "reread = \"30s\"\n");
   EXPECT_FALSE(in_use()->error.empty()) << "another file does not stand for it";
 }
 
-TEST_F(LastGood, IsNotUsedOnceTheRemovalIsAccepted) {
+TEST_F(LastGood, AnEmptyDropInAcceptsTheRemoval) {
   tree.file("a.toml", "mode = \"audit\"\n");
   tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
   save(loaded(load()));
+  tree.remove("conf.d/10-site.toml");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  tree.file("conf.d/10-site.toml", "");
+  const auto accepted = in_use();
+  ASSERT_TRUE(accepted.ok()) << accepted.error().text();
+  EXPECT_EQ(accepted->config.policy.mode, Mode::audit);
+  EXPECT_EQ(accepted->error, "");
+  ASSERT_EQ(accepted->config.warnings.size(), 1U) << "it may have been truncated";
+  EXPECT_TRUE(has(accepted->config.warnings[0].where, "10-site.toml:1:1"));
+  EXPECT_TRUE(has(accepted->config.warnings[0].what, "the file is empty and sets nothing"));
+  save(accepted->config);
+  tree.remove("conf.d").file("a.toml", "mode = \"audit\"\nreread = \"30s\"\n");
+  EXPECT_EQ(in_use()->error, "") << "the empty file may be deleted at any time, also with another change";
+}
+
+TEST_F(LastGood, SeveralRemovalsHaveOneCommand) {
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10.toml", "reread = \"30s\"\n").file("conf.d/20 it's.toml", "[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  const std::string folder = tree.path() + "/conf.d";
+  const std::string files =
+      ": >" + folder + "/10.toml >'" + folder + "/20 it'\\''s.toml' && systemctl reload fabric-agent";
+  tree.remove("conf.d/10.toml").remove("conf.d/20 it's.toml");
+  EXPECT_EQ(in_use()->error,
+            folder + "/10.toml, " + folder +
+                "/20 it's.toml: gone, which changes the policy; restore them, or, if they are to go, leave "
+                "empty files in their place for one reload: " +
+                files);
+  tree.remove("conf.d");
+  EXPECT_EQ(
+      in_use()->error,
+      folder +
+          ": gone, with 10.toml, 20 it's.toml, which changes the policy; restore it, or, if it is to go, leave it "
+          "with empty files for one reload: mkdir " +
+          folder + " && " + files);
+}
+
+TEST_F(LastGood, IsUsedWhileTheMainFileIsGone) {
+  tree.file("a.toml", "mode = \"enforce\"\n").file("conf.d/10.toml", "[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  tree.remove("a.toml");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  EXPECT_TRUE(has(in_use()->error, "restore it, or create it, with mode at least")) << in_use()->error;
   tree.remove("conf.d");
   EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
-  save(loaded(load()));
-  EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
-  EXPECT_TRUE(in_use()->error.empty());
+  EXPECT_TRUE(has(in_use()->error, "a.toml: cannot read the configuration")) << in_use()->error;
+  EXPECT_TRUE(in_use()->error.ends_with("; restore it, and " + tree.path() +
+                                        "/conf.d/10.toml; an empty file accepts the removal of a drop-in only"))
+      << in_use()->error;
+  tree.file("a.toml", "");
+  EXPECT_TRUE(has(in_use()->error, "a.toml:1:1: no key")) << in_use()->error;
 }
 
 TEST_F(LastGood, AChangeOfFilesThatAreThereIsAChange) {
@@ -492,7 +544,7 @@ TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
   const auto root = Root::open(tree.path());
   ASSERT_TRUE(root.ok() && save_last_good(own, loaded(load()), rule_rows(), kOwnLastGood).ok());
   tree.remove("conf.d");
-  EXPECT_FALSE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty());
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.ends_with("systemctl reload fabric-exporter"));
   EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows())->error.empty());
   save(loaded(load()));
   EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty()) << "accepted";
