@@ -58,7 +58,7 @@ Result<void> Agent::open() {
   if (!loop) return loop.error();
   event_ = std::move(*loop);
   auto added = listen(route_, NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_DCB}),
-                      [](const Message& message) { return parse_route(message.type, message.payload); });
+                      [](const Message& message) { return parse_rtnetlink(message.type, message.payload); });
   if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0)
     added = listen(ethtool_, NotificationSocket::open(NETLINK_GENERIC, {kernel_.ethtool->monitor_group}),
                    [](const Message& message) { return parse_ethtool(message.payload); });

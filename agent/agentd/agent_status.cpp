@@ -35,6 +35,7 @@ AgentState state_of(const AgentView& view) {
     if (policy_for(view.policy, entry.port) != nullptr || !view.results.of(id).empty())
       state.ports[id] = view.results.states_of(id);
   }
+  std::ranges::sort(state.lost_entry, natural_less);
   if (!view.results.of(kHostSubject).empty()) state.ports[kHostSubject] = view.results.states_of(kHostSubject);
   return state;
 }
@@ -49,8 +50,7 @@ std::string service_status(const AgentView& view) {
     for (const auto& [key, change] : view.results.of(id)) worst = std::max(worst, rank(change.outcome));
     ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
   }
-  std::string text = std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + " port";
-  if (matched != 1) text += "s";
+  std::string text = std::string(to_text(view.policy.mode)) + ": " + counted(matched, "port");
   for (const auto& [worst, count] : ports_at) {
     std::string word(to_text(kRanking[worst]));
     std::ranges::replace(word, '_', ' ');

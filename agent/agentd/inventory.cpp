@@ -23,9 +23,9 @@ Result<std::string> record_inventory(Kernel& kernel, const std::string& director
   if (node.inventory && now.parts == node.inventory->parts && now.odd == node.inventory->odd) return std::string();
   now.taken = utc_now();
   if (auto saved = save_inventory(directory, now); !saved) return saved.error();
-  const auto gpus = std::ranges::count(now.parts, true, &InventoryPart::gpu);
-  std::string line = "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
-                     std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
+  const auto gpus = static_cast<size_t>(std::ranges::count(now.parts, true, &InventoryPart::gpu));
+  std::string line =
+      "inventory recorded: " + counted(gpus, "GPU") + ", " + counted(now.parts.size() - gpus, "NIC function");
   if (!now.accepted && !now.odd.empty())
     line += "; odd: " + joined(now.odd, "; ") + " (if this is intended: fabric-agentctl inventory accept)";
   return line;

@@ -60,7 +60,7 @@ bool is_known(const Change& change, const Change* before) {
          (!value_matters || change.from == before->from);
 }
 
-// Without a limit.
+// Logs the entry without a limit.
 void send(const Entry& entry) {
   static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
   if (!to_journal) {

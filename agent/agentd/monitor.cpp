@@ -13,7 +13,7 @@
 
 namespace fabric::agentd {
 
-Notification parse_route(uint16_t type, View8 payload) {
+Notification parse_rtnetlink(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
     note.link.name = dcbnl::message_netdev(payload);

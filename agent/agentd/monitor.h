@@ -15,7 +15,7 @@ struct Notification {
 };
 
 // Pure. `type` and `payload` of one message from RTNLGRP_LINK or RTNLGRP_DCB.
-Notification parse_route(uint16_t type, View8 payload);
+Notification parse_rtnetlink(uint16_t type, View8 payload);
 // Pure. From the ethtool family's "monitor" group: every message has its device in the nest ETHTOOL_A_*_HEADER = 1
 // (linux/ethtool_netlink.h).
 Notification parse_ethtool(View8 payload);

@@ -66,7 +66,7 @@ void PortManager::remember_published() {
     if (device != nullptr) ifindex = *device;
     table_.expect(id, ifindex);
     for (const auto& [key, known] : settings) {
-      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
+      if (!known.last_drift.empty() || !known.last_repair.empty()) results_.resume(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
       const bool is_left = known.outcome == to_text(Outcome::pending) || known.outcome == to_text(Outcome::refused) ||
                            known.outcome == to_text(Outcome::ignored);
@@ -278,8 +278,9 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   const Qos before = entry.port.qos;
+  // With "never" the agent may have added protection, which is taken away on an idle port.
   const qos::Terms terms{.in_use = environment_.in_use,
-                         .disruptive = policy_.disruptive,
+                         .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
                          .window = maintenance_now(environment_, policy_),
                          .wanted_of = wanted_of_bond()};
   if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))

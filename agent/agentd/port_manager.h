@@ -40,15 +40,16 @@ class PortManager {
   // The time until the next pass, if the last one could not read the port to its end: no notification may come when it
   // can be read again. Doubled with each further such pass, up to the re-read period.
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const std::string& id) const;
-  // The other ports of the port's bond, if the last pass has changed the port: what they wait for may be done.
+  // The other ports of the port's bond, if the last pass has changed the port: settings that waited for it may be
+  // written now.
   [[nodiscard]] std::vector<std::string> waiting_for(const std::string& id) const;
   // True if disruptive writes of the port wait for the link of another member of its bond: call reconcile_port() again
   // soon. Two members must not be without a link at the same time.
   [[nodiscard]] bool waits_for_member(const std::string& id) const;
   // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
-  // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle). Of a port that is
-  // enforced, or whose settings were restored since its last carrier-up.
+  // After carrier-up: lets the driver finish the values that it computes from the link speed (Driver::settle). Does
+  // nothing for other ports than those that are enforced or were restored since their last carrier-up.
   Result<void> settle(const std::string& id);
 
   // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.

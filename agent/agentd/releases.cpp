@@ -81,7 +81,7 @@ bool Releases::restore(Port& port, const qos::Terms& terms, qos::Instant now) {
   results_.replace(id, std::move(left));
   const auto written = std::ranges::count_if(changes, was_written);
   if (waits && written == 0 && left_now == left_before) return false;  // already reported
-  std::string what = "released: " + std::to_string(written) + " settings restored";
+  std::string what = "released: " + counted(static_cast<size_t>(written), "setting") + " restored";
   if (left_now != 0) what += ", " + std::to_string(left_now) + " not restored: see fabric-agentctl status";
   environment_.log(port_entry(id, left_now == 0 ? LOG_NOTICE : LOG_WARNING, what));
   return written != 0;

@@ -31,7 +31,7 @@ class Releases {
 
  private:
   enum class State : uint8_t {
-    none,
+    none,          // nothing to restore: an entry matches, the restore has ended, or `release` is "leave"
     was_audited,   // matched by the previous policy in audit mode; not decided yet
     was_enforced,  // matched by the previous policy in enforce mode; not decided yet
     restoring,     // no entry matches: its original settings are being restored

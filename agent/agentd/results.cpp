@@ -13,8 +13,8 @@ NotificationKind announced_by(const Change& change) {
 }
 
 // True if the notifications since the last pass show that another program has written the setting, maybe to the same
-// value. A link message does not: an MTU is announced only if it has changed (net/core/dev.c, dev_set_mtu_ext). Nor
-// do those that follow a write of ours.
+// value. A link message does not: an MTU is announced only if it has changed (net/core/dev.c, dev_set_mtu_ext).
+// Notifications that follow a write of ours do not, either.
 bool is_foreign_write(const Change& change, const Sightings& seen, const Results::OfPort& before) {
   const NotificationKind how = announced_by(change);
   return how != NotificationKind::link && seen.notified.contains(how) &&
@@ -50,9 +50,10 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   Record& record = records_[change.port];
   Writer* writer = find_in(record.writers, key);
   // A process that undoes every write would stop the traffic again and again.
-  const bool written = is_foreign_write(change, pass.seen, last) ||
-                       (change.disruptive && writer != nullptr && writer->reaction == Writer::Reaction::reacts &&
-                        qos::is_alive(environment_.kernel.root, writer->suspect.process));
+  const bool written =
+      is_foreign_write(change, pass.seen, last) || (change.disruptive && change.from != change.to &&
+                                                    writer != nullptr && writer->reaction == Writer::Reaction::reacts &&
+                                                    qos::is_alive(environment_.kernel.root, writer->suspect.process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV && !change.is_lost) transition = drift_.observe(change, now, written);
@@ -73,19 +74,27 @@ Results::Seen Results::process_change(const Pass& pass, Change change, const OfP
   if (transition == Transition::repaired || transition == Transition::conflict)
     record.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
-    Writer& latest = record.writers[key];
-    const qos::SuspectProcess previous = latest.suspect.process;
-    latest.suspect = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
-    const qos::SuspectProcess& process = latest.suspect.process;
-    const bool is_same = process.pid != 0 && process.pid == previous.pid && process.started == previous.started;
-    const bool reacts = is_same && latest.reaction != Writer::Reaction::unknown;
-    latest.reaction = reacts ? Writer::Reaction::reacts : Writer::Reaction::unknown;
     change.outcome = Outcome::conflict;
-    change.detail = "repeatedly changed back by " + latest.suspect.by;
+    change.detail = "repeatedly changed back by " + note_conflict(record.writers[key], suspect);
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
   return {std::move(change), transition};
+}
+
+// A conflict began, or began again. Returns the writer's name. Without a drift our own write was one repair too many
+// (rounds = 1): the writer is the one of before.
+std::string Results::note_conflict(Writer& writer, const std::optional<qos::Suspect>& drifted) {
+  using Reaction = Writer::Reaction;
+  const qos::SuspectProcess before = writer.suspect.process;
+  if (drifted || before.pid == 0)
+    writer.suspect = drifted.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
+  const qos::SuspectProcess& now = writer.suspect.process;
+  const bool is_same = now.pid != 0 && now.pid == before.pid && now.started == before.started;
+  if (!is_same) writer.reaction = Reaction::unknown;
+  else if (writer.reaction != Reaction::unknown) writer.reaction = Reaction::reacts;
+  else if (!drifted) writer.reaction = Reaction::asked;
+  return writer.suspect.by;
 }
 
 // A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
@@ -116,7 +125,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
   return suspect;
 }
 
-void Results::restore(const std::string& subject, const std::string& key, const SettingState& state) {
+void Results::resume(const std::string& subject, const std::string& key, const SettingState& state) {
   records_[subject].reported[key] = state;
 }
 

@@ -28,7 +28,7 @@ class Results {
   bool record(const Pass& pass, Changes changes, qos::Instant now);
 
   // Continues the drift record of an earlier agent of this boot.
-  void restore(const std::string& subject, const std::string& key, const SettingState& state);
+  void resume(const std::string& subject, const std::string& key, const SettingState& state);
   // Another entry matches the port now: the values of the previous entry are not drift.
   void restart(const std::string& subject) { drift_.restart(subject); }
   // The port has disappeared or is another device: its values are not drift, and its last results are forgotten.
@@ -47,7 +47,7 @@ class Results {
   [[nodiscard]] bool is_in_conflict(const std::string& subject) const { return drift_.is_in_conflict(subject); }
   [[nodiscard]] bool has_pending(const std::string& subject) const;
   [[nodiscard]] const OfPort& of(const std::string& subject) const;
-  // For the state file.
+  // The settings of a port in the form of the state file.
   [[nodiscard]] std::map<std::string, SettingState> states_of(const std::string& subject) const;
 
  private:
@@ -70,6 +70,7 @@ class Results {
   };
   Seen process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Pass& pass, const Change& change);
+  static std::string note_conflict(Writer& writer, const std::optional<qos::Suspect>& drifted);
 
   Environment& environment_;
   qos::Drift drift_;

@@ -74,8 +74,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<P
       next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return next;
   }
-  const auto pause = revert(**record, present, turns, next);
-  if (confirm::is_pending(**record) || !(*record)->is_restored()) next.again = pause;
+  if (const auto pause = revert(**record, present, turns, next)) next.again = pause;
   next.changed = refresh(config) || next.changed;
   return next;
 }
@@ -120,20 +119,20 @@ Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
   return {};
 }
 
-std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present, qos::Turns& turns,
-                                             NextSteps& next) {
+std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, std::vector<Port>& present,
+                                                            qos::Turns& turns, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.
   const auto changes = confirm::lapse(environment_.directory, environment_.kernel, present, record,
                                       {.in_use = environment_.in_use, .turns = turns, .sleep = {}});
   if (!changes) {
     errors_.once(changes.error().text());
-    return kRetry;
+    return kRetry;  // the file still has what `record` has no more
   }
   const auto written = std::ranges::count_if(*changes, was_written);
   for (const Change& change : *changes)
     if (was_written(change) && change.sysctl.empty()) next.written.insert(change.port);
-  const std::string count = std::to_string(written) + " settings written";
+  const std::string count = counted(static_cast<size_t>(written), "setting") + " written";
   const std::string left = confirm::left_text(record);
   if (confirm::is_pending(record)) {
     if (written != 0 || errors_.is_empty())
@@ -157,7 +156,9 @@ std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vecto
                       "restored after all from an apply that was not confirmed: " + count +
                           (left.empty() ? "" : "; left: " + left)});
   }
-  return pause_.after(*changes);
+  const auto pause = pause_.after(*changes);
+  if (confirm::is_pending(record) || !record.is_restored()) return pause;
+  return std::nullopt;
 }
 
 }  // namespace fabric::agentd

@@ -40,7 +40,7 @@ class Suspension {
 
  private:
   enum class State : uint8_t {
-    none,
+    none,      // no apply awaits confirmation or has just ended; a reverted one may still suspend enforcement
     awaiting,  // an apply awaits confirmation
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
@@ -48,9 +48,10 @@ class Suspension {
   NextSteps again_unread(NextSteps next);
   // Removes the record that `dropped_` names.
   Result<void> drop_reverted(std::chrono::milliseconds patience);
-  // Restores the previous settings and logs the result. Returns the pause before the next call.
-  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present, qos::Turns& turns,
-                                   NextSteps& next);
+  // Restores the previous settings and logs the result. Returns the pause before the next call; nullopt: all are
+  // restored, and that is recorded.
+  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, std::vector<Port>& present,
+                                                  qos::Turns& turns, NextSteps& next);
 
   Environment& environment_;
   ErrorLog& errors_;

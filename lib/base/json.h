@@ -137,7 +137,7 @@ void read_number(const Json& object, const char* name, T& out, T least, T most) 
   FABRIC_JSON_MEMBERS(Struct, __VA_ARGS__)                                           \
   static void to_json(Json& json, const Struct& from) { write_members(json, from); } \
   static void from_json(const Json& json, Struct& into) { read_members(json, into); }
-// The same as write_members() and read_members(), for a struct with functions of its own.
+// Defines write_members() and read_members() only, for a struct with its own to_json() and from_json().
 #define FABRIC_JSON_MEMBERS(Struct, ...)                                      \
   static void write_members(Json& json, const Struct& from) {                 \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FABRIC_JSON_WRITE, __VA_ARGS__)) \

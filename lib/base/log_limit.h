@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits the log lines that others can cause: malformed frames, settings that another program changes back and forth,
-// devices that come and go. The owner of the log decides what a subject is: a line must not be one only because its
-// text differs, because others choose the text.
+// devices that come and go. The owner of the log decides what a subject is: two lines must not count as two subjects
+// only because their texts differ, because others choose the text.
 #pragma once
 
 #include <algorithm>

@@ -197,6 +197,18 @@ std::string counted(size_t count, std::string_view noun) {
   return out;
 }
 
+std::string amount_text(const std::string& number, std::string_view plural) {
+  std::string noun(plural);
+  size_t end = noun.find("s ");
+  if (end == std::string::npos && noun.ends_with('s')) end = noun.size() - 1;
+  if (number == "1" && end != std::string::npos) {
+    const bool has_y = end > 2 && noun.compare(end - 2, 2, "ie") == 0;  // "retries"
+    if (has_y) noun.replace(end - 2, 3, "y");
+    else noun.erase(end, 1);
+  }
+  return number + " " + noun;
+}
+
 std::string escape_xml(std::string_view text) {
   std::string out;
   for (const char c : clean_text(text, Breaks::keep)) {

@@ -74,6 +74,9 @@ struct NaturalLess {
 
 // "1 part", "2 parts"
 std::string counted(size_t count, std::string_view noun);
+// The same of a plural, with the number as text: "1 link down", "2 link downs". Its first word with "s" at the end is
+// the noun.
+std::string amount_text(const std::string& number, std::string_view plural);
 
 // Any text as content or double-quoted attribute of XML or HTML. Applies clean_text(), but keeps line breaks.
 std::string escape_xml(std::string_view text);

@@ -180,10 +180,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
-  // An apply that did not wait for the maintenance window is reverted without waiting for it.
-  // It wrote a port with the default route only if the operator's entry names the port.
+  // An apply that did not wait for the maintenance window is reverted without waiting for it. It wrote a port with the
+  // default route only if the operator's entry names the port. With "never" it may have added protection, which is
+  // taken away on an idle port.
+  const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
   const qos::Terms terms{.in_use = how.in_use,
-                         .disruptive = record.disruptive,
+                         .disruptive = disruptive,
                          .window = qos::Maintenance::open,
                          .front_end = true,
                          .wanted_of = qos::saved_settings(ports, record.before)};
@@ -193,14 +195,8 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
     Qos wanted = entry->second;
     if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
     Changes changes = qos::write_back(kernel, port, wanted, complete(terms));
-    // The writes that are left may overwrite what reads back now (ice: the last DSCP takes ETS and PFC along).
-    const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-    Keys restored, at_risk;
-    for (const Change& change : changes) {
-      if (is_done(change.outcome)) restored.set(index(change.setting));
-      else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
-    }
-    state::forget(record.before, port, restored & ~at_risk);
+    const auto is_back = [](const Change& change) { return is_done(change.outcome); };
+    state::forget(record.before, port, qos::safely_back(kernel, port, changes, is_back));
     return changes;
   };
   Changes all = qos::write_in_rounds(how.turns, ports, restore, how.sleep);

@@ -78,11 +78,11 @@ struct RevertTerms {
   Share share = Share::all;
 };
 
-// Restores the previous settings. What reads back as before is removed from the record, once no write that is left can
-// change it again (Op::reach), and nothing else: what is busy, absent or refused stays for the next call, or for a
-// process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the boot, if
-// nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay in the
-// record.
+// Restores the previous settings. A setting that reads back as before is removed from the record, once no write that is
+// left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
+// for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
+// boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
+// in the record.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now, const RevertTerms& how);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.

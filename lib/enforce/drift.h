@@ -22,11 +22,14 @@ class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
+  // nothing: no news, or the first write, or the driver has refused or ignored the value.
+  // repaired: the value was in sync, differed, and was written again.
+  // conflict: repaired too often within the window; the setting is held from now on.
   // conflict_moved: in conflict, and the value differs from the one last reported; at most every ten seconds.
   // conflict_over: the setting is not held any more; if it differs, the caller writes it now.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
-  // `written`: since the last call another process has written the setting, maybe to the same value, or a write would
-  // be disruptive and the process that was the writer still runs.
+  // `written`: since the last call another process has written the setting, maybe to the same value; or a write would
+  // be disruptive, and the process that changed the last one back still runs.
   Transition observe(const Change& change, Instant now, bool written = false);
 
   // True if the setting must not be written now.

@@ -55,7 +55,7 @@ class UseCheck {
 // - an established TCP session of this host over it or a device above it,
 // - the machine's default route (default_route_of()),
 // - containers or guests whose packets the host routes over it (use_of_netdev()).
-// What cannot be determined counts as a user: a job may be running.
+// A use that cannot be determined counts as a user: a job may be running.
 Use is_in_use(Kernel& kernel, const Port& port);
 
 // A UseCheck that calls is_in_use(). `kernel` must outlive it.

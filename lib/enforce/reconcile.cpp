@@ -40,10 +40,11 @@ struct Row {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
-  Blocker blocker{};        // if blocked
-  Error refusal{};          // if refused or doubtful
-  unsigned refused_at = 0;  // accepted_writes_ at that time
-  unsigned times = 0;       // the wanted value was written
+  Blocker blocker{};               // if blocked
+  std::optional<Blocker> waits{};  // what the wanted value, which takes protection away, waits for
+  Error refusal{};                 // if refused or doubtful
+  unsigned refused_at = 0;         // accepted_writes_ at that time
+  unsigned times = 0;              // the wanted value was written
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
@@ -171,7 +172,10 @@ class Pass {
     default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
-    std::optional<Qos> value = next_value(*row.setting);
+    // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
+    const bool takes = !is_disruptive(row) && !moves(row.setting->id) && takes_away(row.setting->id);
+    row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", true) : std::nullopt;
+    std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
     if (!value) return false;
     // A driver that writes several settings with one message writes the present value of one in conflict.
     for (const Row& other : rows_)
@@ -285,10 +289,10 @@ class Pass {
     return std::ranges::any_of(guards_, [=](const TrafficGuard& guard) { return guard.takes_away(id); });
   }
   // TrafficGuard::next_value(); of a bond, a value that no member forbids.
-  [[nodiscard]] std::optional<Qos> next_value(const Setting& setting) const {
+  [[nodiscard]] std::optional<Qos> next_value(const Setting& setting, bool keeps_all) const {
     std::optional<Qos> value;
     for (const TrafficGuard& guard : guards_) {
-      std::optional<Qos> next = guard.next_value(setting.id);
+      std::optional<Qos> next = guard.next_value(setting.id, keeps_all);
       if (!next) return std::nullopt;
       if (!value || !same_value(setting, *next, want_)) value = std::move(next);
     }
@@ -334,13 +338,14 @@ class Pass {
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
-    const bool stops = is_disruptive(row);
-    const bool moves_roce = moves(row.setting->id);
-    if (!stops && !moves_roce && !takes_away(row.setting->id)) return std::nullopt;
-    std::string what = "the write takes protection away from RoCE's traffic";
-    if (stops) what = "the write stops traffic";
-    else if (moves_roce) what = "the write moves RoCE to another priority";
-    if (stops && !terms_.front_end) {
+    if (is_disruptive(row)) return harm_blocker("the write stops traffic", true);
+    if (moves(row.setting->id)) return harm_blocker("the write moves RoCE to another priority", false);
+    return std::nullopt;
+  }
+
+  // Why a write that harms the traffic of the port has to wait.
+  std::optional<Blocker> harm_blocker(const std::string& what, bool for_default_route) {
+    if (for_default_route && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
       if (!default_route_->empty())
         return Blocker{Outcome::pending,
@@ -360,8 +365,9 @@ class Pass {
     return std::nullopt;
   }
 
-  // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
+  // Called at the end of the pass, for a setting whose write, alone, would leave RoCE's traffic with less protection.
   void wait_for_class(Row& row) {
+    if (row.waits) return block(row, std::move(*row.waits));
     update_guards();
     const Row* cause = nullptr;
     // First the settings that were refused or are blocked, and those that protect: without them the others cannot go

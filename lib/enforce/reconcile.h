@@ -33,8 +33,8 @@ struct Terms {
   std::function<bool(SettingId)> in_conflict{};
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
-  // RoCE's class of a bond is spread over its ports: the mark is the bond's, the map and PFC are the members'. What
-  // this does not know counts as wanted as for the port itself. Null: it knows nothing.
+  // RoCE's class of a bond is spread over its ports: the mark is the bond's, the map and PFC are the members'. A port
+  // that this function does not know counts as having the same policy. Null: it knows no port.
   WantedOf wanted_of{};
   // Called before each write, with whether it is disruptive. Null: not called.
   std::function<void(const Port&, SettingId, bool disruptive)> on_write{};

@@ -61,6 +61,16 @@ Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, s
   return changes;
 }
 
+Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes, bool (*is_back)(const Change&)) {
+  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
+  Keys back, at_risk;
+  for (const Change& change : changes) {
+    if (is_back(change)) back.set(index(change.setting));
+    else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
+  }
+  return back & ~at_risk;
+}
+
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
   Changes out;
   for (const auto& entry : state::absent_originals(originals, ports)) {

@@ -20,6 +20,10 @@ Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, s
 // Terms::wanted_of of a restore to `saved`: nothing is wanted of a port without an entry. The result refers to both.
 WantedOf saved_settings(const std::vector<Port>& all, state::Originals& saved);
 
+// The settings of the port that are back, by `is_back`, and that no write which is left can change again (Op::reach;
+// ice: the last DSCP takes ETS and PFC along).
+Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes, bool (*is_back)(const Change&));
+
 // The saved settings of absent ports (driver not loaded, NIC removed) as pending changes; Change::port is the port's
 // key in `originals`.
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports);

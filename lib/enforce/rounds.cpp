@@ -12,7 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Replaces the changes of the same settings by those of a later pass. What the first one has written stays written.
+// Replaces the changes of the same settings by those of a later pass. A setting that the first pass has written stays
+// written.
 void replace(Changes& all, const Changes& later) {
   for (const Change& change : later) {
     Change* known = find_where(all, [&](const Change& each) {
@@ -25,7 +26,7 @@ void replace(Changes& all, const Changes& later) {
   }
 }
 
-// Whether a write may change what the driver computes from the link: Driver::settle.
+// Whether a write may change the values that the driver computes from the link: Driver::settle.
 bool may_unsettle(SettingId setting, bool disruptive) {
   return disruptive || setting == SettingId::pfc || setting == SettingId::mtu;
 }

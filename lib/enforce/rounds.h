@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all passes that write have in common, in agentd and fabric-agentctl (apply, restore, the revert of an apply that
+// The common part of all passes that write, in agentd and fabric-agentctl (apply, restore, the revert of an apply that
 // was not confirmed): the ports of a bond (RoCE LAG) take turns. Two members must not be without a link at the same
 // time, and a class of traffic moves over all ports of the bond as a whole.
 #pragma once

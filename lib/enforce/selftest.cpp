@@ -206,7 +206,9 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::
     const Changes changes =
         restore(kernel, port, {}, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
     all.insert(all.end(), changes.begin(), changes.end());
-    if (std::ranges::all_of(changes, is_restored)) state::forget(*record, port, own_keys(port));
+    // The next pass must not restore a setting again that the policy has set since.
+    const bool is_over = std::ranges::all_of(changes, is_restored);
+    state::forget(*record, port, is_over ? own_keys(port) : safely_back(kernel, port, changes, is_restored));
     changed = true;
   }
   if (changed)

@@ -3,8 +3,8 @@
 // notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A process
 // is suspect if, at the time of the notification, it has a netlink socket through which the change can have come and
 // the netdev on its command line and CAP_NET_ADMIN, and if it is not a program that is known to change other settings
-// only. A daemon that merely runs is not suspect. A writer that used an ioctl or a file leaves no such trace: its socket is not listed
-// anywhere, and Landlock denies agentd the open files of others (/proc/PID/fd).
+// only. A daemon that merely runs is not suspect. A writer that used an ioctl or a file leaves no such trace: its
+// socket is not listed anywhere, and Landlock denies agentd the open files of others (/proc/PID/fd).
 #pragma once
 
 #include "kernel/capture/root.h"
@@ -35,8 +35,8 @@ struct Candidate {
   std::string program;                 // "mlnx_qos"; of a script, its own name
   std::vector<std::string> arguments;  // its command line
 };
-// The processes with a socket of the protocol of `how`, the netdev on their command line and CAP_NET_ADMIN. A socket that is
-// subscribed to notifications (column Groups of /proc/net/netlink) belongs to a listener, and does not count.
+// The processes with a socket of the protocol of `how`, the netdev on their command line and CAP_NET_ADMIN. A socket
+// that is subscribed to notifications (column Groups of /proc/net/netlink) belongs to a listener, and does not count.
 std::vector<Candidate> find_candidates(const Root& root, NotificationKind how, std::string_view netdev);
 // The one candidate that can have changed the setting. pid 0: there is none, or more than one.
 SuspectProcess writer_of(SettingId id, const std::vector<Candidate>& candidates);

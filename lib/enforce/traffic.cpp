@@ -151,8 +151,10 @@ bool TrafficGuard::moves(SettingId id) const {
   return false;
 }
 
-bool TrafficGuard::takes_away(SettingId id) const {
-  const Lanes next = lanes(after(id, want_));
+bool TrafficGuard::takes_away(SettingId id) const { return loses(lanes(after(id, want_))); }
+
+// Whether a counted lane has protection now that it lacks in `next`.
+bool TrafficGuard::loses(const Lanes& next) const {
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(now_[lane].guards, next[lane].guards)) return true;
   return false;
@@ -178,8 +180,8 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
     if (is_lost(now, next[lane].guards)) released |= now;
   }
   if (released == 0) return true;
-  // Protection that the policy takes away goes last. RoCE may travel by a mark that only the jobs know: it has what it
-  // had when all traffic that the policy protects has it, and when the traffic has moved.
+  // Protection that the policy removes goes last. RoCE may use a mark that only the jobs know: it keeps its protection
+  // until all traffic that the policy protects is protected, and the traffic has moved.
   for (size_t lane = 0; lane < kLanes; ++lane)
     if (counts(lane) && is_lost(goal_[lane].guards & released, next[lane].guards)) return false;
   if (setting_of(id).traffic != TrafficPart::protects) return true;
@@ -246,13 +248,17 @@ Qos TrafficGuard::step(const Qos& goal, PrioSet added, bool keeps_unused, bool b
   return expected_of(driver_, out, have_);
 }
 
-std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
-  if (setting_of(id).traffic == TrafficPart::none || may_follow(id, lanes(after(id, want_)))) return want_;
+std::optional<Qos> TrafficGuard::next_value(SettingId id, bool keeps_all) const {
+  const auto is_possible = [&](const Lanes& next) { return may_follow(id, next) && !(keeps_all && loses(next)); };
+  if (setting_of(id).traffic == TrafficPart::none || is_possible(lanes(after(id, want_)))) return want_;
   const Setting& setting = setting_of(id);
-  for (const Qos& step : steps_)
-    if (has_value(setting, step) && !same_value(setting, step, have_.values) &&
-        why_not(driver_, setting, after(id, step), have_, {}).empty() && may_follow(id, lanes(after(id, step))))
-      return step;
+  for (const Qos& step : steps_) {
+    if (!has_value(setting, step) || same_value(setting, step, have_.values)) continue;
+    const Lanes next = lanes(after(id, step));
+    if (!is_possible(next) || (keeps_all && !adds(next))) continue;
+    if (why_not(driver_, setting, after(id, step), have_, {}).empty()) return step;
+  }
+  if (keeps_all) return std::nullopt;
   // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The
   // port is idle, because the traffic moves.
   if (!moves(id)) return std::nullopt;

@@ -52,7 +52,8 @@ class TrafficGuard {
   [[nodiscard]] bool takes_away(SettingId id) const;
   // The settings to write now for this one: the wanted ones; else a step towards them, which protects the old and the
   // new priority; nullopt: each would leave traffic with less protection.
-  [[nodiscard]] std::optional<Qos> next_value(SettingId id) const;
+  // `keeps_all`: only a value that takes no protection away, even if the policy does.
+  [[nodiscard]] std::optional<Qos> next_value(SettingId id, bool keeps_all = false) const;
 
  private:
   [[nodiscard]] Qos after(SettingId id, const Qos& value) const;
@@ -60,6 +61,7 @@ class TrafficGuard {
   [[nodiscard]] bool counts(size_t lane) const;
   // Whether a counted lane has protection in `next` that it lacks now.
   [[nodiscard]] bool adds(const Lanes& next) const;
+  [[nodiscard]] bool loses(const Lanes& next) const;
   [[nodiscard]] bool may_follow(SettingId id, const Lanes& next) const;
   [[nodiscard]] Qos step(const Qos& goal, PrioSet added, bool keeps_unused, bool by_share) const;
 

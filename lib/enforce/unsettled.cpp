@@ -10,12 +10,12 @@ namespace fabric::qos {
 
 FABRIC_JSON(Unsettled::Entry, device, restart)
 
-namespace {
+std::string Unsettled::entries_text(const Entries& ports) { return state_text({{"ports", ports}}); }
 
-Result<Unsettled::Entries> parse(std::string_view text, const std::string& name) {
+Result<Unsettled::Entries> Unsettled::parse(std::string_view text, const std::string& name) {
   auto json = parse_state(text, name);
   if (!json) return json.error();
-  Unsettled::Entries ports;
+  Entries ports;
   try {
     read_member(*json, "ports", ports);
   } catch (const std::exception& fault) {
@@ -23,8 +23,6 @@ Result<Unsettled::Entries> parse(std::string_view text, const std::string& name)
   }
   return ports;
 }
-
-}  // namespace
 
 Unsettled::Unsettled(std::string directory, Report report)
     : directory_(std::move(directory)), report_(std::move(report)) {}
@@ -86,7 +84,7 @@ void Unsettled::update(const std::function<void(Entries&)>& change) {
   }
   Result<void> done;
   if (all.empty()) done = remove_file(directory_, kFile);
-  else done = replace_file(directory_, kFile, state_text({{"ports", all}}));
+  else done = replace_file(directory_, kFile, entries_text(all));
   if (!done)
     report_(done.error().text() + "; if this program ends before carrier-up, a port may have to be settled by hand");
 }

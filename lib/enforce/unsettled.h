@@ -35,8 +35,11 @@ class Unsettled {
   struct Entry {
     int device = 0;                    // ifindex
     std::optional<int64_t> restart{};  // milliseconds
+    bool operator==(const Entry&) const = default;
   };
   using Entries = std::map<std::string, Entry>;  // by the port's id
+  static std::string entries_text(const Entries& ports);
+  static Result<Entries> parse(std::string_view text, const std::string& name);
 
  private:
   Result<Entries> read() const;

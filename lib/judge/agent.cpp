@@ -106,9 +106,9 @@ void ask_managed(const View& view, Findings& findings) {
     if (why.empty()) ++managed;
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }
-  findings.push_back(
-      good("host", std::to_string(managed) + " of " + std::to_string(view.now.ports.size()) + " ports are managed",
-           "matches the policy"));
+  findings.push_back(good("host",
+                          std::to_string(managed) + " of " + counted(view.now.ports.size(), "port") + " managed",
+                          "matches the policy"));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ constexpr Rule kManaged{
 
 namespace {
 
-// Only where the configuration suppresses rules: other machines have no such check.
+// Reported only if the configuration suppresses rules: other machines have no such check.
 std::optional<Finding> ask_suppressions(const View& view) {
   const RulePolicy& policy = rule_policy(view);
   std::string ended, in_force, tables;

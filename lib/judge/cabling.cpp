@@ -154,14 +154,14 @@ std::optional<Finding> no_lldp_finding(const View& view, const Port& port, const
   if (seconds == nullptr || *seconds < limit_of(view, kLldpWait)) return std::nullopt;
   const std::string off = lldp_agent_off(port);
   std::string observed = "no LLDP for " + number_text(std::floor(*seconds)) + " s";
-  std::string remedy = "Enable LLDP on the switch port (show lldp neighbors).";
+  Fix fix = "Enable LLDP on the switch port (show lldp neighbors).";
   if (!off.empty()) {
     observed += ": the NIC firmware consumes it";
-    remedy = "Disable the LLDP agent in the NIC firmware: " + off + ".";
+    fix = Fix(Work::ends_jobs, "Disable the LLDP agent in the NIC firmware: " + off + ".");
   }
   if (!cables.empty())
     return bad(Status::warning, port.id(), observed, planned_text(cables),
-               "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", remedy);
+               "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", fix);
   bool equal_port_has_neighbor = false;
   for (const Port& other : view.now.ports)
     if (other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(view.now, other).empty())
@@ -170,7 +170,7 @@ std::optional<Finding> no_lldp_finding(const View& view, const Port& port, const
     return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
                "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
                "switch port.",
-               remedy);
+               fix);
   if (off.empty()) return std::nullopt;  // a network without LLDP is no fault
   return good(port.id(), observed, "the neighbor, after: " + off);
 }
@@ -213,7 +213,7 @@ Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard
 }
 
 // The first few names: "eth0, eth1, eth2, eth3, ...".
-std::string first_names(const std::set<std::string>& names) {
+std::string first_names(const std::set<std::string, NaturalLess>& names) {
   constexpr size_t kShown = 4;
   std::string out;
   size_t count = 0;
@@ -243,7 +243,7 @@ std::optional<Finding> plan_finding(const View& view) {
                "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
                {Work::service, "systemctl enable --now fabric-lldp"});
   // The plan may call the ports of this host by other names than the kernel.
-  std::set<std::string> netdevs, planned;
+  std::set<std::string, NaturalLess> netdevs, planned;
   for (const Port& port : view.now.ports) {
     if (!planned_cables(view.policy, port).empty()) return std::nullopt;
     if (has_cable(port)) netdevs.insert(port.netdev);

@@ -71,7 +71,7 @@ constexpr SymptomText kTexts[]{
       "Compare the firmware of the NICs and of {peer}: fabric-agentctl check --only firmware"}},
 };
 
-// For losses and discards of a port without settings, whose wire is elsewhere.
+// The fix for losses and discards of a port without settings, whose wire is elsewhere.
 constexpr FixRow kCollectInGuest{
     "Compare with the other hosts of the job: run fabric-agentctl diagnose there\nUse a longer window: fabric-agentctl "
     "diagnose --interval 1min"};
@@ -228,7 +228,7 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   Symptoms out{tx_pause, rx_pause, discards};
   for (const Port* member : members) {
     const Signals* seen = signals_of_port(ctx.view, *member);
-    if (seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen))) out.add(loss);
+    if (seen != nullptr && is_lasting_storm(make_context(ctx.view, *member, *seen))) out.add(loss);
   }
   return out;
 }
@@ -257,7 +257,7 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
     fully_explained.remove(result->shared);
     left.remove(fully_explained);
     // A host that sends pause almost all the time causes the losses and, when it receives nothing, the discards.
-    if (explains.has(Symptom::tx_pause) && is_pfc_storm(ctx)) left.remove({Symptom::loss});
+    if (explains.has(Symptom::tx_pause) && is_lasting_storm(ctx)) left.remove({Symptom::loss});
     if (explains.has(Symptom::tx_pause) && receives_nothing(ctx)) left.remove({Symptom::discards});
     if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_tx_blocked(ctx)) {
       left.remove({Symptom::loss});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host, cable or network: which rule explains the symptoms of a port, by its counters in a window, its settings, its
-// PCIe slot and its switch. Pure.
+// Host, cable or network: finds the rule that explains the symptoms of a port, by its counters in a window, its
+// settings, its PCIe slot and its switch. Pure.
 #pragma once
 
 #include "judge/rule.h"
@@ -8,8 +8,8 @@
 namespace fabric {
 
 // The causes of every port with symptoms in the window of `view.signals`, in the order of the node; empty without
-// signals. Those of a check (port-state) are its own finding. Symptoms that no rule explains with enough evidence are
-// reported as "not-enough-evidence", with what to collect.
+// signals. The cause of a port that is down is part of the finding of port-state. Symptoms that no rule explains with
+// enough evidence are reported as "not-enough-evidence", with the values to collect.
 Findings diagnose(const View& view);
 
 // The rules with a cause, in the order in which they are asked: the most specific first.

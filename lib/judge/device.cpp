@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "judge/network.h"
+#include "judge/port_context.h"
 #include "judge/rule.h"
 #include "nic/vnic.h"
 #include "node/endpoints.h"
@@ -45,8 +46,16 @@ bool shares_its_wire(const View& view, const Port& port) {
   });
 }
 
+// Those with PFC; on a fabric without PFC that of the policy.
+PrioSet priorities_of_roce(const View& view, const Port& port) {
+  if (port.qos.pfc && port.qos.pfc->bits != 0) return *port.qos.pfc;
+  const PortPolicy* policy = policy_of(view, port);
+  if (policy == nullptr || !policy->fabric.is_lossy() || !policy->traffic) return {};
+  return PrioSet{static_cast<uint8_t>(1u << policy->traffic->priority)};
+}
+
 std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&, const Port& port) {
-  constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
+  constexpr double kEnoughCounters = 4;  // ours
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
   if (signals == nullptr || before == nullptr || !is_own_device(port) || shares_its_wire(view, port))
@@ -60,13 +69,14 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
                           count_common(before->counters.pma, port.counters.pma, moved);
   if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
   // RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
+  const PrioSet roce = priorities_of_roce(view, port);
   double bytes = 0;
-  for (size_t i = 1; port.qos.pfc && i < signals->priority.size(); ++i)
-    if (port.qos.pfc->has(i))
-      bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
-  if (moved || bytes < kMuchTraffic) return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
+  for (size_t i = 1; i < signals->priority.size(); ++i)
+    if (roce.has(i)) bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
+  if (moved || bytes < limit_of(view, kMuchTraffic))
+    return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
   return Measured{port.id(), 1, 0,
-                  number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
+                  number_text(bytes / 1e6) + " MB on the priorities of RoCE, and none of " + number_text(counters) +
                       " RDMA counters moved"};
 }
 
@@ -97,7 +107,7 @@ std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, co
     ++reading.amount;
     append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
   }
-  if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
+  if (reading.evidence.empty()) reading.evidence = counted(port.gids.size(), "GID") + " unchanged";
   return reading;
 }
 
@@ -109,12 +119,12 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
     for (const HealthReporter& old : before->reporters)
       if (old.name == now.name && now.errors > old.errors) {
         reading.amount += static_cast<double>(now.errors - old.errors);
-        append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
-                                          std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
-                                          " recoveries");
+        append_item(
+            reading.evidence,
+            now.name + ": " + counted(now.errors - old.errors, "new error") + ", " +
+                amount_text(std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)), "recoveries"));
       }
-  if (reading.evidence.empty())
-    reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
+  if (reading.evidence.empty()) reading.evidence = "no new errors, " + counted(port.reporters.size(), "reporter");
   return reading;
 }
 
@@ -158,7 +168,7 @@ std::optional<Measured> read_device_state(const View&, const RuleWindow&, const 
     reading.amount = std::max(reading.amount, 1.0);
     reading.evidence += " (until the driver is loaded again)";
   }
-  if (reading.evidence.empty()) reading.evidence = std::to_string(port.reporters.size()) + " reporters healthy";
+  if (reading.evidence.empty()) reading.evidence = counted(port.reporters.size(), "reporter") + " healthy";
   else reading.evidence = "in error: " + reading.evidence;
   return reading;
 }
@@ -266,12 +276,13 @@ constexpr Rule kCountersFrozen{
     .group = group::counters,
     .title = "The RDMA counters do not count",
     .meaning =
-        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can no "
+        "Traffic passes on the priorities of RoCE and no RDMA counter moves, or the counters of the port can no "
         "longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or a driver "
         "that waits for it.",
     .inspect =
         "journalctl -k -g 'mlx5|bnxt|timeout'; time cat /sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
     .fix = "While no job runs: devlink dev reload pci/ADDRESS",
+    .limits = {&kMuchTraffic},
     .windows = kCountersFrozenWindows,
 };
 constexpr Rule kGidChanged{
@@ -297,7 +308,7 @@ constexpr Rule kDeviceHealth{
         "(reporter vnic) too: root reads them, others see those that fabric-agentd publishes once a minute.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
-        "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
+        "While no job runs: devlink health recover pci/ADDRESS reporter NAME. If the error returns, update the "
         "firmware or replace the NIC. fabric-agentctl ack device-health acknowledges an old error.",
     .windows = kDeviceHealthWindows,
 };

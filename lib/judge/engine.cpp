@@ -136,7 +136,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
 };
 
 // A RoCE port whose netdev is missing or in another network namespace: the same by the RDMA device. Each command of
-// this program takes the port; mlxlink is for NICs of NVIDIA.
+// this program takes the port.
 constexpr std::pair<std::string_view, std::string_view> kWordsWithoutNetdev[] = {
     {"fabric-agentctl diagnose {netdev}", "fabric-agentctl diagnose {rdma}"},
     {"--port {netdev}", "--port {rdma}"},
@@ -146,7 +146,7 @@ constexpr std::pair<std::string_view, std::string_view> kWordsWithoutNetdev[] = 
     {"on {netdev}", "on {rdma}"},
     {"whether {netdev}", "whether {rdma}"},
 };
-constexpr std::string_view kModuleOfNetdev = "ethtool -m {netdev}", kModuleOfMlx5 = "mlxlink -d {device} -m";
+constexpr std::string_view kModuleOfNetdev = "ethtool -m {netdev}";
 
 // For drivers without a reload of devlink: the function is unbound from its driver and bound again.
 constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
@@ -244,8 +244,9 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));
   } else if (port == nullptr || port->netdev.empty()) {
-    if (port != nullptr && port->kernel_driver == "mlx5_core")
-      replace(out, kModuleOfNetdev, std::string(kModuleOfMlx5));
+    if (port != nullptr)
+      if (const std::string_view command = capabilities_of(port->kernel_driver).module_command; !command.empty())
+        replace(out, kModuleOfNetdev, std::string(command));
     for (const auto& [with, without] : kWordsWithoutNetdev)
       if (port != nullptr || without.find("{device}") == std::string_view::npos)
         replace(out, with, std::string(without));
@@ -418,6 +419,13 @@ Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, con
   return Status::ok;
 }
 
+Status status_by_window(const View& view, std::string_view key, const Measured& reading) {
+  const RuleWindow& window = *find_window(key);
+  const WindowLimits limits = limits_of(rule_policy(view), window);
+  if (limits.is_off() || is_suppressed(view, window.rule)) return Status::ok;
+  return status_of_reading(window, limits, reading);
+}
+
 std::span<const RuleWindow> rule_windows() {
   static const std::vector<RuleWindow> all = [] {
     std::vector<RuleWindow> out;
@@ -452,8 +460,7 @@ double limit_of_window(const View& view, std::string_view key) {
 std::string first_error(const View& view) {
   const auto more = std::ranges::count(view.no_policy, '\n');
   std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
-  if (more == 1) out += " (and 1 more error)";
-  if (more > 1) out += " (and " + std::to_string(more) + " more errors)";
+  if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nic/driver.h"
 #include "node/node.h"
 
 namespace fabric {
@@ -40,6 +41,11 @@ Change with_agent_outcome(const Node& node, Change change) {
     change.from = "unknown while the link is down";
   }
   return change;
+}
+
+Work work_of_write(const Port& port, SettingId setting) {
+  if (!is_disruptive(op_of(driver_for(port.kernel_driver), setting), setting, {})) return Work::none;
+  return Work::ends_jobs;
 }
 
 bool is_audit(const View& view) {

@@ -29,6 +29,9 @@ inline std::string fault_text(const Finding& fault) {
 // can be judged or done (a virtual function, FEC without a link); `from` has the reason.
 Change with_agent_outcome(const Node& node, Change change);
 
+// The work of a command that writes the setting: with some drivers the link restarts (Op::disruptive).
+Work work_of_write(const Port& port, SettingId setting);
+
 // Whether settings are not enforced, by the operator's choice: the mode of the running agent, else of the policy.
 bool is_audit(const View& view);
 // Whether audit mode leaves the port's setting at a value that differs from the policy.

@@ -195,7 +195,7 @@ constexpr const char* kFixLimitsConf =
 constexpr const char* kCannotRegister =
     " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). ";
 
-// Without root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
+// Excludes root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
 bool is_of_a_user(const JobService& service) {
   constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
   constexpr std::string_view kPrefix = "user@", kSuffix = ".service";
@@ -541,7 +541,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
   const size_t far = nic.elsewhere.size();
   // With more queues than local CPUs, drivers place the rest on remote ones.
   if (far + std::min<size_t>(nic.local_cpus, nic.queues) <= nic.queues)
-    return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
+    return good(nic.nic, std::to_string(nic.queues - far) + " of " + counted(nic.queues, "queue") + " on " + node,
                 node);
   constexpr size_t kShown = 4;
   std::string irqs;
@@ -564,7 +564,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
     meaning += "The driver, irqaffinity= or a tuning script may have placed them there.";
   }
   return bad(Status::warning, nic.nic,
-             std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + irqs, node,
+             std::to_string(far) + " of " + counted(nic.queues, "queue") + " elsewhere: IRQ " + irqs, node,
              std::move(meaning), std::move(fix));
 }
 
@@ -603,10 +603,14 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
   if (mode == 0) return good(kHostSubject, "0 (off)", "0");
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
     return good(kHostSubject, std::to_string(mode) + " (memory tiering only)", "0");
-  return bad(
-      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
+  std::string meaning =
       "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
-      "to a NUMA node only pay for the page faults, which delay GPU work.",
+      "to a NUMA node only pay for the page faults, which delay GPU work.";
+  // RCCL issue 1377: by the BIOS name "Hyper-V UEFI Release".
+  if (view.now.topology.hypervisor == "Hyper-V" && view.now.platform.gpudirect.amdgpu)
+    meaning += " On Hyper-V, RCCL also turns GPUDirect RDMA off if NCCL_IB_PCI_RELAXED_ORDERING is 0.";
+  return bad(
+      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0", std::move(meaning),
       "sysctl -w kernel.numa_balancing=0; persistent: \"kernel.numa_balancing\" = 0 in [sysctl] of fabric-agent.toml");
 }
 
@@ -635,8 +639,8 @@ std::optional<Finding> ask_snc(const View& view) {
   for (const auto& [node, socket] : topology.numa_socket) ++nodes[socket];
   unsigned most = 0;
   for (const auto& [socket, count] : nodes) most = std::max(most, count);
-  if (most == 1) return good(kHostSubject, "1 NUMA node per package", "any");
-  std::string observed = std::to_string(most) + " NUMA nodes per package";
+  std::string observed = counted(most, "NUMA node") + " per package";
+  if (most == 1) return good(kHostSubject, observed, "any");
   // The firmware's name for this number of nodes. AMD has up to NPS4.
   const std::string& vendor = view.now.host->cpu.vendor;
   const bool is_amd = vendor == "AuthenticAMD" || vendor == "HygonGenuine";

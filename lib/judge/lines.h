@@ -17,14 +17,14 @@ namespace fabric::lines {
 
 std::string_view to_text(Cause value);
 
-// A consequence is no cause of its own; where the log has one of the same family (the ID up to its first '-'), it is
-// shown there.
+// A consequence is not a cause of its own. If the log has a cause of the same family (the ID up to its first '-'), it
+// is shown there.
 enum class Role : uint8_t { cause, consequence };
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
-// word. It also matches by what codes_of() finds: by the status of a work completion, an AER bit, or the call that
-// failed together with its errno, in any library's words. What a line says did not happen ("no error") is not read.
+// word. It also matches by the result of codes_of(): by the status of a work completion, an AER bit, or the call that
+// failed together with its errno, in any library's words. Negated statements ("no error") are not read.
 //
 // A message with a `printer` is any other error of a component, a part of a program or a driver. The line must match
 // one of the alternatives of `printer` as well as one of `patterns`, if there are any, and have this severity.
@@ -32,7 +32,7 @@ struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
   std::string_view patterns;
-  FixRow meaning;           // and what to do: work with hands has its kind
+  FixRow meaning;           // with the fix: work with hands has its kind
   std::string_view next;    // a command, with {netdev} {rdma} {port} {pci} {peer}
   std::string_view source;  // project and file that prints it
   unsigned status = 0;      // enum ibv_wc_status; 0: none

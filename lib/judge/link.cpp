@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link of a port: state, rate, MTU, GIDs, flaps and errors; why it does not come up, and what damages it.
+// The link of a port: state, rate, MTU, GIDs, flaps and errors; causes of a link that does not come up, and of damaged
+// bits.
 #include "judge/link.h"
 
 #include <cmath>
@@ -334,11 +335,6 @@ Finding member_state_finding(const Port& port) {
              "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
 }
 
-// A function that a cloud makes for its instances: no driver for a physical one is public.
-bool is_of_a_cloud(const Port& port) {
-  return port.kernel_driver == "efa" || port.kernel_driver == "mana" || port.kernel_driver == "erdma";
-}
-
 // Commands that give a virtual function its link, on the host that has its physical function.
 std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
   const std::string set = "ip link set " + physical + " vf " + number;
@@ -367,7 +363,7 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link: its netdev is down, or its port function is not active.",
                own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
-  if (!is_here && is_of_a_cloud(port))
+  if (!is_here && capabilities_of(port.kernel_driver).only_in_clouds)
     return bad(
         status, port.id(), observed, expected,
         "The function has no link. The operator of the cloud has its hardware and its network.",
@@ -717,7 +713,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
   // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
-  // these are two groups by design. Of the ports that serve GPUs, more than half must have the lower rate: if half of
+  // these are two groups by design. More than half of the ports that serve GPUs must have the lower rate: if half of
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate
@@ -778,8 +774,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (reached < possible)
     return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
-               {"ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) + "; ",
-                {Work::ends_jobs, "if nothing changes, reload the RDMA driver."}});
+               {Work::ends_jobs, "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
+                                     "; if nothing changes, reload the RDMA driver."});
   const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
@@ -790,10 +786,15 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
         return change.setting == SettingId::mtu && change.sysctl.empty() && !is_done(change.outcome);
       }))
     return good(port.id(), observed + " (see mtu)", expected);
-  std::string remedy =
-      "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). Until then:";
-  if (is_virtual(port)) remedy = "Raise the MTU of its physical function first, which limits it. Then:";
-  remedy += "\nip link set dev " + port.netdev + " mtu 9000";
+  std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
+              then = "Until then";
+  if (is_virtual(port)) {
+    first = "Raise the MTU of its physical function first, which limits it. ";
+    then = "Then";
+  }
+  Fix remedy{
+      first,
+      {Work::ends_jobs | Work::when_idle, then + ", when no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
   return bad(Status::warning, port.id(), observed, expected,
              "RoCE cuts messages into packets of " + to_text(reached) +
                  " bytes instead of 4096: more packets, lower throughput.",
@@ -874,10 +875,10 @@ Fix fix_of_bond(const Port& port, const Port& other, const std::string& bond) {
     return {{Work::ends_jobs | Work::when_idle,
              "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
              "functions in legacy mode prevent it): journalctl -k -g lag. "},
-            "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"};
-  return "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
-         " and give each an address of its own: ip link set " + port.netdev +
-         " nomaster. A RoCE LAG combines the ports of one NIC only.";
+            {Work::ends_jobs, "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"}};
+  return {Work::ends_jobs, "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
+                               " and give each an address of its own: ip link set " + port.netdev +
+                               " nomaster. A RoCE LAG combines the ports of one NIC only."};
 }
 
 Finding shared_gid_finding(const View& view, const Port& port, const Port& other, const Gid& gid) {
@@ -920,7 +921,7 @@ std::string why_without_gid(const View& view, const Port& port) {
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
-  if (is_judged(port) && !is_endpoint(port)) {
+  if (is_bare_uplink(port)) {
     std::string functions;
     for (const Port* each : functions_of(view.now, port)) append_item(functions, each->id());
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
@@ -1137,6 +1138,12 @@ std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, cons
   return out;
 }
 
+constexpr FixRow kInfinibandCable{"Read the error counters of both ends: perfquery -x. ",
+                                  {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}};
+constexpr FixRow kFiber{
+    "Compare the lanes' power at both ends: ethtool -m {netdev}. ",
+    {Work::at_link | Work::when_idle, "Clean and reseat the connectors, and replace the cable when no job runs."}};
+
 constexpr Measurement kLinkFlapWindows[]{
     {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
                 "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
@@ -1177,8 +1184,7 @@ constexpr Measurement kLinkErrorsWindows[]{
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .slow = {{"link_recoveries_slow", count, WindowLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
                "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
@@ -1186,8 +1192,7 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "times the port's threshold of local errors was exceeded",
                 "NVSentinel: any local_link_integrity_errors is fatal", "none"},
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
-     .remedy = {"Read the error counters of both ends: perfquery -x. ",
-                {Work::at_link, "Clean, reseat or replace the cable, then try another switch port."}},
+     .remedy = kInfinibandCable,
      .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
 };
 
@@ -1197,9 +1202,7 @@ constexpr Measurement kPreFecBerWindows[]{
                 "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
                 "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
      .read_port = read_pre_fec_ber},
     {.window = {"fec_margin", ratio, WindowLimits{1e-9, kNever, 10 * kMinute, 0, 10 * kMinute},
@@ -1207,17 +1210,13 @@ constexpr Measurement kPreFecBerWindows[]{
                 "ours: random errors at a tenth of the ratio that RS(544,514) corrects leave 1 such word in 1e15",
                 "no more than 1 code word in 1e9 near the limit of FEC", 10},
      .meaning = "Errors come in bursts that FEC just corrects: the next longer burst loses frames.",
-     .remedy = {"Compare the lanes' power: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_fec_words},
     {.window = {"module_from_cable", level, WindowLimits{kRs544 / 10, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the cable at the module (CMIS VDM); lower for weaker FEC",
                 "as pre_fec_ber", "below a tenth of the ratio that FEC corrects"},
      .meaning = "Bits are damaged when they reach the module: the fiber, a connector, or the far module.",
-     .remedy = {"Compare the lanes' power at both ends: ethtool -m {netdev}. ",
-                {Work::at_link | Work::when_idle,
-                 "Clean and reseat the connectors, and replace the cable when no job runs."}},
+     .remedy = kFiber,
      .read_port = read_from_cable},
     {.window = {"module_from_nic", level, WindowLimits{kChipToModule, kRs544, 0, 10, kMinute},
                 "damaged bits per bit, before FEC, from the NIC at the module (CMIS VDM)",

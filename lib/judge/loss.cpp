@@ -21,11 +21,15 @@ std::optional<Measured> read_ack_timeouts(const View& view, const RuleWindow& ru
   return read_counters(view, rule, port);
 }
 
-// On a fabric that reorders, packets out of sequence say nothing.
+// On a fabric that reorders, packets out of sequence say nothing; NAKs and repeated requests do.
 std::optional<Measured> read_out_of_sequence(const View& view, const RuleWindow& rule, const Port& port) {
   const Fabric fabric = fabric_of(view, port);
-  if (fabric.is_lossy() || fabric.reorders()) return std::nullopt;
-  return read_counters(view, rule, port);
+  const Signals* signals = signals_of_port(view, port);
+  if (fabric.is_lossy() || signals == nullptr) return std::nullopt;
+  CounterSum sum = rule.sum;
+  for (CounterSum::Part& part : sum.parts)
+    if (fabric.reorders() && part.member == &S::out_of_sequence) part = {};
+  return sum_counters(sum, port, *signals);
 }
 
 // A lossy fabric discards by design.
@@ -49,15 +53,16 @@ constexpr Measurement kLossWindows[]{
      .read_port = read_out_of_sequence},
     // Also for transports that retransmit over other paths (EFA), and for transports that count nothing else (irdma up
     // to 6.12). If a driver does not count packets sent again (mlx5, bnxt), each NAK and each timeout caused at least
-    // one.
+    // one. Duplicate requests are those that the peer sent again.
     {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
      .transport = true,
-     .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
+     .meaning = "Packets are sent again: they, or their ACKs, are lost or late.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {.parts = {{{"packets sent again", &S::retransmissions},
                         {"sequence NAKs", &S::sequence_naks},
-                        {"ACK timeouts", &S::ack_timeouts}}},
+                        {"ACK timeouts", &S::ack_timeouts},
+                        {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet,
              .largest = true}},
     {.window = {"ack_timeouts", ratio, WindowLimits{1, kNever, 20, 10, kMinute}, "ACK timeouts per second",
@@ -162,7 +167,8 @@ std::optional<Measured> read_lossless_discards(const View& view, const RuleWindo
     any = true;
     reading.amount += *rise;
     if (*rise > 0)
-      append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
+      append_item(reading.evidence,
+                  amount_text(number_text(*rise), "discards on lossless priority ") + std::to_string(i));
   }
   if (!any) return std::nullopt;
   if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
@@ -448,7 +454,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   const bool late = here >= enough;
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare& sent = ctx.sent;
-  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
+  const bool storm = is_pfc_storm(ctx);
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
   Cause out{.is_proven = late || storm || (sent.measured && !is_minor), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
@@ -460,7 +466,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   } else {
     Lines pcie_faults;
     for (const Finding& each : faults_before_gpus(ctx)) pcie_faults.push_back("also: " + fault_text(each));
-    if (const std::string degraded = degraded_link(ctx); !degraded.empty()) pcie_faults.push_back("also: " + degraded);
+    if (const auto fault = link_fault(ctx)) pcie_faults.push_back("also: " + fault_text(*fault));
     if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
     out.add(pcie_faults);
     const std::string iommu[]{"iommu"};
@@ -511,7 +517,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
   if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
   if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");
   if (const size_t gone = gids_gone(ctx); gone > 0)
-    out.doubt("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+    out.doubt("but " + counted(gone, "GID") + " of this port removed meanwhile");
   // A connection that breaks has timed out once for each retry and once before.
   if (rise(seen.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(seen.retries_exceeded))
     out.doubt(

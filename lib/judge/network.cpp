@@ -31,7 +31,7 @@ std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
 }
 
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
-  std::set<std::string> names;
+  std::set<std::string, NaturalLess> names;
   if (!port.netdev.empty()) names.insert(port.netdev);
   for (const Gid& gid : port.gids)
     if (!gid.netdev.empty()) names.insert(gid.netdev);
@@ -86,7 +86,6 @@ bool lacks_address(const View& view, const Port& port) {
 }
 
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
-bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
 
 bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
   return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
@@ -112,7 +111,7 @@ std::string listed(const std::vector<std::string>& names) {
 namespace {
 
 // Address -> netdevs of RoCE ports with this address.
-using Holders = std::map<Ip, std::map<std::string, const Port*>>;
+using Holders = std::map<Ip, std::map<std::string, const Port*, NaturalLess>>;
 
 std::string address_text(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 
@@ -139,11 +138,11 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
   for (const NamedInterface& each : interfaces_of(view.now, port))
     for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
       if (address.dad_failed)
-        return bad(Status::critical, port.id(), "duplicate: " + address_text(address) + " on " + each.netdev, expected,
-                   "Another host on the link has this IPv6 address, so the kernel does not use it.",
-                   "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link "
-                   "set " +
-                       port.netdev + " down && ip link set " + port.netdev + " up");
+        return bad(
+            Status::critical, port.id(), "duplicate: " + address_text(address) + " on " + each.netdev, expected,
+            "Another host on the link has this IPv6 address, so the kernel does not use it.",
+            {"Find the other host (ip -6 neighbor; MAC table of the switch) and change one address. ",
+             {Work::ends_jobs, "Then: ip link set " + port.netdev + " down && ip link set " + port.netdev + " up"}});
 
   if (lacks_address(view, port))
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
@@ -346,7 +345,7 @@ constexpr Rule kGidIndex{
 
 namespace {
 
-constexpr uint32_t kFullRoce = kLargestPathMtu + kRoceHeaders;
+constexpr uint32_t kFullRoce = kLargestPathMtu + kRoceHeaders, k9000 = 9000;
 
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU that
 // is too small for RoCE 4096; the setting mtu reports an MTU that differs from the policy.
@@ -361,6 +360,11 @@ std::optional<uint32_t> mtu_of_others(const View& view, const std::vector<const 
   return usual;
 }
 
+// A line of its own, to be pasted.
+std::string mtu_command(const Port& port, uint32_t mtu) {
+  return "ip link set dev " + port.netdev + " mtu " + to_text(mtu);
+}
+
 Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const uint32_t mtu = *port.qos.mtu;
   const std::string netdev = "netdev " + to_text(mtu);
@@ -369,7 +373,8 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
                "netdev " + to_text(*port.active_mtu + kRoceHeaders) + " or more",
                "The RDMA device sends packets larger than the MTU of its netdev (payload plus 96 bytes of headers). "
                "They are dropped: connections hang after the first small messages.",
-               "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
+               {Work::ends_jobs | Work::when_idle,
+                "Drain the node first: queue pairs that exist keep their MTU. Then:\n" + mtu_command(port, k9000)});
   const auto frame = switch_frame(view.now, port);
   if (frame && *frame < mtu)
     return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
@@ -381,7 +386,7 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
     return bad(
         Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", like equal ports",
         "The MTU of this rail differs from the other rails: packets that pass one rail are dropped on the other.",
-        "ip link set " + port.netdev + " mtu " + to_text(*others) + ", and change the network configuration.");
+        {Work::ends_jobs, "Change the network configuration, then:\n" + mtu_command(port, *others)});
   std::string observed = netdev;
   if (port.active_mtu) observed += ", RoCE " + to_text(*port.active_mtu);
   return good(port.id(), std::move(observed), "fits from RoCE to the switch");
@@ -408,7 +413,7 @@ constexpr Rule kMtuChain{
         "do not. Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have "
         "equal MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
-    .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
+    .fix = "While no job runs: ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .settings = kOfMtuChain,
     .ask = ask_mtu_chain,
 };

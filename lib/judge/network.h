@@ -32,7 +32,6 @@ std::string rails_fault(const View& view, const Port& port);
 bool lacks_address(const View& view, const Port& port);
 
 bool is_ipv4(const Gid& gid);
-bool is_routable_v2(const Gid& gid);
 // The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
 // create and remove.
 bool is_own_gid(const View& view, const Port& port, const Gid& gid);

@@ -105,7 +105,7 @@ std::optional<Measured> read_lane_power(const View&, const RuleWindow&, const Po
     add_if_outside(out, name + " laser bias", lane.tx_bias, port.module->tx_bias_limits, current_text);
   }
   if (lanes == 0 && out.evidence.empty()) return std::nullopt;  // the page of the lanes could not be read
-  if (out.evidence.empty()) out.evidence = std::to_string(lanes) + " lanes within the module's limits";
+  if (out.evidence.empty()) out.evidence = counted(lanes, "lane") + " within the module's limits";
   return out;
 }
 

@@ -499,12 +499,9 @@ std::string direction_text(const Topology& topology, const Links& links, const s
   return ": packets to " + end + " are repeated";
 }
 
-constexpr FixRow kReseat{
-    {Work::in_machine, "Reseat device, riser and cable of this link, and replace the part that the errors follow. "},
-    "Log: journalctl -k -g AER"};
-
+// `window`: that of the errors' class.
 Finding aer_finding(const View& view, const Links& links, const std::string& pci, const char* name, Status status,
-                    const NewErrors& errors) {
+                    const RuleWindow& window, const NewErrors& errors) {
   const Topology& topology = view.now.topology;
   std::vector<std::string> names;  // of the GPUs and NICs at the address or below the bridge
   for (const Gpu& gpu : topology.gpus)
@@ -526,12 +523,10 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
         "requester and of " +
         pci + ".";
   } else {
-    if (status == Status::critical)
-      meaning = "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone.";
-    else
-      meaning =
-          "The link repeats damaged packets, which costs throughput of " + below + ". Uncorrectable errors may follow.";
-    fix = kReseat;
+    constexpr std::string_view kDevices = "{devices}";
+    meaning = window.meaning;
+    if (const size_t at = meaning.find(kDevices); at != std::string::npos) meaning.replace(at, kDevices.size(), below);
+    fix = window.remedy;
   }
   return bad(status, pci,
              std::string(name) + " " + errors.kinds + per_second_text(view, errors.count) +
@@ -539,17 +534,17 @@ Finding aer_finding(const View& view, const Links& links, const std::string& pci
              "no new errors", std::move(meaning), std::move(fix));
 }
 
-// The findings of the windows of the AER counters about one function; nullopt: no reading, or the window is off.
+// The findings of the windows of the AER counters about one function; ok without a reading, or if the window is off.
 class AerWindows {
  public:
   explicit AerWindows(const View& view) {
     for (const char* key : {"pcie_fatal", "pcie_nonfatal", "pcie_replays", "pcie_replays_slow"})
       if (auto statuses = window_statuses(view, key)) statuses_.emplace(key, std::move(*statuses));
   }
-  std::optional<Status> status(const std::string& key, const std::string& pci) const {
+  [[nodiscard]] Status status(const std::string& key, const std::string& pci) const {
     const auto* statuses = find_in(statuses_, key);
     const Status* status = statuses == nullptr ? nullptr : find_in(*statuses, pci);
-    return status == nullptr ? std::nullopt : std::optional(*status);
+    return status == nullptr ? Status::ok : *status;
   }
 
  private:
@@ -561,29 +556,26 @@ bool add_new_errors(const View& view, const Links& links, const AerWindows& wind
                     const PlatformFunction& now, Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
-  // A few errors in many bits are normal.
-  const auto fast = windows.status("pcie_replays", pci), slow = windows.status("pcie_replays_slow", pci);
-  const bool slow_is_worse = !fast || (slow && rank(*slow) < rank(*fast));
   const AerCounts replays = of_link(now.correctable), replays_before = of_link(before->correctable);
   const struct {
-    const char* name;
-    std::optional<Status> status;  // of the health rule; nullopt: switched off
-    Status otherwise;              // the status of new errors if it is switched off
+    const char *name, *window;
     const AerCounts &now, &before;
   } classes[] = {
-      {"fatal", windows.status("pcie_fatal", pci), Status::critical, now.fatal, before->fatal},
-      {"non-fatal", windows.status("pcie_nonfatal", pci), Status::critical, now.nonfatal, before->nonfatal},
-      {"correctable", slow_is_worse ? slow : fast, Status::warning, replays, replays_before},
+      {"fatal", "pcie_fatal", now.fatal, before->fatal},
+      {"non-fatal", "pcie_nonfatal", now.nonfatal, before->nonfatal},
+      {"correctable", "pcie_replays", replays, replays_before},
+      {"correctable", "pcie_replays_slow", replays, replays_before},
   };
-  for (const auto& each : classes) {
-    NewErrors errors = new_errors(each.now, each.before);
-    const Status status = each.status.value_or(errors.count > 0 ? each.otherwise : Status::ok);
-    if (status == Status::ok) continue;
+  const auto rank_of = [&](const auto& each) { return rank(windows.status(each.window, pci)); };
+  const auto& worst = *std::ranges::min_element(classes, {}, rank_of);
+  if (const Status status = windows.status(worst.window, pci); status != Status::ok) {
+    NewErrors errors = new_errors(worst.now, worst.before);
     if (errors.count == 0) errors.kinds = "earlier, none in this reading";
-    findings.push_back(aer_finding(view, links, pci, each.name, status, errors));
+    findings.push_back(aer_finding(view, links, pci, worst.name, status, *find_window(worst.window), errors));
     return true;
   }
 
+  // A few errors in many bits are normal.
   const NewErrors all = new_errors(now.correctable, before->correctable);
   if (all.count == 0) return false;
   std::string observed = "correctable " + all.kinds + per_second_text(view, all.count);
@@ -616,36 +608,50 @@ void ask_aer(const View& view, Findings& findings) {
                             "no new errors"));
   }
   if (without_errors > 0)
-    findings.push_back(good("host", std::to_string(without_errors) + " functions without new or uncorrectable errors",
-                            "no new errors"));
+    findings.push_back(
+        good("host", counted(without_errors, "function") + " without new or uncorrectable errors", "no new errors"));
 }
 
 using enum Measure;
 using S = Signals;
 
+// The errors of a function since the earlier reading. nullopt: not counted in both.
+using AerReader = std::optional<Measured> (*)(const View& view, const std::string& pci, const PlatformFunction& before,
+                                              const PlatformFunction& now);
+
 template <AerCounts PlatformFunction::*Member>
-void read_uncorrected(const View& view, const RuleWindow& rule, MeasuredList& out) {
-  if (view.before == nullptr) return;
-  for (const auto& [pci, now] : view.now.platform.functions)
-    if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
-      if (const std::optional<double> count = rise_of(before->*Member, now.*Member))
-        out.push_back({pci, *count, 0, number_text(*count) + " " + std::string(rule.unit)});
+std::optional<Measured> uncorrected_of(const View& /*view*/, const std::string& pci, const PlatformFunction& before,
+                                       const PlatformFunction& now) {
+  const std::optional<double> count = rise_of(before.*Member, now.*Member);
+  if (!count) return std::nullopt;
+  return Measured{pci, *count, 0, amount_text(number_text(*count), "uncorrectable PCIe errors")};
 }
 
-void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredList& out) {
-  const double seconds = window_of(view);
-  if (view.before == nullptr || seconds <= 0) return;
+// Per bit of the link. Without its speed or width, only their number is judged, by the long window.
+std::optional<Measured> replays_of(const View& view, const std::string& pci, const PlatformFunction& before,
+                                   const PlatformFunction& now) {
+  const std::optional<double> count = rise_of(of_link(before.correctable), of_link(now.correctable));
+  if (!count) return std::nullopt;
+  const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * window_of(view);
+  return Measured{pci, *count, bits, amount_text(number_text(*count), "correctable errors")};
+}
+
+template <AerReader Of>
+void read_aer(const View& view, const RuleWindow& rule, MeasuredList& out) {
+  if (view.before == nullptr) return;
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
     if (before == nullptr) continue;
-    const std::optional<double> count = rise_of(of_link(before->correctable), of_link(now.correctable));
-    const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
-    if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
+    auto reading = Of(view, pci, *before, now);
+    if (reading && (rule.measure != ratio || reading->base > 0)) out.push_back(std::move(*reading));
   }
 }
 
-constexpr std::string_view kLost =
-    "An uncorrectable PCIe error lost data or the link: the device may be reset or gone.";
+// {devices}: the GPUs and NICs at the address or below it.
+constexpr std::string_view kLost = "An uncorrectable PCIe error lost data or the link: {devices} may be reset or gone.";
+constexpr FixRow kReseat{
+    {Work::in_machine, "Reseat device, riser and cable of this link, and replace the part that the errors follow. "},
+    "Log: journalctl -k -g AER"};
 
 constexpr Measurement kPcieErrorsWindows[]{
     {.window = {"pcie_errors", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute}, "errors per second", "ours",
@@ -667,25 +673,24 @@ constexpr Measurement kAerWindows[]{
                 "corrected errors per bit of the PCIe link",
                 "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
                 "below 1e-12 of the bits", 2},
-     .meaning = "The PCIe link retransmits damaged packets more often than allowed.",
-     .remedy = {"Read the kernel log: journalctl -k -g {pci}. ",
-                {Work::in_machine,
-                 "Reseat card, riser and cable of this link, and replace the part that the errors follow."}},
+     .meaning =
+         "The link repeats damaged packets, which costs throughput of {devices}. Uncorrectable errors may follow.",
+     .remedy = kReseat,
      .slow = {{"pcie_replays_slow", count, WindowLimits{240, kNever, 2 * kHour, 0, 10 * kMinute},
                "corrected errors of the PCIe link", "ours: 120 an hour; a healthy link has a few a day",
                "below 120 an hour", 30}},
-     .read = read_pcie_replays},
+     .read = read_aer<replays_of>},
     {.window = {"pcie_fatal", count, WindowLimits{kNever, 1, 10 * kMinute, 0, 0}, "fatal PCIe errors",
                 "PCI Express base specification, 6.2.2: the link is not reliable any more", "none"},
      .meaning = kLost,
      .remedy = kReseat,
-     .read = read_uncorrected<&PlatformFunction::fatal>},
+     .read = read_aer<uncorrected_of<&PlatformFunction::fatal>>},
     {.window = {"pcie_nonfatal", count, WindowLimits{kNever, 1, 10 * kMinute, 0, 0},
                 "non-fatal uncorrectable PCIe errors", "PCI Express base specification, 6.2.2: a transaction is lost",
                 "none"},
      .meaning = kLost,
      .remedy = kReseat,
-     .read = read_uncorrected<&PlatformFunction::nonfatal>},
+     .read = read_aer<uncorrected_of<&PlatformFunction::nonfatal>>},
 };
 
 }  // namespace
@@ -769,32 +774,47 @@ std::vector<std::string> chain_of(const PciDevice& device) {
   return out;
 }
 
+// By the windows of the check `aer`, in this reading.
 Lines aer_lines_of(const PortContext& ctx, const std::vector<std::string>& chain) {
   Lines out;
   if (ctx.view.before == nullptr) return out;
   for (const std::string& pci : chain) {
     const PlatformFunction *now = function_of(ctx.view.now, pci), *before = function_of(*ctx.view.before, pci);
     if (now == nullptr || before == nullptr) continue;
-    const auto fatal = static_cast<double>(rise_of(before->fatal, now->fatal).value_or(0));
-    const auto nonfatal = static_cast<double>(rise_of(before->nonfatal, now->nonfatal).value_or(0));
-    const auto corrected =
-        static_cast<double>(rise_of(of_link(before->correctable), of_link(now->correctable)).value_or(0));
-    const double bits = now->link.speed.value_or(0) * 1e9 * now->link.width.value_or(0) * ctx.signals.seconds;
-    if (fatal > 0) out.push_back(pci + " " + plus("fatal PCIe errors", fatal));
-    if (nonfatal > 0) out.push_back(pci + " " + plus("non-fatal PCIe errors", nonfatal));
-    if (corrected >= 2 && corrected >= ctx.limit("pcie_replays") * bits)
-      out.push_back(pci + " " + plus("correctable PCIe errors", corrected));
+    const auto add = [&](std::string_view name, AerReader of, std::initializer_list<std::string_view> windows) {
+      const auto reading = of(ctx.view, pci, *before, *now);
+      const auto is_bad = [&](std::string_view key) { return status_by_window(ctx.view, key, *reading) != Status::ok; };
+      if (reading && reading->amount > 0 && std::ranges::any_of(windows, is_bad))
+        out.push_back(pci + " " + plus(name, reading->amount));
+    };
+    add("fatal PCIe errors", uncorrected_of<&PlatformFunction::fatal>, {"pcie_fatal"});
+    add("non-fatal PCIe errors", uncorrected_of<&PlatformFunction::nonfatal>, {"pcie_nonfatal"});
+    add("correctable PCIe errors", replays_of, {"pcie_replays", "pcie_replays_slow"});
   }
   return out;
+}
+
+// The faults that these checks find at one of the subjects. A site that suppresses a check does not want its faults as
+// evidence either.
+Findings faults_at(const PortContext& ctx, std::span<const std::string> ids, const std::set<std::string>& subjects) {
+  auto found = run_rules(ctx.view, ids).findings;
+  std::erase_if(found, [&](const Finding& each) {
+    return !is_fault(each.status) || each.suppressed || !subjects.contains(each.subject);
+  });
+  return found;
 }
 
 MaybeCause slow_pcie(const PortContext& ctx) {
   if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
   Cause out;
-  const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);
-  for (const std::string& each : {degraded, far})
-    if (!each.empty()) out.add(each);
-  bool is_slow = !degraded.empty();
+  bool is_slow = false;
+  if (const auto fault = link_fault(ctx)) {
+    out.add({fault_text(*fault), fault->meaning});
+    out.next = fault->fix;
+    is_slow = true;
+  }
+  const std::string far = far_from_gpus(ctx);
+  if (!far.empty()) out.add(far);
   if (ctx.symptoms.has(tx_pause)) {
     for (const Finding& each : faults_before_gpus(ctx)) {
       out.add(fault_text(each));
@@ -813,7 +833,8 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   if (is_pcie_stalled(ctx))
     out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
             " of the time");
-  out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
+  if (is_warned(ctx, "pcie_errors"))
+    out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
   if (out.evidence.empty()) return std::nullopt;
   out.critical = is_slow;
   if (!is_slow) out.unexplained.add(discards);
@@ -844,35 +865,15 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
   }
   if (path.empty()) return {};
   const std::string ids[]{"pcie", "acs"};
-  auto found = run_rules(ctx.view, ids).findings;
-  std::erase_if(found, [&](const Finding& each) { return !is_fault(each.status) || !path.contains(each.subject); });
-  return found;
+  return faults_at(ctx, ids, path);
 }
 
-std::string degraded_link(const PortContext& ctx) {
-  if (ctx.nic == nullptr) return {};
-  PcieLink link = ctx.nic->link;
-  if (const PlatformFunction* slot = slot_of(ctx.view.now, *ctx.nic); slot != nullptr)
-    link = link_between(link, slot->link).value_or(link);
-  const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
-  const bool starves = is_bare_metal && link.width && link.speed &&
-                       bytes_per_second(*link.speed, *link.width) + carried_by_other_slots(ctx.view.now, *ctx.nic).sum <
-                           ctx.port.rate.value_or(0);
-  const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
-                     (link.speed && link.max_speed && *link.speed < *link.max_speed);
-  if (!below && !starves) return {};
-  bool has_siblings = false, has_better = false;
-  for (const Nic& other : ctx.view.now.topology.nics) {
-    if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
-    has_siblings = true;
-    has_better = has_better || other.link.width > link.width || other.link.speed > link.speed;
-  }
-  if (has_siblings && !has_better && !starves) return {};  // the platform's design
-  std::string out = "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width);
-  if (below) out += ", capable of " + link_text(link.max_speed, link.max_width);
-  else out += " (the maximum of NIC and slot)";
-  if (starves) out += ", less than the port's rate, " + rate_text(*ctx.port.rate);
-  return out;
+std::optional<Finding> link_fault(const PortContext& ctx) {
+  if (ctx.nic == nullptr) return std::nullopt;
+  const std::string ids[]{"pcie"};
+  Findings found = faults_at(ctx, ids, {ctx.nic->name});
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
 }
 
 constexpr Rule kSlowPcie{
@@ -880,15 +881,14 @@ constexpr Rule kSlowPcie{
     .group = group::diagnosis,
     .title = "The path between NIC and memory is too slow for the traffic that the port receives.",
     .meaning =
-        "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
-        "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
-        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: findings of the "
-        "checks pcie and acs between the NIC and its GPUs, and AER errors of these GPUs.",
+        "Pause sent, a PCIe fault that the check pcie-errors reports, or AER errors that the check aer reports above "
+        "the NIC, with one of: a fault of the NIC's link (check pcie); such errors; a NIC farther from any GPU than "
+        "similar NICs. With pause sent also: findings of the checks pcie and acs between the NIC and its GPUs, and AER "
+        "errors of these GPUs.",
     .fix = {"Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\n",
             {Work::at_machine, "Check slot, IOMMU, ACS and MRRS: fabric-agentctl check --only platform\n"},
             "Show the distance to the GPUs: fabric-agentctl topo\n",
             {Work::in_machine, "Reseat card and riser; then replace the part that the fault follows."}},
-    .limits = {&kFewEvents},
     .culprit = Culprit::host,
     .explains = {tx_pause, pcie, discards, receiver},
     .excludes =

@@ -27,7 +27,8 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   return bad(
       Status::critical, port.id(), observed, expected,
       "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
-      "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
+      {work_of_write(port, SettingId::pause),
+       "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy."});
 }
 
 }  // namespace
@@ -208,9 +209,9 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
   return out;
 }
 
-// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much. What
-// loops back inside the NIC has no priority. Functions whose bytes are unseen can only hide such traffic: what they
-// send on priorities with PFC counts as the port's.
+// RoCE that certainly used a priority without PFC: it did not use those with PFC, and the others carried as much.
+// Packets that loop back inside the NIC have no priority. Functions whose bytes are unseen can only hide such traffic:
+// their bytes on priorities with PFC count as the port's.
 template <Direction Way>
 std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, const Port& port) {
   const Signals* own = signals_of_port(view, port);
@@ -321,7 +322,7 @@ constexpr Rule kPauseStorm{
     .inspect =
         "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff|storm'; fabric-agentctl check --only pcie; "
         "nvidia-smi -q -d ECC or amd-smi metric --ecc",
-    .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
+    .fix = "Stop the hung process. If the storm continues, drain the node, then: devlink dev reload pci/ADDRESS",
     .windows = kPauseStormWindows,
 };
 constexpr Rule kPauseHeld{
@@ -388,7 +389,7 @@ namespace {
 
 using enum Symptom;
 
-// Without PFC's protection. A lossy fabric has none.
+// True if a fabric with PFC loses packets.
 bool loses_packets(const PortContext& ctx) { return !ctx.fabric.is_lossy() && ctx.symptoms.any_of({discards, loss}); }
 
 double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
@@ -522,7 +523,7 @@ MaybeCause headroom(const PortContext& ctx) {
   else both_ends += "; of the switch: unknown";
   Cause out{.is_proven = at_switch.has_value(), .evidence = {std::move(both_ends)}};
   const PauseShare& sent = ctx.sent;
-  if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
+  if (sent.ratio >= ctx.limit(kFaultPause) || is_lasting_storm(ctx)) out.unexplained.add(tx_pause);
   if (sent.ratio > 0) out.add(sent.text());
   else if (never_paused(ctx)) {
     out.add_ambiguous("this port never sent pause: the priority may be in a lossy receive buffer",
@@ -630,7 +631,7 @@ double congestion_per_second(const Signals& seen) {
   return seen.cnp_handled.value_or(std::max(rise(seen.cnp_sent), rise(seen.ecn_marked))) / seen.seconds;
 }
 
-// Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
+// True if congestion counters exist and all are 0 since they were reset. A bond's members have none.
 bool was_never_marked(const PortContext& ctx) {
   using namespace metrics;
   bool is_counted = false;
@@ -651,7 +652,7 @@ std::string storming_port(const View& view) {
     const Signals* seen = signals_of_port(view, port);
     if (seen == nullptr || is_virtual(port)) continue;
     const PortContext other = make_context(view, port, *seen);
-    if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
+    if (other.symptoms.has(tx_pause) && is_lasting_storm(other)) return port.id();
   }
   return {};
 }
@@ -731,7 +732,7 @@ MaybeCause congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx)) {
     out.is_proven = true;
     out.add(sent.text());
   } else {

@@ -149,12 +149,17 @@ std::string link_down_text(const View& view, const GpuPlanes& gpu, const Port& p
     if (other != &port && other->counters.carrier_down)
       fewest = std::min<uint64_t>(fewest.value_or(*other->counters.carrier_down), *other->counters.carrier_down);
   if (!fewest || !port.counters.carrier_down || *port.counters.carrier_down <= *fewest) return {};
-  return "its link was down " + std::to_string(*port.counters.carrier_down - *fewest) + " times more than those";
+  return "its link was down " + counted(*port.counters.carrier_down - *fewest, "time") + " more than those";
 }
 
+constexpr Limit kBusyPlane{
+    "failback", "busy_share", 0.01, "of the link's rate, both ways, from which on the planes are busy",
+    "ours",     0.0001,       2};
+constexpr Limit kIdlePlane{
+    "failback", "idle_share", 0.01, "of the traffic of the busiest plane, below which a plane is idle", "ours", 0, 1};
+
 void read_failback(const View& view, const RuleWindow&, MeasuredList& out) {
-  constexpr double kBusy = 0.01;  // of the link's rate, by the busiest plane
-  constexpr double kIdle = 0.01;  // of the traffic of the busiest plane
+  const double busy = limit_of(view, kBusyPlane), idle = limit_of(view, kIdlePlane);
   for (const GpuPlanes& gpu : planes_of_gpus(view)) {
     double most = 0;
     const Port* busiest = nullptr;
@@ -163,12 +168,12 @@ void read_failback(const View& view, const RuleWindow&, MeasuredList& out) {
         most = *traffic;
         busiest = port;
       }
-    if (busiest == nullptr || most < kBusy * busiest->rate.value_or(0)) continue;
+    if (busiest == nullptr || most < busy * busiest->rate.value_or(0)) continue;
     for (const Port* port : gpu.ports) {
       const auto traffic = traffic_of(view, *port);
       if (!is_active(*port) || !traffic) continue;
       Measured reading{port->id(), 0, 0, "carries traffic, as the other planes do"};
-      if (*traffic < kIdle * most)
+      if (*traffic < idle * most)
         if (const std::string down = link_down_text(view, gpu, *port); !down.empty()) {
           reading.amount = 1;
           reading.evidence =
@@ -181,7 +186,7 @@ void read_failback(const View& view, const RuleWindow&, MeasuredList& out) {
 
 constexpr Measurement kFailbackWindows[]{
     {.window = {"failback", Measure::level, WindowLimits{1, kNever, 0, kMinute, kMinute},
-                "1: ACTIVE after its link was down, and less than 1 % of the traffic of the busiest plane", "ours",
+                "1: ACTIVE after its link was down, and idle while another plane is busy", "ours",
                 "traffic on every plane"},
      .meaning = "The port is ACTIVE again, and no traffic returned while the other planes of its GPU are busy: the job "
                 "did not return to it and runs with less bandwidth.",
@@ -219,6 +224,7 @@ constexpr Rule kFailback{
         "fewer planes by choice.",
     .inspect = "fabric-agentctl counters --watch; the job's log: which devices it uses",
     .fix = "Restart the job, or use a library that returns to the plane by itself.",
+    .limits = {&kBusyPlane, &kIdlePlane},
     .windows = kFailbackWindows,
 };
 

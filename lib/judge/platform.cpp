@@ -117,7 +117,7 @@ void ask_acs(const View& view, Findings& findings) {
   }
   if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
   else if (clear == bridges.size())
-    findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
+    findings.push_back(good("host", "no redirect on " + counted(clear, "bridge"), "none"));
 }
 
 }  // namespace
@@ -366,7 +366,7 @@ void ask_pci_power(const View& view, Findings& findings) {
             "echo on > /sys/bus/pci/devices/" + each.device->pci +
                 "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned)."));
   }
-  if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
+  if (awake > 0) findings.push_back(good("host", "GPUs and NICs awake: " + std::to_string(awake), "D0 while in use"));
 }
 
 }  // namespace

@@ -21,12 +21,13 @@ std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 // drivers/pci/pcie/aer.c, Linux 6.12).
 AerCounts of_link(AerCounts correctable);
 
-// The same of the function at the address; false if nothing is known about it.
+// Whether the function at this address is handed to a virtual machine or a user's program (vfio). False if nothing is
+// known about it.
 bool is_given_away(const Node& node, const std::string& pci);
 
 // View::built, or computed if it is absent.
 std::shared_ptr<const Built> built_of(const View& view);
-// Its present_pairing.
+// The present_pairing of built_of().
 Pairing built_pairing(const View& view);
 
 // A GPU and a NIC that the best pairing gives it.

@@ -139,22 +139,32 @@ std::string PauseShare::text() const {
   return out + percent(ratio) + " of the time";
 }
 
+bool is_warned(const PortContext& ctx, std::string_view key) {
+  const RuleWindow& window = *find_window(key);
+  const auto reading = window.read_port(ctx.view, window, ctx.port);
+  return reading && status_by_window(ctx.view, key, *reading) != Status::ok;
+}
+
 bool is_pfc_storm(const PortContext& ctx) {
+  return rise(ctx.signals.pause_storm_events) >= ctx.limit("pause_storms") ||
+         (ctx.sent.measured && ctx.sent.ratio >= ctx.limit("tx_pause"));
+}
+
+bool is_lasting_storm(const PortContext& ctx) {
+  if (!is_pfc_storm(ctx)) return false;
   if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
   // After a warning, some NICs stop sending pause and discard frames (net/mlx5e: "Expose PFC stall prevention
   // counters", 4.17).
   const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
   if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
-  const PauseShare& sent = ctx.sent;
   // A short storm in a long window is over.
-  if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much(ctx))) return true;
-  return sent.measured && sent.ratio >= ctx.limit("tx_pause");
+  return !ctx.sent.measured || ctx.sent.is_much(ctx);
 }
 
 // A NIC counts a storm when its receive buffers have not moved for a while. A slow host still receives a little.
 bool receives_nothing(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  if (rose(seen.pause_storm_events)) return is_pfc_storm(ctx);
+  if (rose(seen.pause_storm_events)) return is_lasting_storm(ctx);
   const PauseShare& sent = ctx.sent;
   return sent.measured && sent.ratio >= 0.9 && seen.rx_bytes &&
          *seen.rx_bytes < 0.01 * ctx.port.rate.value_or(0) * seen.seconds;
@@ -190,7 +200,7 @@ Lines pause_lines(const PortContext& ctx) {
   append(out, lines_of({{"PFC storms counted by the NIC", ctx.signals.pause_storm_events}}));
   if (ctx.lossless_discards > 0 && receives_nothing(ctx))
     out.push_back(plus("frames of a lossless priority discarded meanwhile", ctx.lossless_discards));
-  if (ctx.symptoms.has(Symptom::loss) && is_pfc_storm(ctx))
+  if (ctx.symptoms.has(Symptom::loss) && is_lasting_storm(ctx))
     for (const std::string& line : loss_lines(ctx)) out.push_back("packets do not reach this host meanwhile: " + line);
   return out;
 }
@@ -517,15 +527,6 @@ bool is_down_by_fault(const PortContext& ctx) {
   return !is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port);
 }
 
-// Whether the port's reading of a check is a warning.
-bool is_warned(const PortContext& ctx, std::string_view key) {
-  const RuleWindow& window = *find_window(key);
-  const WindowLimits limits = limits_of(rule_policy(ctx.view), window);
-  if (limits.is_off() || is_suppressed(ctx.view, window.rule)) return false;
-  const auto reading = window.read_port(ctx.view, window, ctx.port);
-  return reading && status_of_reading(window, limits, *reading) != Status::ok;
-}
-
 // The checks of ports without RoCE's settings send here.
 bool has_discards_elsewhere(const PortContext& ctx) { return !is_roce(ctx.port) && is_warned(ctx, "port_discards"); }
 
@@ -534,17 +535,20 @@ Symptoms symptoms_of(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   const Loss& lost = ctx.lost;
   const double few = ctx.limit(kFewEvents);
+  // The events from which on a window per second is a finding.
+  const auto at_least = [&](std::string_view window) {
+    return seen.seconds > 0 ? std::max(few, ctx.limit(window) * seen.seconds) : few;
+  };
   Symptoms out;
 
   if (is_down_by_fault(ctx) || port_state_fault(ctx.view, ctx.port)) out.add(link);
   if (rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) ||
       damaged_frames(seen) > 0)
     out.add(link);
-  if (ctx.sent.is_much(ctx) || rose(seen.pause_storm_events)) out.add(tx_pause);
+  if (ctx.sent.is_much(ctx) || is_pfc_storm(ctx)) out.add(tx_pause);
   if (ctx.received.is_much(ctx)) out.add(rx_pause);
   if (ctx.lossless_discards >= few || has_discards_elsewhere(ctx)) out.add(discards);
-  if (is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty())
-    out.add(pcie);
+  if (is_pcie_stalled(ctx) || is_warned(ctx, "pcie_errors") || !aer_lines(ctx).empty()) out.add(pcie);
   if (starved_share(ctx).value_or(0) >= ctx.limit(kStarved)) out.add(starved);
   if (rise(seen.remote_physical_errors) >= few) out.add(marked);
   if (rose(seen.buffer_overruns)) out.add(overrun);
@@ -552,18 +556,21 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (lost.retries_exceeded > 0 || is_disordered(ctx)) out.add(loss);
   const Limit& loss_ratio = ctx.fabric.is_lossy() ? kLossyRatio : kLossRatio;
   if (lost.requester >= few && lost.requester >= ctx.limit(loss_ratio) * lost.packets.value_or(0)) out.add(loss);
-  // On a lossy fabric the share alone is judged. Elsewhere: each timeout stops a connection: more than one a second, as
-  // in the check loss, however many packets others sent.
-  if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds))
+  // On a lossy fabric the share alone is judged. Elsewhere: each timeout stops a connection, however many packets
+  // others sent.
+  if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= at_least("ack_timeouts"))
     out.add(loss);
   if (is_warned(ctx, "out_of_sequence") || is_warned(ctx, "retransmissions")) out.add(loss);
+  // Where packets out of sequence say little alone, damaged packets beside them tell a loss.
+  if ((ctx.fabric.reorders() || ctx.fabric.is_lossy()) &&
+      std::min(rise(seen.icrc_errors), rise(seen.out_of_sequence)) >= few)
+    out.add(loss);
   if (rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)))
     out.add(receiver);
 
   if (ctx.fabric.kind == FabricKind::scheduled) return out;  // credits take the place of marks and CNPs
-  // More than one CNP a second was ignored, as in the check cnp-ignored, and a tenth of all.
   const double cnps_ignored = rise(seen.cnp_ignored);
-  if (cnps_ignored >= std::max(few, seen.seconds) &&
+  if (cnps_ignored >= at_least("cnp_ignored") &&
       cnps_ignored >= ctx.limit(kIgnoredCnps) * (cnps_ignored + rise(seen.cnp_handled)))
     out.add(ignored);
   // CNPs are rate-limited per flow (some microseconds), but never to none for so many marks. Delay-based congestion

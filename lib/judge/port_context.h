@@ -140,6 +140,9 @@ struct PortContext {
 };
 PortContext make_context(const View& view, const Port& port, const Signals& signals);
 
+// Whether the port's reading of this window is a finding: one limit for one fact.
+bool is_warned(const PortContext& ctx, std::string_view window);
+
 // -- Bonds: RDMA counters are the bond's; port and cable counters are its members'.
 // The members of a bond; empty for any other port.
 std::vector<const Port*> members_of(const Node& node, const Port& bond);
@@ -150,8 +153,10 @@ Port with_settings_of(const std::vector<const Port*>& members, Port bond);
 Signals with_bond(const View& view, const Port& port, Signals own);
 
 // -- Pause
-// PFC storm: pause is sent nearly all the time, or the NIC counted a storm.
+// PFC storm, as the check pause-storm judges it: pause is sent nearly all the time, or the NIC counted a storm.
 bool is_pfc_storm(const PortContext& ctx);
+// A PFC storm that explains the window: pause is still much of it, or the NIC gave up.
+bool is_lasting_storm(const PortContext& ctx);
 // A PFC storm while nothing is received: the host is stopped, not slow.
 bool receives_nothing(const PortContext& ctx);
 // Share of the window in which an InfiniBand port had data and no credits; the real share may be larger. nullopt:

@@ -53,6 +53,17 @@ std::string to_the_host(const std::string& hypervisor) {
   return "This is a virtual machine (" + hypervisor + "): report it to the operator of the host, who has the hardware.";
 }
 
+// Vendors whose NICs only their own clouds have (EFA, MANA, eRDMA). A machine with one is rented, also if a captured
+// tree has no DMI by which a hypervisor is known.
+constexpr uint16_t kCloudVendors[]{kAmazon, 0x1414, 0x1ded};
+
+bool is_in_cloud(const Topology& topology) {
+  return std::ranges::any_of(topology.nics, [](const Nic& nic) { return contains(kCloudVendors, nic.vendor); });
+}
+
+constexpr const char* kToTheCloud =
+    "A cloud has NICs of this kind, and its operator the hardware: report it to the operator.";
+
 // Inserts a sentence before the sentence of which the step is a part.
 void add_before(Fix& fix, size_t step, const Step& sentence) {
   for (; step > 0; --step) {
@@ -132,6 +143,7 @@ void adapt_remedy(Finding& finding, const View& view) {
              "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
+  else if (is_in_cloud(view.now.topology) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);
   const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == finding.subject; });
   if (port != nullptr && is_audit_only(*port) && leave_out(finding, Work::at_link))
     add_last(finding, "A DPU owns this port: examine its cable and its module on the Arm cores there.");

@@ -20,7 +20,8 @@ void write_remedy(Finding& finding);
 
 // Fills `remedy` and `next` from the fix. If the finding is not ok, the fix is changed first, by the work of its steps
 // (fix.h):
-// - In a virtual machine, manual work is left out, and the fault is to be reported to the operator of the host.
+// - In a virtual machine, and beside NICs that only clouds have, manual work is left out, and the fault is to be
+//   reported to the operator of the host.
 // - In a captured tree, commands that control services are left out: they would act on another machine.
 // - "Drain the node first." precedes work that would end a job, unless the fix says when to do it, or the port is down
 //   and only its link is touched.

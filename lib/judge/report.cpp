@@ -95,6 +95,17 @@ std::string masked(std::string text, const std::vector<std::string>& names) {
   return text;
 }
 
+// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
+std::string with_placeholders(const std::string& text) {
+  constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x01' && i + 1 < text.size()) out += kWords[static_cast<size_t>(text[++i] - '\x02')];
+    else out += text[i];
+  }
+  return out;
+}
+
 std::string texts_of(const Finding& finding) {
   std::string out;
   for (const std::string* text : {&finding.observed, &finding.expected, &finding.meaning, &finding.remedy})
@@ -198,12 +209,19 @@ std::vector<std::string> unseen_lines(const Node& node) {
 std::vector<UnseenLine> merged_unseen(const Node& node) {
   std::vector<UnseenLine> lines;
   for (const std::string& reason : node.unseen) lines.push_back({reason, {}});
+  const size_t first = lines.size();
+  std::vector<std::string> texts;  // of the lines from `first` on: the reason without the names of its port
   for (const Port& port : node.ports)
     for (const std::string& reason : port.unread) {
-      auto* same =
-          find_where(lines, [&](const UnseenLine& line) { return !line.ports.empty() && line.reason == reason; });
-      if (same == nullptr) lines.push_back({reason, {port.id()}});
-      else add_once(same->ports, port.id());
+      const std::string text = masked(reason, {port.netdev, port.pci, port.id(), port.rdma});
+      const auto same = static_cast<size_t>(std::ranges::find(texts, text) - texts.begin());
+      if (same == texts.size()) {
+        texts.push_back(text);
+        lines.push_back({reason, {}});
+      }
+      UnseenLine& line = lines[first + same];
+      add_once(line.ports, port.id());
+      if (line.ports.size() > 1) line.reason = with_placeholders(text);
     }
   return lines;
 }

@@ -59,9 +59,9 @@ struct Finding {
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
   std::optional<Certainty> certainty{};  // nullopt: no cause, or Culprit::unknown
-  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, if it is no check as well
+  std::vector<std::string> evidence{};   // of a cause, one line each; `observed` joins them, unless it is also a check
   std::vector<std::string> next{};       // of a cause: the lines of `fix`; `remedy` joins them
-  // What to do, as the rules write it: one entry; of a cause one for each line, actions or values to collect. remedy.h
+  // The steps as the rules write them: one entry; a cause has one for each line, actions or values to collect. remedy.h
   // makes `remedy` and `next` of it.
   std::vector<Fix> fix{};
 };
@@ -95,7 +95,7 @@ Status worst(const Report& report);
 // members are added, never renamed.
 Json to_json(const Report& report);
 
-// Only the causes, as in `diagnose --json` and /metrics:
+// The causes alone, in the form of `diagnose --json` and /metrics:
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
@@ -108,14 +108,14 @@ struct FindingGroup {
 // The groups of the findings that are listed, in the report's order: those that are not ok come first.
 std::vector<FindingGroup> group_findings(const Report& report);
 
-// Without silenced findings.
+// Counts the findings of this status that are not silenced.
 size_t count_findings(const Report& report, Status status);
 // "3 critical, 1 warning, 192 ok, 2 unverified, 1 not judged, 1 acknowledged, 1 suppressed"
 std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
-// The same for a text: ports with the same reason in one line.
+// The same for a text: ports with the same reason, but for their names, in one line.
 struct UnseenLine {
   std::string reason;
   std::vector<std::string> ports;  // empty: not of a port

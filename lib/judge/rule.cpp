@@ -43,7 +43,7 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
     any = true;
     if (sum.largest) out.amount = std::max(out.amount, *rise);
     else out.amount += *rise;
-    if (*rise > 0) append_item(out.evidence, number_text(*rise) + " " + std::string(part.name));
+    if (*rise > 0) append_item(out.evidence, amount_text(number_text(*rise), part.name));
   }
   out.base = base_of(sum.per, port, signals);
   if (!any || out.base <= 0) return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
   for (const CounterSum::Part& part : sum.context)
     if (const double rise = value_of(part, signals).value_or(0); rise > 0) {
       moved = true;
-      append_item(out.evidence, number_text(rise) + " " + std::string(part.name));
+      append_item(out.evidence, amount_text(number_text(rise), part.name));
     }
   // "no ..." does not name the window: the text of a healthy port does not change from reading to reading.
   if (!moved) return out;

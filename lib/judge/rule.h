@@ -50,7 +50,7 @@ struct Measurement {
   FixRow remedy;
   // The remedy of ports without RoCE, such as InfiniBand and EFA, and of ports without a wire; empty: `remedy`.
   FixRow elsewhere{};
-  // The same readings over a long window, for faults too slow for a short one; with its own key and state.
+  // A second, long window over the same readings, for faults too slow for a short one. It has its own key and state.
   std::optional<WindowRow> slow{};
   CounterSum sum{};
   void (*read)(const View& view, const RuleWindow& window, MeasuredList& out) = read_ports;
@@ -133,10 +133,11 @@ struct Rule {
   std::string_view title;      // the fault, as a headline: "The PCIe link is below its capability"
   std::string_view meaning;    // the comparison, and the effect of a fault; of a cause: its evidence
   std::string_view inspect{};  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
-  // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). Of a cause: steps separated by
-  // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
+  // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). A rule of a cause has steps
+  // separated by newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
   FixRow fix{};
-  // Of a cause, on fabrics of these kinds; empty: `fix`. InfiniBand has credits in place of PFC.
+  // The fix of a cause on a lossy, a scheduled and an InfiniBand fabric. Empty: `fix`. InfiniBand has credits in place
+  // of PFC.
   FixRow fix_lossy{}, fix_scheduled{}, fix_infiniband{};
   std::array<const Limit*, 7> limits{};
   // The settings whose present values the rule judges. In audit mode a finding about a value that enforcement would
@@ -163,7 +164,7 @@ struct Rule {
   [[nodiscard]] bool is_cause() const;
 };
 
-// In the order of reports: from the wire up.
+// The order of reports: from the wire up.
 inline constexpr std::string_view kRuleGroups[] = {"link",    "settings", "topology", "platform", "cabling",  "host",
                                                    "network", "agent",    "counters", "device",   "diagnosis"};
 namespace group {

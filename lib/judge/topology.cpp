@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and NICs: pairing, distance, symmetry, and what the site expects.
+// GPUs and NICs: pairing, distance, symmetry, and the site's expectations.
 #include "judge/topology.h"
 
 #include "judge/engine.h"
@@ -99,7 +99,19 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   return most;
 }
 
-// NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one model.
+std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
+  for (const Port& port : ports)
+    if (contains(nic.rdma, port.rdma) && !port.board_id.empty()) return port.board_id;
+  return {};
+}
+
+// The same chip is sold with one port at 400 Gb/s and with two at 200: boards of one model, as far as they are known.
+bool are_of_one_board(const Nic& a, const Nic& b, std::span<const Port> ports) {
+  const auto mine = board_id_of(a, ports), theirs = board_id_of(b, ports);
+  return are_alike(a, b) && (mine == theirs || mine.empty() || theirs.empty());
+}
+
+// NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one board.
 void find_slower_cards(const View& view, const Placement& placed, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::map<size_t, double> rates;  // NIC -> rate
@@ -111,15 +123,22 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
   const auto usual = majority(counts);
   for (const auto& [index, rate] : rates) {
     const Nic& nic = topology.nics[index];
-    const bool has_twin = std::ranges::any_of(
-        rates, [&](const auto& other) { return other.second == usual && are_alike(topology.nics[other.first], nic); });
-    if (!usual || rate >= *usual || has_twin) continue;
-    findings.push_back(bad(Status::warning, nic.name, rate_text(rate),
-                           rate_text(*usual) + ", like the NICs of the other GPUs",
-                           "This NIC (" + nic.pci +
-                               ", of another model) serves a GPU at a lower rate than the other NICs. The slowest pair "
-                               "sets the pace of a collective.",
-                           {Work::in_machine, "Replace the NIC with one of the model of the others: lspci -nn"}));
+    const auto is_usual = [&, &of = nic](const auto& other) {
+      return other.second == usual && are_of_one_board(topology.nics[other.first], of, view.now.ports);
+    };
+    if (!usual || rate >= *usual || std::ranges::any_of(rates, is_usual)) continue;
+    std::string model = "of another model";
+    if (const auto board = board_id_of(nic, view.now.ports); !board.empty()) model += ", board " + std::string(board);
+    std::vector<size_t> gpus;
+    for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+      if (contains(placed.pairing.pairs[gpu].nics, index)) gpus.push_back(gpu);
+    findings.push_back(bad(
+        Status::warning, nic.name, rate_text(rate), rate_text(*usual) + ", like the NICs of the other GPUs",
+        "This NIC (" + nic.pci + ", " + model + ") serves " + gpu_names(topology, gpus) +
+            " at a lower rate than the other NICs: it is in the place of one that is missing or was replaced, or its "
+            "link is slower than it can be. The slowest pair sets the pace of a collective.",
+        {"lspci -nn; " + (nic.netdevs.empty() ? "" : "ethtool " + nic.netdevs.front() + "; "),
+         {Work::in_machine, "then find the missing NIC, or replace this one with one of the model of the others."}}));
   }
 }
 
@@ -233,7 +252,9 @@ std::set<std::string> devices_for_gpus(const View& view) {
 bool has_other_purpose(const View& view, const Port& port) {
   // NICs in containers have no devices here.
   const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
-  return any && !devices_for_gpus(view).contains(port.rdma);
+  const std::set<std::string> devices = devices_for_gpus(view);
+  const Port* physical = physical_of(view.now, port);  // a virtual function serves as its NIC does
+  return any && !devices.contains(port.rdma) && (physical == nullptr || !devices.contains(physical->rdma));
 }
 
 namespace {
@@ -265,9 +286,14 @@ Node as_recorded(const View& view) {
       function->kernel_driver = part->driver;
   }
   for (Nic& nic : out.topology.nics) restore_link(nic);
-  for (Port& port : out.ports)
-    if (const InventoryPart* part = record_of(port.pci))
-      if (const double* rate = find_in(part->rates, std::to_string(port.number))) port.rate = *rate;
+  for (Port& port : out.ports) {
+    const InventoryPart* part = record_of(port.pci);
+    if (part == nullptr) continue;
+    // Without a recorded rate nothing was accepted about it.
+    const double* rate = find_in(part->rates, std::to_string(port.number));
+    if (rate != nullptr) port.rate = *rate;
+    else port.rate.reset();
+  }
   return out;
 }
 
@@ -568,7 +594,7 @@ size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   return have;
 }
 
-// Both counts in one finding: a report has one for each id and subject.
+// Reports both counts in one finding: a report has one for each id and subject.
 std::optional<Finding> device_count_finding(const View& view, const Placement& placed) {
   const Topology& topology = view.now.topology;
   const Expect& expect = view.policy->expect;
@@ -576,15 +602,15 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   bool differs = false, is_missing = false;
   if (expect.gpus) {
     const size_t have = topology.gpus.size();
-    observed = std::to_string(have) + " GPUs";
-    expected = std::to_string(*expect.gpus) + " GPUs";
+    observed = counted(have, "GPU");
+    expected = counted(*expect.gpus, "GPU");
     differs = have != *expect.gpus;
     is_missing = have < *expect.gpus;
   }
   if (expect.compute_nics) {
     const size_t have = count_compute(view.now, placed, *expect.compute_nics);
-    append_item(observed, std::to_string(have) + " compute NICs");
-    append_item(expected, std::to_string(*expect.compute_nics) + " compute NICs");
+    append_item(observed, counted(have, "compute NIC"));
+    append_item(expected, counted(*expect.compute_nics, "compute NIC"));
     differs = differs || have != *expect.compute_nics;
     is_missing = is_missing || have < *expect.compute_nics;
   }
@@ -855,7 +881,7 @@ std::optional<Finding> gpus_of_places(const Built& built) {
   }
   if (count == 0) return std::nullopt;
   return bad(
-      Status::warning, "GPUs", std::to_string(built.gpus) + " GPUs", std::to_string(built.topology.gpus.size()),
+      Status::warning, "GPUs", counted(built.gpus, "GPU"), std::to_string(built.topology.gpus.size()),
       gpus_seem(count) + " to be missing where other GPUs have an equal NIC (" + places + "): " + left_the_bus(count),
       {"lspci -tv; " + kGpuLog,
        {Work::in_machine,
@@ -929,8 +955,8 @@ std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built)
   }
   if (places.empty() || are_plausible(whole, {}) || !are_plausible(whole, places)) return std::nullopt;
   const std::string list = joined(ports, " and ");
-  return bad(Status::warning, "GPUs", std::to_string(whole.gpus.size()) + " GPUs, and nothing below " + list,
-             std::to_string(whole.gpus.size() + places.size()) + " GPUs",
+  return bad(Status::warning, "GPUs", counted(whole.gpus.size(), "GPU") + ", and nothing below " + list,
+             counted(whole.gpus.size() + places.size(), "GPU"),
              gpus_seem(places.size()) + " to be missing below " + list +
                  ", where equal ports of switches have one: " + left_the_bus(places.size()),
              {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +

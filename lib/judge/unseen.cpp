@@ -56,11 +56,12 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
       without_netdev.push_back(port.id());
   }
   for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());
-  const std::string all = std::to_string(here.size() + elsewhere.size()), expected = "none in other network namespaces";
+  const std::string all = counted(here.size() + elsewhere.size(), "RDMA device"),
+                    expected = "none in other network namespaces";
   if (here.empty() && elsewhere.empty()) return std::nullopt;
   std::string observed, meaning;
   if (!elsewhere.empty()) {
-    observed = std::to_string(elsewhere.size()) + " of " + all + " RDMA devices ";
+    observed = std::to_string(elsewhere.size()) + " of " + all + " ";
     if (elsewhere.size() == 1) observed += "is in another network namespace and is not judged here: ";
     else observed += "are in other network namespaces and are not judged here: ";
     observed += joined(elsewhere);
@@ -77,7 +78,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
                 "here.",
                 " ");
   }
-  if (observed.empty()) return good("host", all + " RDMA devices, all in this network namespace", expected);
+  if (observed.empty()) return good("host", all + ", all in this network namespace", expected);
   return unjudged("host", observed, expected, meaning, std::string(is_container(view.now) ? kOnHost : kInContainer));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readings of this host do not show: devices in other network namespaces, traffic that no counter counts.
+// Parts that the readings of this host do not show: devices in other network namespaces, traffic that no counter
+// counts.
 #pragma once
 
 #include <optional>

@@ -90,8 +90,8 @@ struct HealthReporter {
   bool healthy = true;
   uint64_t errors = 0, recoveries = 0;
   bool recovers = true;  // false: after an error the function is not healthy until the driver is loaded again
-  // Of mlx5's reporter "vnic", read with CAP_NET_ADMIN only: events since the driver was loaded, by the driver's names
-  // ("cq_overrun"; Documentation/networking/devlink/mlx5.rst of Linux 6.12).
+  // Events that mlx5's reporter "vnic" counted since the driver was loaded, by the driver's names ("cq_overrun";
+  // Documentation/networking/devlink/mlx5.rst of Linux 6.12). Requires CAP_NET_ADMIN.
   std::map<std::string, uint64_t> diagnosis{};
   bool operator==(const HealthReporter&) const = default;
 };

@@ -101,7 +101,7 @@ Labels id_labels(std::string_view id) {
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
-// By priority, whether its traffic is zero; nullopt: the port does not count it.
+// Whether the traffic of each priority is zero; nullopt: the port does not count it.
 using Idle = std::array<std::optional<bool>, kPriorities>;
 
 void add_named(FamilySet& families, const Port& port, const Published& published, const std::vector<Counter>& counters,

@@ -29,7 +29,7 @@ void append_value(std::string& out, double value) {
   }
   std::array<char, 32> text;
   char* end = text.data();
-  // As an integer if possible, so that a counter never appears as 1e+06.
+  // Written as an integer if possible, so that a counter never appears as 1e+06.
   if (std::abs(value) <= kExactIntegers && value == std::trunc(value))
     end = std::to_chars(text.data(), text.data() + text.size(), static_cast<int64_t>(value)).ptr;
   else end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

@@ -23,7 +23,8 @@ constexpr DriverRow kRows[] = {
       .transmit_wait_bytes = 8,
       .lldp_agent_off =
           "mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 LLDP_NB_DCBX_P1=0, then mlxfwreset -d ADDRESS reset",
-      .devlink_reload = true}},
+      .devlink_reload = true,
+      .module_command = "mlxlink -d {device} -m"}},
     {"mlx4_core", {.devlink_reload = true}},
     {"hns3", {.devlink_reload = true}},
     {"bnxt_en",
@@ -37,7 +38,9 @@ constexpr DriverRow kRows[] = {
       .devlink_reload = true}},
     {"i40e",
      {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
-    {"efa", {.resends_on_other_paths = true}},
+    {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}},
+    {"mana", {.only_in_clouds = true}},
+    {"erdma", {.only_in_clouds = true}},
     {"siw", {.breaks_nvidia_smi_topo = true}},
 };
 
@@ -80,7 +83,7 @@ const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vend
   const RdmaRow* row = find_where(kRdmaRows, [&](const RdmaRow& each) {
     const bool is_model = vendor == each.vendor && each.first <= device && device <= each.last;
     if (kernel_driver.empty()) return is_model;
-    // Of some drivers, few models can do RDMA.
+    // Only a few models of these drivers can do RDMA.
     return kernel_driver == each.modules.function && (is_model || (kernel_driver != "i40e" && kernel_driver != "hns3"));
   });
   return row == nullptr ? nullptr : &row->modules;

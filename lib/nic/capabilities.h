@@ -23,6 +23,10 @@ struct Capabilities {
   std::string_view lldp_agent_off{};
   bool devlink_reload = false;          // its devlink_ops have reload_down() and reload_up()
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
+  bool only_in_clouds =
+      false;  // a function that a cloud makes for its instances: no driver of a physical one is public
+  // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
+  std::string_view module_command{};
 };
 
 // All false or 0 for an unknown driver.
@@ -33,7 +37,7 @@ struct RdmaModules {
   std::string_view function;  // the driver of its PCI function
   std::string_view rdma;      // the one that makes the RDMA device; may be the same
 };
-// By the driver that is bound, else, without a driver, by the PCI ids. Null: not known as a NIC with RDMA.
+// Matches the driver that is bound, else the PCI ids. Null: not known as a NIC with RDMA.
 const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`

@@ -13,7 +13,7 @@ struct Feature {
   std::span<const SettingOp> ops;
   // Adds the readable settings of `keys` to `out`. Settings that are not offered stay absent.
   void (*read)(const PortIo& io, const Keys& keys, Reading& out);
-  // As Driver::expected, impossible and remedy; may be null. `want` is the result of Driver::expected.
+  // Called like Driver::expected, impossible and remedy; may be null. `want` is the result of Driver::expected.
   void (*expected)(Qos& want, const Reading& have) = nullptr;
   std::string (*impossible)(const Setting& setting, const Qos& want, const Reading& have) = nullptr;
   std::string (*remedy)(const Setting& setting, int code) = nullptr;

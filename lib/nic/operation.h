@@ -19,7 +19,8 @@ struct PortIo {
   bool fec_in_use = false;  // Driver::fec_in_use
   // For a reading: the requested settings. For a write: the settings that may be written in the same message.
   Keys wanted{};
-  // Of a bond (mlx5 RoCE LAG): the RDMA device is the bond's, on the function of one of the members.
+  // The port is a member of a bond (mlx5 RoCE LAG). Its RDMA device is the bond's, on the function of one of the
+  // members.
   bool is_member = false;
 
   [[nodiscard]] NetdevId id() const { return {netdev, ifindex}; }

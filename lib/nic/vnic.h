@@ -9,11 +9,11 @@ namespace fabric {
 
 inline constexpr std::string_view kVnicReporter = "vnic";
 
-// A counter of faults. The reporter's other counters are no faults: discarded packets are those that no rule of the
-// netdev wants, and some count work.
+// A counter of faults. The reporter's other counters do not count faults: discarded packets are those that no rule of
+// the netdev wants, and some count work.
 struct VnicFault {
   std::string_view counter;
-  std::string_view text;  // what it counts, in the plural
+  std::string_view text;  // the counted objects or events, in the plural
   bool is_level = false;  // the number of queues in this state, which may fall
 };
 // The kernel describes the first one only as "number of queues in an error state": firmware may count them as they

@@ -27,7 +27,7 @@ struct CounterAccess {
 // nldev index of an RDMA device.
 std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
 
-// Fills port.counters except carrier_down, and names in port.unread what it could not read.
+// Fills port.counters except carrier_down. Adds the sources that it could not read to port.unread.
 void read_counters(const CounterAccess& access, Port& port);
 
 // A file of sysfs with a number or a state, held open between readings.
@@ -120,7 +120,7 @@ struct BurstReading {
 // driver does not count RDMA bytes elsewhere, the names of statistics once a second.
 class BurstReader {
  public:
-  // As PortReader().
+  // An absent source is not an error. `access` must outlive the reader.
   BurstReader(const CounterAccess& access, const Port& port);
 
   BurstReading read(Backoff::Clock::time_point now = Backoff::Clock::now());

@@ -39,7 +39,7 @@ std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64
 // reading lacks the counter.
 std::optional<uint64_t> rise_since(const std::vector<Counter>& before, const std::vector<Counter>& now, size_t place);
 
-// In the unit of the metric.
+// Converts the rise to the unit of the metric.
 inline Rise scaled(std::optional<uint64_t> rise, Scale scale) {
   if (!rise) return std::nullopt;
   return static_cast<double>(*rise) * scale.multiply / scale.divide;

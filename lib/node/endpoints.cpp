@@ -16,16 +16,21 @@ bool is_function_of(const Port& function, const Port& port) {
   return function.role == PortRole::subfunction && function.pci == port.pci;
 }
 
-// The wire's port of an E-Switch in switchdev mode, without GIDs of its own.
-bool is_bare_uplink(const Port& port) { return port.switchdev && is_judged(port) && !is_endpoint(port); }
-
 // By the class folder of the function: Nic::netdev_elsewhere.
 bool is_netdev_elsewhere(const Node& node, const Port& port) {
   const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
   return nic != nullptr && nic->netdev_elsewhere && port.netdev.empty();
 }
 
+// A function that waits for a guest or a pod has link-local GIDs alone.
+bool has_address_here(const Node& node, const Port& port) {
+  return std::ranges::any_of(port.gids,
+                             [&](const Gid& gid) { return is_routable_v2(gid) && is_here(node, port, gid); });
+}
+
 }  // namespace
+
+bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
 
 bool is_here(const Node& node, const Port& port, const Gid& gid) {
   const bool is_port_elsewhere = is_netdev_elsewhere(node, port);
@@ -60,7 +65,7 @@ const Port* physical_of(const Node& node, const Port& function) {
 
 bool serves_jobs(const Node& node, const Port& port) {
   if (!is_endpoint(port) || belongs_elsewhere(node, port)) return false;
-  if (!is_virtual(port) || port.role == PortRole::guest_function) return true;
+  if (!is_virtual(port) || port.role == PortRole::guest_function || has_address_here(node, port)) return true;
   return std::ranges::any_of(node.ports,
                              [&](const Port& each) { return is_bare_uplink(each) && is_function_of(port, each); });
 }

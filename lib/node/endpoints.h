@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RDMA connections end on a NIC whose physical function has none: behind the uplink of an E-Switch in switchdev
-// mode.
+// The endpoints of RDMA connections on a NIC whose physical function has none: they are behind the uplink of an
+// E-Switch in switchdev mode.
 #pragma once
 
 #include "node/node.h"
@@ -12,6 +12,7 @@ std::vector<const Port*> functions_of(const Node& node, const Port& port);
 // The port with the wire of a virtual function or a subfunction. Null: it is not here, or the port is neither.
 const Port* physical_of(const Node& node, const Port& function);
 
+bool is_routable_v2(const Gid& gid);
 // Whether programs of this network namespace can use the GID: its netdev is here. In the shared mode of RDMA (rdma
 // system; the default) every namespace sees all devices and their GID tables, with the netdevs' names alone
 // (show_gid_attr() and _show_port_gid_attr_ndev() in drivers/infiniband/core/sysfs.c, Linux 6.12). A macvlan or ipvlan
@@ -22,7 +23,8 @@ bool belongs_elsewhere(const Node& node, const Port& port);
 
 // Whether jobs on this machine are expected to use the port, so that its GIDs, MTU and state must be in order: all
 // endpoints but the virtual functions and subfunctions of a host, which may be waiting for a guest or a pod. Those
-// count if the uplink of their E-Switch is no endpoint. No port counts that belongs to another network namespace.
+// count if the uplink of their E-Switch is no endpoint, or if they have a routable RoCE v2 GID here. No port counts
+// that belongs to another network namespace.
 bool serves_jobs(const Node& node, const Port& port);
 
 // The ports by which jobs use the NIC: its own endpoints; if it has none here, those functions behind its uplink, and

@@ -16,7 +16,7 @@ struct Node;
 
 inline constexpr uint64_t kNoLimit = UINT64_MAX;  // RLIM_INFINITY
 
-// As in getrlimit(2): bytes of locked memory, a number of open files, ...
+// A limit of getrlimit(2): bytes of locked memory, a number of open files, ...
 struct ResourceLimit {
   uint64_t soft = kNoLimit, hard = kNoLimit;
   bool operator==(const ResourceLimit&) const = default;

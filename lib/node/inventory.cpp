@@ -99,7 +99,7 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
     out.emplace(was, is);
     taken.insert(is);
   };
-  // By the first part that is not taken yet and has the same key; parts without a key are not matched.
+  // Takes the first part that is not taken yet and has the same key; parts without a key are not matched.
   const auto match_by = [&](const auto& key_of) {
     std::map<std::tuple<PartModel, std::string, std::string>, size_t> keys;
     for (size_t i = now.size(); i-- > 0;)

@@ -36,9 +36,9 @@ struct InventoryPart {
 // The parts of the node, as recorded.
 struct Inventory {
   std::string taken{};  // RFC 3339
-  // The operator has accepted it (`inventory accept`): the rules about parts report only what differs from it.
+  // The operator has accepted it (`inventory accept`): the rules about parts report only differences from it.
   bool accepted = false;
-  std::vector<std::string> odd{};  // what the rules found when it was recorded: "locality GPU2: SYS to mlx5_0"
+  std::vector<std::string> odd{};  // the findings when it was recorded: "locality GPU2: SYS to mlx5_0"
   std::vector<InventoryPart> parts{};
 
   [[nodiscard]] const InventoryPart* find(std::string_view pci) const {

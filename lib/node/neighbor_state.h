@@ -30,7 +30,7 @@ struct NeighborFile : Neighbors {
 
 // nullopt: no listener (no file, or a stale one). The current time is proc/uptime below the root.
 Result<std::optional<Neighbors>> load_neighbors(const Root& root);
-// The same for repeated calls: only a text that differs from the last one is parsed.
+// load_neighbors() for repeated calls: only a text that differs from the last one is parsed.
 class NeighborReader {
  public:
   Result<std::optional<Neighbors>> load(const Root& root);

@@ -57,7 +57,7 @@ std::vector<std::string> netdevs_of_functions(const Root& root, const std::strin
   if (pci.empty()) return out;
   const std::string folder = "sys/bus/pci/devices/" + pci + "/";
   for (const std::string& name : root.names_in(folder))
-    if (name.starts_with("virtfn") || name.find(".sf.") != std::string::npos)
+    if (name.starts_with("virtfn") || is_subfunction_device(name))
       for (std::string& netdev : root.names_in(folder + name + "/net")) out.push_back(std::move(netdev));
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampling interval: as configured, or longer if samples cost more than allowed. No I/O.
+// The sampling interval: the configured one, or longer if samples cost more than allowed. No I/O.
 #pragma once
 
 #include <chrono>

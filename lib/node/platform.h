@@ -55,7 +55,7 @@ struct GpuDirect {
   std::vector<std::string> peer_modules{};  // loaded ones of "nvidia_peermem", "nv_peer_mem", ...
   std::vector<std::string> memory_peers{};  // clients of OFED's peer memory interface: "nv_mem", "amdkfd"
   bool amdgpu = false;                      // the module is loaded
-  // From the kernel's configuration; absent: it could not be read.
+  // Options of the kernel's configuration; absent: it could not be read.
   std::optional<bool> pci_p2pdma{}, dmabuf_move_notify{};
   bool operator==(const GpuDirect&) const = default;
 };

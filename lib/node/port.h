@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port of an RDMA device, and what kind of port it is.
+// A port of an RDMA device, and its kind.
 #pragma once
 
 #include "base/words.h"
@@ -75,7 +75,7 @@ struct Port {
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
-  // Bytes per second: the netdev's speed, else the rate of the RDMA port. Of a VF, the bandwidth by verbs.
+  // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
   std::optional<uint32_t> speed;  // netdev speed, Mb/s
   std::optional<bool> carrier;
@@ -97,8 +97,8 @@ struct Port {
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
-// Whether the port has no wire of its own: no cable, no module, and settings that belong to another port or to nobody.
-// The ports of functions for guests and containers are added and removed with these.
+// Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
+// guests and containers are added and removed with these.
 inline bool is_virtual(const Port& port) {
   switch (port.role) {
     case PortRole::virtual_function:
@@ -156,6 +156,9 @@ std::string number_text(double value);
 // (is_endpoint() then decides about their transport) and members of a bond, which are checked with the bond.
 inline bool is_judged(const Port& port) { return !is_virtual(port) && !port.is_member(); }
 
+// The wire's port of an E-Switch in switchdev mode, without GIDs of its own: RoCE runs over the functions behind it.
+inline bool is_bare_uplink(const Port& port) { return is_judged(port) && !is_endpoint(port); }
+
 // Whether the device is this machine's, with its driver, firmware, health and interrupts: also a guest's or a pod's
 // virtual function, whose wire and settings are on the host.
 inline bool is_own_device(const Port& port) { return is_judged(port) || port.role == PortRole::guest_function; }
@@ -165,8 +168,11 @@ inline bool has_cage(const Port& port) {
   return !port.netdev.empty() && !is_virtual(port) && port.role != PortRole::bond && !port.pci.empty();
 }
 
+// Whether the device, or the last one of a path, is a subfunction's: "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
+inline bool is_subfunction_device(std::string_view device) { return device.find(".sf.") != std::string_view::npos; }
+
 // Whether the port is of a subfunction, here or in a pod.
-inline bool is_subfunction(const Port& port) { return port.owner.find(".sf.") != std::string::npos; }
+inline bool is_subfunction(const Port& port) { return is_subfunction_device(port.owner); }
 
 // Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);

@@ -164,8 +164,8 @@ namespace {
 
 std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
 
-// The function's netdev. Of several, the one with the port's number (dev_port counts from 0); none if that is
-// ambiguous. Representors are the E-Switch's.
+// The function's netdev. If there are several, the one with the port's number (dev_port counts from 0); none if that is
+// ambiguous. Representors belong to the E-Switch.
 std::string netdev_of_function(const Root& root, const Port& port) {
   auto names = root.list(infiniband::device_folder(port.rdma) + "/device/net");
   if (!names || names->empty()) return {};

@@ -43,11 +43,19 @@ bool is_elsewhere(const Root& root, const std::string& function) {
   return false;
 }
 
-// A virtual function to which the host has given no GUID has none, and no LID.
+// The PCI address of the physical function of a virtual one; empty: `function` is no virtual function.
+std::string physical_function_of(const Root& root, const std::string& function) {
+  return root.link_name(function + "/physfn");
+}
+
+// A virtual function to which the host has given no GUID has none, and on InfiniBand no LID. On Ethernet, mlx5 reads
+// the GUID of the function's vport (mlx5_query_node_guid(), drivers/infiniband/hw/mlx5/main.c, Linux 6.12): that of a
+// physical function is in the card. Other vendors have physical functions without one (EFA).
 bool has_no_guid(const Root& root, const Port& port) {
-  if (port.link_layer != LinkLayer::infiniband) return false;
   const std::string guid = root.line_of(infiniband::device_folder(port.rdma) + "/node_guid");
-  return !guid.empty() && guid.find_first_not_of("0:") == std::string::npos &&
+  if (guid.empty() || guid.find_first_not_of("0:") != std::string::npos) return false;
+  if (port.link_layer == LinkLayer::ethernet) return port.pci_id.starts_with("15b3:");
+  return port.link_layer == LinkLayer::infiniband &&
          root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
 }
 
@@ -66,8 +74,8 @@ std::optional<bool> mode_by_devlink(const Context& context, const std::string& p
   return *answer;
 }
 
-// By its representors, which any user sees, else by devlink, which needs a privilege. phys_switch_id alone proves
-// nothing: mlx5 has it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
+// The representors show the mode to any user, devlink to privileged ones. phys_switch_id alone proves nothing: mlx5 has
+// it in legacy mode too (mlx5e_devlink_port_register(), Linux 6.12).
 bool is_in_switchdev_mode(const Context& context, const Port& port) {
   const Root& root = context.kernel.root;
   const auto netdevs = root.names_in(infiniband::device_folder(port.rdma) + "/device/net");
@@ -109,6 +117,12 @@ bool is_nvlink_management(const Root& root, const std::string& function) {
   return vpd && vpd->find("SW_MNG") != std::string::npos;
 }
 
+bool is_for_guests(const Root& root, const std::string& rdma) {
+  const std::string device = infiniband::device_folder(rdma) + "/device";
+  const auto resolved = root.resolve(device);
+  return !physical_function_of(root, device).empty() || (resolved && is_subfunction_device(*resolved));
+}
+
 void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port) {
   const Root& root = context.kernel.root;
   if (is_smi(context, port)) {
@@ -123,9 +137,9 @@ void read_device_role(const Context& context, const std::string& function, const
     port.role = PortRole::data_direct;
   } else if (is_nvlink_management(root, function)) {
     port.role = PortRole::nvlink_management;
-  } else if (port.owner = root.link_name(function + "/physfn"); !port.owner.empty()) {
+  } else if (port.owner = physical_function_of(root, function); !port.owner.empty()) {
     port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
-  } else if (device.find(".sf.") != std::string::npos) {  // mlx5/core/sf/dev/dev.c
+  } else if (is_subfunction_device(device)) {
     port.role = is_elsewhere(root, function) ? PortRole::guest_function : PortRole::subfunction;
     port.owner = device;
   } else if (is_guests_function(port.pci_id) || has_no_guid(root, port)) {

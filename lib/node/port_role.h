@@ -6,10 +6,13 @@
 
 namespace fabric::scanning {
 
+// Whether the RDMA device is that of a virtual function or a subfunction, which are added and removed with guests.
+bool is_for_guests(const Root& root, const std::string& rdma);
+
 // By the device alone: fills role, owner. `function`: the folder of its PCI function, empty for software devices;
 // `device`: the name of the device that its class device is on, which is the function or an auxiliary device below it.
 void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port);
-// By the netdev and the E-Switch above it, when state, netdev and bond are known: fills role, switchdev, vf.
+// Fills role, switchdev and vf from the netdev and the E-Switch above it. Requires state, netdev and bond.
 void read_link_role(Context& context, Port& port);
 
 // Whether the port has a GID table without any GID although it is ACTIVE, and only the mode of its E-Switch, which

@@ -267,14 +267,28 @@ Result<std::string> set_originals_aside(const std::string& directory) {
   return error(errno, std::string("/") + kOriginalsFile + ": cannot be renamed");
 }
 
+// With the settings from before a self-test that has not ended: the present ones are of its trials.
+static Result<Qos> before_self_test(const std::string& directory, const Port& port, Qos before) {
+  auto record = load_originals(directory, kSelfTestFile);
+  if (!record && record.error().code != EBADMSG) return record.error();
+  if (!record) return before;
+  const auto entry = find_original(*record, port);
+  if (entry == record->end()) return before;
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, before) && has_value(setting, entry->second)) copy_value(setting, entry->second, before);
+  return before;
+}
+
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
+  const auto original = before_self_test(directory, port, before);
+  if (!original) return original.error();
   const Originals old = originals;
   (void)find_original(originals, port);  // an entry under the card's other name becomes its own
   Original& entry = original_of(originals, port);
   note_names(entry, port);
   const Keys own = qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (own[i] && !entry.unknown[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], before, entry);
+    if (own[i] && !entry.unknown[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], *original, entry);
   if (entry.fec == kUnknownFec) {
     entry.fec.reset();
     entry.unknown.set(index(SettingId::fec));

@@ -80,7 +80,8 @@ std::vector<Originals::const_iterator> absent_originals(const Originals& origina
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
-// their members save their own settings only.
+// their members save their own settings only. Of a port with a self-test that has not ended, the settings from before
+// it are saved.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
 // Removes these settings from the port's entry, and an empty entry from the originals. A bond shares its entry with the
@@ -89,7 +90,8 @@ void forget(Originals& originals, const Port& port, const Keys& keys);
 
 // nullopt: no state file. `running`: a process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
-// The same for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state file.
+// load_agent_state() for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state
+// file.
 class AgentStateReader {
  public:
   Result<std::shared_ptr<const AgentState>> load(const Root& root);

@@ -171,7 +171,7 @@ const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
 }
 
 std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {
-  // By file name, which is the order of reading; the first file of a name hides others.
+  // The key is the file name, which gives the order of reading; the first file of a name hides others.
   std::map<std::string, std::string> found;
   for (const std::string& unit : names) {
     std::vector<std::string> own{unit + ".d"};

@@ -24,7 +24,7 @@ std::vector<Assignment> parse(std::string_view text);
 // "infinity", "8M", "1G 512M", "1.5G", "64K:infinity" (soft:hard), in bytes; nullopt: systemd ignores the line because
 // of an empty value, a soft limit above the hard one, a specifier.
 std::optional<ResourceLimit> parse_memory_limit(std::string_view text);
-// The same for a plain number: "1024:524288".
+// A plain number: "1024:524288". nullopt as in parse_memory_limit().
 std::optional<ResourceLimit> parse_count_limit(std::string_view text);
 
 }  // namespace fabric::unit_file

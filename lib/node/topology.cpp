@@ -169,11 +169,10 @@ void add_elsewhere(const Root& root, Functions& functions) {
       function.rdma_elsewhere = true;
     }
 
-  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
-  // netdevs and RDMA devices.
+  // The devices of subfunctions stay in this namespace while a container has their netdevs and RDMA devices.
   const std::string auxiliary = "sys/bus/auxiliary/devices";
   for (const std::string& name : root.names_in(auxiliary)) {
-    if (name.find(".sf.") == std::string::npos) continue;
+    if (!is_subfunction_device(name)) continue;
     const auto resolved = root.resolve(auxiliary + "/" + name);
     const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     SysfsFunction* owner = place ? find_in(functions, place->pci) : nullptr;

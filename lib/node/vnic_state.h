@@ -17,7 +17,7 @@ namespace fabric::state {
 inline constexpr const char* kVnicFile = "run/fabric-agent/vnic.json";
 
 struct Vnic {
-  // By PCI address: HealthReporter::diagnosis. Without functions that have no such reporter or could not be read.
+  // PCI address -> HealthReporter::diagnosis. Without functions that have no such reporter or could not be read.
   std::map<std::string, std::map<std::string, uint64_t>> functions{};
   double interval = 60;  // seconds from one reading to the next
   double age = 0;        // seconds since this reading

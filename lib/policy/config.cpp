@@ -101,7 +101,7 @@ struct ConfigDraft {
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
 
-// A value of [fabric] that was read: of the entries without their own.
+// Records a value of [fabric], which applies to entries without their own.
 void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft) {
   const Fabric& site = draft.policy.fabric;
   if (name == "kind") draft.fabric.kind = site.kind, draft.fabric.at = at;
@@ -316,11 +316,14 @@ bool has_literal(std::string_view pattern) {
   return false;
 }
 
-// Whether the entry names its ports: by a key of which each pattern has a part of a name.
+// Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
+// is none: most machines have a single one.
 bool names_ports(const Match& match) {
-  return std::ranges::any_of(std::array{&match.netdev, &match.rdma, &match.pci}, [](const auto* patterns) {
-    return !patterns->empty() && std::ranges::all_of(*patterns, has_literal);
-  });
+  const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
+  const auto all = [](const std::vector<std::string>& patterns, const auto& names) {
+    return !patterns.empty() && std::ranges::all_of(patterns, names);
+  };
+  return all(match.netdev, has_literal) || all(match.rdma, has_literal) || all(match.pci, has_bus);
 }
 
 // Applies profile and marks to each entry, and checks the values together.

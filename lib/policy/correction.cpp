@@ -400,7 +400,7 @@ Values types_of_service(const Json& written) {
   Values out = integers(written);
   for (Json& each : out)
     if (const auto tos = each.get<int64_t>(); tos > 3 && tos <= UINT8_MAX && tos % 4 == 3) each = tos - 1;
-  // With or without ECN: not certain.
+  // The value may or may not have ECN bits: not certain.
   if (const auto dscp = named_dscp(folded(text_of(written)))) out = {*dscp * 4, *dscp * 4 + 2};
   return out;
 }

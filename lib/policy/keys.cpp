@@ -104,7 +104,7 @@ MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector
   });
 }
 
-// readings(): what a rejected value may have meant.
+// readings(): the possible meanings of a rejected value.
 template <std::integral T>
 Values readings(const T*, const ValueLimits&, const Json& written) {
   return integers(written);
@@ -144,7 +144,7 @@ Values readings(const std::vector<Window>*, const ValueLimits&, const Json& writ
   return lists(written, windows);
 }
 
-// The address of each, as one list: ":10479" stands for two of them.
+// The addresses of all elements, as one list: ":10479" has two.
 Values listen_readings(const Json& written) {
   Json out = Json::array();
   Json elements = written;
@@ -196,7 +196,7 @@ bool is_device(const std::string& text) { return text.find('/') == std::string::
 
 bool is_absolute(const std::string& path) { return path.empty() || path.front() == '/'; }
 
-// As the speed of a match: 400000, "400G".
+// Reads a speed in the form of match.speed: 400000, "400G".
 MaybeProblem read_speed(const toml::node& node, Policy& policy) {
   const auto keys = match_keys();
   const auto speed = std::ranges::find(keys, "speed", &MatchKey::name);

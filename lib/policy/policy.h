@@ -15,7 +15,7 @@ inline constexpr std::string_view kEnumWords<Mode>[] { "audit", "enforce" };
 template <>
 inline constexpr std::string_view kEnumWords<Disruptive>[] { "idle", "now", "never" };
 
-// What the network does, which decides what is wanted of a port and what its counters mean.
+// The behavior of the network, which decides the settings of a port and the meaning of its counters.
 //   lossless: PFC on every hop (IEEE 802.1Qbb).
 //   scheduled: the leaf holds packets until the receiver's leaf grants credits, and sends them as cells over all paths
 //     ("Disaggregated Scheduled Fabric", Meta 2025: virtual output queues and credits). PFC is between NIC and leaf

@@ -228,7 +228,7 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
   });
 }
 
-// ---- one setting: what an operator may configure, which is narrower than what a port can have (read_setting())
+// ---- one setting: the values that the configuration accepts, fewer than a port can have (read_setting())
 
 // Checks a number against the range of the setting's row, before it is read.
 MaybeProblem check_range(const Setting& setting, const toml::node& node) {

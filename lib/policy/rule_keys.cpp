@@ -74,7 +74,7 @@ struct RuleTable {
   std::string name;  // "rules.link-flap"
   Policy& policy;
 
-  // As ConfigReader::read(). Records the place of a valid value.
+  // Calls ConfigReader::read(), and records the place of a valid value.
   template <class T, class Read>
   bool read(std::string_view key, const toml::node& node, const std::string& example,
             Values (*readings)(const Json& written), Read&& read, T& out) const {

@@ -47,7 +47,7 @@ struct Limit {
   std::string_view rule, key;  // in the configuration: [rules.RULE] KEY; other rules may use it, too
   double value;
   std::string_view unit, source;  // who published the value; "ours": unpublished
-  double least, most;             // what the configuration accepts
+  double least, most;             // the range that the configuration accepts
   [[nodiscard]] std::string name() const { return std::string(rule) + "." + std::string(key); }
 };
 

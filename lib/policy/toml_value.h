@@ -89,7 +89,7 @@ MaybeProblem read_word(const toml::node& node, Enum& out) {
 }
 
 // Reads the member of the row. Accepts all that a port can have (a vendor's own TSA, an empty map, any 32-bit MTU).
-// What an operator may configure is narrower; port_entry.cpp and validate.cpp check that.
+// The configuration accepts less; port_entry.cpp and validate.cpp check that.
 //   dcbx "host" | "firmware"      pause "off" | "rx" | "tx" | "rx,tx"      trust "dscp" | "pcp"
 //   mtu, cable_length: integer    pfc = [3, 4]                             dscp_map = { 26 = 3, 48 = 6 }
 //   ets = { prio_tc = [8 integers], tsa = ["ets", "strict", ..], bw = [50, 50, ..] }; missing classes are strict with 0

@@ -79,8 +79,8 @@ PciDevice place_of(const InventoryPart& was, const Bridges& bridges) {
   return out;
 }
 
-// Adds what the inventory has and the machine has no more. Returns where each recorded part is in the topology, by its
-// index in the inventory.
+// Adds the parts that the inventory has and the machine lacks now. Returns where each recorded part is in the topology,
+// by its index in the inventory.
 std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
   Topology& whole = built.topology;
   const auto parts = inventory_parts(whole);
@@ -126,6 +126,13 @@ std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
   return out;
 }
 
+// All functions of a card reach the GPU through its Data Direct function.
+std::optional<PciDevice> direct_of_card(const Topology& topology, const std::string& pci) {
+  for (const Nic& nic : topology.nics)
+    if (nic.direct && card_of(nic.pci) == card_of(pci)) return nic.direct;
+  return std::nullopt;
+}
+
 // Adds what symmetry proves to be missing.
 void add_missing(Built& built) {
   Topology& whole = built.topology;
@@ -145,7 +152,7 @@ void add_missing(Built& built) {
       case MissingPart::Kind::rdma: give_rdma(built, *part.nic, twin_of(whole, place)); break;
       case MissingPart::Kind::nic: {
         Nic& nic = whole.nics.emplace_back(Nic{std::move(place), {}, {}, {}});
-        nic.direct = part.direct;
+        nic.direct = part.direct ? part.direct : direct_of_card(whole, nic.pci);
         if (part.twin) nic.link.max_width = whole.nics[*part.twin].link.max_width;
         give_rdma(built, whole.nics.size() - 1, part.twin);
       }

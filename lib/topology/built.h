@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine was built as: the recorded inventory if there is one, and what symmetry proves. Everything that
-// depends on the machine's design (pairing, NCCL's list, rails, distances) is decided with all parts that were built;
-// then what is gone is taken away. So a fault never changes the NICs of GPUs that it does not concern.
+// The design of the machine: the recorded inventory if there is one, and the parts that symmetry proves. Everything
+// that depends on the machine's design (pairing, NCCL's list, rails, distances) is decided with all parts that were
+// built; then the missing ones are removed. So a fault never changes the NICs of GPUs that it does not concern.
 #pragma once
 
 #include <set>

@@ -120,7 +120,7 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
 }
 
 // If the fastest ports suffice for all GPUs, slower or unused ones were built in for something else. A port without a
-// link, or with a slower one than others of its board, counts as fast as its board; a port in a container counts as
+// link, or the only one of its board with a slower link, counts as fast as its board; a port in a container counts as
 // fast.
 std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
                                    const std::vector<size_t>& nics, bool unused) {
@@ -129,13 +129,20 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
   std::set<Board> boards;
   for (const size_t nic : nics)
     if (best && rate_of(topology.nics[nic], ports) == best) boards.insert(board_of(topology.nics[nic], ports));
+  std::map<Board, size_t> slow;
+  for (const size_t nic : nics)
+    if (const auto rate = likely_rate(topology, topology.nics[nic], ports); rate && rate != best)
+      ++slow[board_of(topology.nics[nic], ports)];
   std::vector<size_t> fast, on_fast_boards;
   for (const size_t nic : nics) {
-    const auto rate = likely_rate(topology, topology.nics[nic], ports);
-    const bool board = topology.nics[nic].rdma_elsewhere || boards.contains(board_of(topology.nics[nic], ports));
+    const Nic& each = topology.nics[nic];
+    const auto rate = likely_rate(topology, each, ports);
+    const Board its_board = board_of(each, ports);
+    const bool board = each.rdma_elsewhere || boards.contains(its_board);
     if (board) on_fast_boards.push_back(nic);
-    const bool used = topology.nics[nic].rdma_elsewhere || is_in_use(topology, topology.nics[nic], ports);
-    if ((rate ? rate == best : board) && (unused || used)) fast.push_back(nic);
+    const bool used = each.rdma_elsewhere || is_in_use(topology, each, ports);
+    const bool by_board = !rate || slow[its_board] == 1;
+    if (((rate && rate == best) || (by_board && board)) && (unused || used)) fast.push_back(nic);
   }
   if (suffices(topology, fast, nics)) return fast;
   if (suffices(topology, on_fast_boards, nics)) return on_fast_boards;
@@ -188,8 +195,9 @@ std::vector<size_t> with_others_on_switches(const Topology& topology, const std:
   return out;
 }
 
-// `own` if they are one for each GPU. Else adds NICs of other makes that are as fast, if that makes one for each GPU
-// (those without a link last), or if it is more even than `own` alone: else they were built in for something else.
+// Returns `own` if there is one for each GPU. Otherwise adds NICs of other makes that are as fast, if that makes one
+// for each GPU (those without a link last), or if the result is more even than `own` alone. NICs that fit neither case
+// serve another purpose.
 std::vector<size_t> with_other_makes(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return with_others_on_switches(topology, own, others);

@@ -619,7 +619,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
 
 // -- GPUs
 
-using Sockets = std::map<std::string, std::vector<const Gpu*>>;
+using Sockets = std::map<std::string, std::vector<const Gpu*>, NaturalLess>;
 
 // "socket 1"; the NUMA node if sockets are unknown.
 std::string socket_text(const Topology& topology, const PciDevice& device) {
@@ -638,16 +638,49 @@ Sockets gpus_by_socket(const Topology& topology) {
   return out;
 }
 
+bool is_on_switch(const Gpu& gpu, const Nic& nic) {
+  const auto path = path_class(gpu, nic);
+  return path && *path <= PathClass::PXB;
+}
+
+// Counts the cards on the switch of each GPU.
+class CardsOnSwitches {
+ public:
+  explicit CardsOnSwitches(const Topology& topology) : topology_(topology) {
+    for (const Gpu& gpu : topology.gpus)
+      most_ = std::max<size_t>(most_, std::ranges::count_if(topology.gpus, [&](const Gpu& other) {
+                                 return &other == &gpu || is_on_switch(gpu, static_cast<const PciDevice&>(other));
+                               }));
+  }
+
+  // Whether the switch has a GPU, and as many other cards as the most GPUs that a switch has.
+  bool is_spare(const Nic& nic, const std::string& card) {
+    const Gpu* gpu = find_where(topology_.gpus, [&](const Gpu& each) { return is_on_switch(each, nic); });
+    if (gpu == nullptr) return false;
+    auto& cards = cards_[gpu];
+    if (cards.size() >= most_ && !cards.contains(card)) return true;
+    cards.insert(card);
+    return false;
+  }
+
+ private:
+  const Topology& topology_;
+  size_t most_ = 0;
+  std::map<const Gpu*, std::set<std::string>> cards_{};
+};
+
 // The number of cards of compute NICs, if every socket has the same number of them, and at most one GPU fewer, or one
 // socket has a GPU for each card. Requires two GPUs: of two cards, one may be a spare. Several cards for each GPU are a
-// design.
+// design, and more cards on the switch of a GPU than a switch has GPUs are for something else (storage).
 std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std::vector<size_t>& compute,
                                             const Sockets& sockets) {
   std::map<std::string, std::set<std::string>> cards;
+  CardsOnSwitches on_switches(topology);
   for (const size_t index : compute) {
     const Nic& nic = topology.nics[index];
+    const std::string card = nic.card.empty() ? card_of(nic.pci) : nic.card;
     if (!nic.numa) return std::nullopt;
-    cards[socket_text(topology, nic)].insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+    if (!on_switches.is_spare(nic, card)) cards[socket_text(topology, nic)].insert(card);
   }
   if (cards.size() < 2 || sockets.empty()) return std::nullopt;
   const size_t gpus = topology.gpus.size(), each = cards.begin()->second.size(), all = each * cards.size();
@@ -672,10 +705,7 @@ std::optional<size_t> uneven_sockets(const Topology& topology, const std::vector
   const size_t most = more->second.size();
   if (most < 4 || !std::has_single_bit(most) || less->second.size() == most) return std::nullopt;
   const bool on_switches = std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
-    return std::ranges::any_of(compute, [&](size_t nic) {
-      const auto path = path_class(gpu, topology.nics[nic]);
-      return path && *path <= PathClass::PXB;
-    });
+    return std::ranges::any_of(compute, [&](size_t nic) { return is_on_switch(gpu, topology.nics[nic]); });
   });
   if (!on_switches) return std::nullopt;
   return 2 * most;
@@ -845,7 +875,7 @@ std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size
   std::string counts;
   for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
   if (!counts.empty()) counts.insert(0, ": ");
-  return OddGpus{*whole, std::to_string(gpus.size()) + " GPUs" + counts, lesser_half(sockets, *whole - gpus.size())};
+  return OddGpus{*whole, counted(gpus.size(), "GPU") + counts, lesser_half(sockets, *whole - gpus.size())};
 }
 
 std::vector<OddNode> odd_numa_nodes(const Topology& topology) {

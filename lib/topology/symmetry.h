@@ -55,7 +55,7 @@ std::string place_text(const MissingPart& part);
 // Fewer GPUs of a model than were built in: one fewer than 8 or 16; or fewer than cards of compute NICs, which every
 // socket has in the same number, by at most one on each socket, or by more if another socket has a GPU for each; or
 // four or eight on one socket and fewer on the other, each on a switch with a NIC. Other numbers prove nothing: servers
-// with three GPUs are sold, and GPUs with two cards each.
+// with three GPUs are sold, GPUs with two cards each, and cards for something else on the switch of a GPU.
 struct OddGpus {
   size_t whole = 8;
   std::string observed;  // "7 GPUs: 4 on socket 0, 3 on socket 1"

@@ -48,7 +48,7 @@ Error invalid(size_t at, const std::string& what) {
   return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what);
 }
 
-// Without the NULs with which some devices pad texts.
+// Removes the NULs with which some devices pad texts.
 std::string printable(View8 bytes) {
   std::string_view in = as_text(bytes);
   while (in.ends_with('\0')) in.remove_suffix(1);

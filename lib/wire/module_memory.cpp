@@ -32,7 +32,7 @@ struct Technology {
   std::string_view name;
   Medium medium;
 };
-// By code.
+// The index is the code.
 constexpr Technology kTechnologies[] = {
     {"850 nm VCSEL", Medium::optical},
     {"1310 nm VCSEL", Medium::optical},

@@ -67,7 +67,7 @@ struct Neighbor {
 // The neighbors, and how long we have listened on each netdev.
 struct Neighbors {
   std::string source{};    // "fabric-lldp", "firmware"; empty: no listener
-  std::string why_none{};  // why there is no listener, and what to do
+  std::string why_none{};  // why there is no listener, and how to start one
   // netdev -> seconds for which we have listened on it, or since the last frame of a neighbor that is gone. Absent: we
   // do not listen on it.
   std::map<std::string, double> listening{};

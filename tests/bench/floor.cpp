@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody who reads by files can do without: one pread of each file that a process holds open below a folder.
-// usage: floor PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all:
-// one after the other, and after a pause each, as a scrape finds the machine.
+// The minimum cost of a reader of files: one pread of each file that a process holds open below a folder. usage: floor
+// PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all: one after
+// the other, and after a pause each, as a scrape finds the machine.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: RDMA netlink where the kernel has none. Each request is sent as one for a link (RTM_GETLINK, which
-// the kernel answers with one message of 1.4 kB and one acknowledgement, as RDMA's would be), and its answer is given
-// RDMA's contents: of the devices below /sys/class/infiniband, what their hw_counters files said first.
+// For LD_PRELOAD: RDMA netlink for kernels without it. Each request is sent as one for a link (RTM_GETLINK, which the
+// kernel answers with one message of 1.4 kB and one acknowledgement, as RDMA's would be), and its answer is given
+// RDMA's contents: the devices below /sys/class/infiniband, with the first values of their hw_counters files.
 #include <dlfcn.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostFds = 4096;
 constexpr uint16_t type_of(uint16_t command) { return static_cast<uint16_t>((RDMA_NL_NLDEV << 10) + command); }
 
-// What a socket was asked last.
+// The last request to a socket.
 struct Asked {
   std::atomic<bool> rdma = false;
   uint16_t type = 0;

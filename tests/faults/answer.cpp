@@ -72,21 +72,23 @@ const std::vector<Machine>& machines() {
   return all;
 }
 
+std::optional<Answer> plant_in(Machine machine, const Fault& fault) {
+  const std::string port = machine.port().id(), subject = fault.plant(machine);
+  if (subject.empty() || (machine.strength != 1 && !machine.has_amounts)) return std::nullopt;
+  const View view = machine.view();
+  Report report = run_rules(view);
+  std::vector<Finding> found = test::complaints(report);
+  std::erase_if(report.findings, [](const Finding& each) { return !each.culprit; });
+  return Answer{machine.name, port, subject, std::move(found), std::move(report.findings), machine.has_amounts};
+}
+
 namespace {
 
 std::vector<Answer> planted(const Fault& fault, double strength) {
   std::vector<Answer> out;
-  for (const Machine& healthy : machines()) {
-    Machine machine = healthy;
+  for (Machine machine : machines()) {
     machine.strength = strength;
-    const std::string port = machine.port().id(), subject = fault.plant(machine);
-    if (subject.empty()) continue;
-    if (strength != 1 && !machine.has_amounts) break;
-    const View view = machine.view();
-    Report report = run_rules(view);
-    std::vector<Finding> found = test::complaints(report);
-    std::erase_if(report.findings, [](const Finding& each) { return !each.culprit; });
-    out.push_back({machine.name, port, subject, std::move(found), std::move(report.findings), machine.has_amounts});
+    if (std::optional<Answer> answer = plant_in(std::move(machine), fault)) out.push_back(std::move(*answer));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // The findings and diagnoses of a planted fault.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Answer {
 
 std::string describe_causes(const Findings& diagnoses);
 const std::vector<Machine>& machines();
+// The answer of one machine. None: it cannot have the fault.
+std::optional<Answer> plant_in(Machine machine, const Fault& fault);
 // The answers of each machine that can have the fault. With another strength than 1, only for faults with amounts.
 const std::vector<Answer>& plant(const Fault& fault, double strength = 1);
 std::vector<Fault> all_faults();

@@ -25,7 +25,7 @@ namespace {
 using test::Mutated;
 using test::Part;
 
-// -- As captured
+// -- Captured machines, unchanged
 
 // A true finding of a machine: "check subject status", and the reason.
 struct Truth {
@@ -197,7 +197,7 @@ std::vector<Fault> faults_of(const Node& node) {
   return out;
 }
 
-// As after a card or an update of the firmware has added a bus below every root bus. Returns present -> old address.
+// Adds a bus below every root bus, as a card or an update of the firmware can do. Returns present -> old address.
 std::map<std::string, std::string> renumber(Node& node) {
   std::map<std::string, std::string> old;
   const auto moved = [&](const std::string& pci) {
@@ -235,9 +235,65 @@ std::map<std::string, std::string> renumber(Node& node) {
   return old;
 }
 
-struct NamedFaults {
-  size_t faults = 0, changed = 0, named = 0;
+// Faults that nothing shows without an inventory, by machine and kind, so that other GPUs get other NICs.
+const std::map<std::string, std::string> kUndecidable{
+    {"fluxcore__sierra gpu", "of two GPUs at one switch that share two NICs, one is gone: the other takes both"},
+    {"mpibind__coral-lassen gpu", "likewise"},
 };
+
+struct NamedFaults {
+  size_t faults = 0, changed = 0, named = 0, wrong = 0;
+};
+
+Findings faults_found(const Node& node) {
+  const std::vector<std::string> rules{"topology", "rate"};
+  Findings out = run_rules({.now = node, .no_policy = {}}, rules).findings;
+  std::erase_if(out, [](const Finding& each) { return !is_fault(each.status); });
+  return out;
+}
+
+std::string text_of(const Finding& finding) {
+  return finding.id + " " + finding.subject + " " + finding.observed + " " + finding.meaning + "\n";
+}
+
+// What a finding of the fault may name: the part, the bridges and the root bus above it, the GPUs that it serves and
+// those that serve it, the other parts of a root bus.
+std::set<std::string> concerned(const Node& healthy, const Node& now, const Fault& fault, const Pairs& pairs) {
+  std::set<std::string> out{fault.name, fault.name.substr(0, fault.name.find('/'))}, gpus;  // "mlx5_3/1", its device
+  const auto add = [&](const PciDevice& device) {
+    if (device.pci != fault.part && device.root != fault.part) return;
+    out.insert(device.pci);
+    out.insert(device.root);
+    out.insert(device.bridges.begin(), device.bridges.end());
+    gpus.insert(device.pci);
+  };
+  for (const Gpu& gpu : healthy.topology.gpus) add(gpu);
+  for (const Nic& nic : healthy.topology.nics) {
+    add(nic);
+    if (nic.pci == fault.part && nic.direct) out.insert(nic.direct->pci);
+  }
+  for (const auto& [gpu, nics] : pairs)
+    if (nics.contains(fault.part)) gpus.insert(gpu);
+  for (const Gpu& gpu : now.topology.gpus)
+    if (gpus.contains(gpu.pci)) out.insert(gpu.name);
+  if (fault.kind == "gpu") out.insert("symmetry GPUs");
+  return out;
+}
+
+// The findings that the healthy machine does not have, and that are of other parts.
+std::string wrong_findings(const Node& healthy, const Node& now, const Fault& fault, const Pairs& pairs) {
+  const std::set<std::string> names = concerned(healthy, now, fault, pairs);
+  std::set<std::string> before;
+  for (const Finding& each : faults_found(healthy)) before.insert(each.id + each.meaning);
+  std::string out;
+  for (const Finding& each : faults_found(now)) {
+    const std::string text = text_of(each);
+    if (!before.contains(each.id + each.meaning) &&
+        std::ranges::none_of(names, [&](const std::string& name) { return test::has(text, name); }))
+      out += text;
+  }
+  return out;
+}
 
 // Plants the fault, and compares the pairing of all GPUs that it does not concern.
 void compare(const std::string& machine, const Node& healthy, const Fault& fault, bool inventory, bool moved,
@@ -260,17 +316,18 @@ void compare(const std::string& machine, const Node& healthy, const Fault& fault
       same = same && after.contains(gpu) && after.at(gpu) == nics;
   }
   score.changed += same ? 0 : 1;
-  const std::vector<std::string> rules{"topology", "rate"};
+  same = same || (!inventory && kUndecidable.contains(machine + " " + fault.kind));
   std::string said;
-  for (const Finding& each : run_rules({.now = now, .no_policy = {}}, rules).findings)
-    if (each.status == Status::warning || each.status == Status::critical)
-      said += each.id + " " + each.subject + " " + each.observed + " " + each.meaning + "\n";
+  for (const Finding& each : faults_found(now)) said += text_of(each);
   const bool named = test::has(said, fault.name);
   score.named += named ? 1 : 0;
-  if (!inventory || (same && named)) return;
+  const std::string wrong = moved ? std::string() : wrong_findings(whole, now, fault, before);
+  score.wrong += wrong.empty() ? 0 : 1;
+  if (same && wrong.empty() && (named || !inventory)) return;
   ADD_FAILURE() << machine << ": " << fault.kind << " of " << fault.name << (moved ? ", renumbered" : "")
-                << (same ? "" : ": other GPUs changed their NICs") << (named ? "" : ": not named") << "\n"
-                << said;
+                << (inventory ? "" : ", without an inventory") << (same ? "" : ": other GPUs changed their NICs")
+                << (named ? "" : ": not named") << "\n"
+                << said << (wrong.empty() ? "" : "of other parts:\n") << wrong;
 }
 
 // Whether no two parts of one root bus have the same way: where the bridges are unknown, a part that moved is not
@@ -307,12 +364,9 @@ void plant_faults(size_t step) {
   if (machines == 0) GTEST_SKIP() << "no machine has GPUs and RDMA ports";
   std::printf(
       "figure: built: %zu machines; other GPUs changed / fault named / faults: %zu / %zu / %zu with an inventory, "
-      "%zu / %zu / %zu with renumbered buses, %zu / %zu / %zu without an inventory\n",
+      "%zu / %zu / %zu with renumbered buses, %zu / %zu / %zu without an inventory; other parts blamed: %zu and %zu\n",
       machines, with.changed, with.named, with.faults, renumbered.changed, renumbered.named, renumbered.faults,
-      without.changed, without.named, without.faults);
-  EXPECT_EQ(with.changed + renumbered.changed, 0u);
-  // Of two GPUs at one switch that share two NICs, one cannot be known to be missing.
-  EXPECT_LE(without.changed * 20, without.faults);
+      without.changed, without.named, without.faults, with.wrong, without.wrong);
 }
 
 TEST(Built, AFaultChangesNothingElse) { plant_faults(5); }

@@ -26,8 +26,8 @@ struct Fault {
   Plant plant;
   std::string check;  // empty: only diagnose reports it
   Status status = Status::warning;
-  std::string says{};    // parts of what the first machine's finding says (what is observed, its meaning and its
-                         // remedy, a line each), with | between them
+  std::string says{};    // parts of the texts of the first machine's finding (observed, meaning and remedy, a line
+                         // each), with | between them
   std::string rule{};    // of diagnose, at the second rail; empty: no diagnosis
   std::string server{};  // the scenario of tests/vm that injects it into a real kernel, and words of it by which the
                          // place is found: "health: fabsim 0 carrier 0"; empty: in the model only

@@ -55,7 +55,7 @@ class Watched {
   double elapsed = 0;
 
  private:
-  std::shared_ptr<const Built> built_;  // a fault over time does not change what the machine was built as
+  std::shared_ptr<const Built> built_;  // a fault over time does not change it
 };
 
 // Every half minute a burst of congestion, with milliseconds of pause and sometimes a lost packet.

@@ -347,7 +347,9 @@ void set_fabric(Machine& machine, const Fabric& fabric) {
   machine.policy.fabric = fabric;
   for (PortPolicy& entry : machine.policy.ports) {
     entry.fabric = fabric;
-    if (fabric.is_lossy() && entry.want.pfc) entry.want.pfc = PrioSet{};
+    if (!fabric.is_lossy() || !entry.want.pfc) continue;
+    if (!entry.traffic && entry.want.pfc->has(3)) entry.traffic = Mark{26, 3};
+    entry.want.pfc = PrioSet{};
   }
   if (!fabric.is_lossy()) return;
   for (Node* node : {&machine.before, &machine.now}) {

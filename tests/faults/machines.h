@@ -40,7 +40,8 @@ struct Machine : test::Healthy {
   void shorten(int seconds);
 };
 
-// Puts the machine into a fabric of this kind: on a lossy one PFC is off at both ends of all cables.
+// Puts the machine into a fabric of this kind: on a lossy one PFC is off at both ends of all cables, and
+// the policy alone names the priority of RoCE.
 void set_fabric(Machine& machine, const Fabric& fabric);
 
 // `before` and `now` differ by a minute of healthy load.

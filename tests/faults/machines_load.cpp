@@ -45,7 +45,7 @@ void grow(Counter& counter, double by) {
   counter.value += static_cast<uint64_t>(std::llround(by * scale.divide / scale.multiply));
 }
 
-// Those that have a metric.
+// Visits the counters that have a metric.
 template <class Visit>
 void each_counter(Port& port, Visit visit) {
   test::resolve(port);

@@ -146,7 +146,7 @@ std::vector<Planted> pause() {
          for (Nic& nic : m.now.topology.nics) nic.link.speed = 16;
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "slow-pcie", "less than the port's rate, 400 Gb/s", "do not explain it"},
+       "slow-pcie", "slower than the network port (400 Gb/s)", "do not explain it"},
       {"all NICs in slots of an older generation", "hgx",
        [](Machine& m) {
          for (Nic& nic : m.now.topology.nics) {
@@ -155,7 +155,7 @@ std::vector<Planted> pause() {
          }
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "slow-pcie", "of NIC and slot), less than the port's rate, 400 Gb/s", "do not explain it"},
+       "slow-pcie", "slower than the network port (400 Gb/s)", "do not explain it"},
       {"a socket-direct NIC whose other half has no netdev", "hgx",
        [](Machine& m) {
          Nic half = m.nic();

@@ -21,12 +21,6 @@ Faults settings_faults() {
          m.plan[m.port().id()] = {{m.port().id(), SettingId::pfc, Outcome::unsupported, 0, false, "-", "3", {}, {}}};
        })),
        "vendor-settings", U, "not visible|--priority 3 --no-drop enable"},
-      {"sysctl-differs", "a host setting that the policy wants was changed",
-       "the dry run of the host finds another value", on_host([](Machine& m) {
-         m.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
-         m.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", {}, "net.ipv4.tcp_ecn"}};
-       }),
-       "sysctl", W},
       {"pause-beside-pfc", "global pause and PFC are on together", "Qos::pause rx beside Qos::pfc",
        on_roce(at_port([](Machine& m) {
          m.port().qos.pause = Pause{true, false};

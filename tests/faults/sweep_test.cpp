@@ -113,11 +113,10 @@ double base_of(const Machine& machine, const View& view, const Measured& one) {
 bool plant_part(Machine& machine, const Measured& one, double part) {
   const RuleWindow& rule = rule_of(one.rule);
   const double base = base_of(machine, machine.view(), one);
-  const double wanted = *rule.limits.warning * base * part;
-  const bool counts_whole = one.metric != &metrics::kPfcSeconds;
-  return machine.raise(
-      *one.metric, counts_whole ? (part < 1 ? std::floor(wanted) : std::max(std::ceil(wanted), rule.least)) : wanted,
-      one.label);
+  double wanted = *rule.limits.warning * base * part;
+  if (one.metric != &metrics::kPfcSeconds)  // counts whole events
+    wanted = part < 1 ? std::floor(wanted) : std::max(std::ceil(wanted), rule.least);
+  return machine.raise(*one.metric, wanted, one.label);
 }
 
 TEST(Limits, AreSilentBelowAndReportAbove) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the
-// same; anonymization keeps the length of every message; hwloc's XML is reduced to XML that is not reduced further.
+// Any bytes as the recorded answers of a capture: no crash; the result of a reading is written in a form that reads
+// back the same; anonymization keeps the length of every message; hwloc's XML is reduced to XML that is not reduced
+// further.
 #include <cstdlib>
 
 #include "ctl/verbs/kept.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a devlink health reporter: what is taken has a name.
+// Any bytes as a devlink health reporter: each accepted value has a name.
 #include <cstdlib>
 
 #include "fuzzer.h"

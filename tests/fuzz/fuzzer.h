@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzzer includes. An input that breaks a promise ends the program.
+// Included by every fuzzer. An input that breaks a promise ends the program.
 #pragma once
 
 #include <cstdint>

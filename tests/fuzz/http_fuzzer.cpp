@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients, command lines and uevents may hold, beyond what libmicrohttpd has parsed.
+// Input of clients, command lines and uevents, beyond the parts that libmicrohttpd has parsed.
 #include "exporter/http/http.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"

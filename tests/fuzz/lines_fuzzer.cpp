@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a log: no crash, and what is named is a part of the line that can be printed.
+// Any bytes as a log: no crash, and each name in the result is a part of the line that can be printed.
 #include "base/parse.h"
 #include "fuzzer.h"
 #include "judge/lines.h"

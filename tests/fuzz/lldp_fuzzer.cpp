@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an LLDP frame: no crash; what is read of it is bounded, and what is published of it reads back the same.
-// The file it is published in is read from any bytes as well.
+// Any bytes as an LLDP frame: no crash; the result is bounded, and its published form reads back the same. The
+// published file is read from any bytes as well.
 #include "base/parse.h"
 #include "fuzzer.h"
 #include "node/neighbor_state.h"

@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < sizeof type) return 0;
   std::memcpy(&type, data, sizeof type);
   fabric::View8 payload(reinterpret_cast<const std::byte*>(data) + sizeof type, size - sizeof type);
-  (void)fabric::agentd::parse_route(type, payload);
+  (void)fabric::agentd::parse_rtnetlink(type, payload);
   (void)fabric::agentd::parse_ethtool(payload);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the files of modules and of mlx5's reporters: no crash; what was read is written in a form that reads
-// back the same.
+// Any bytes as the files of modules and of mlx5's reporters: no crash; the result of a reading is written in a form
+// that reads back the same.
 #include <cstdlib>
 
 #include "fuzzer.h"

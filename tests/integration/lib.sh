@@ -55,7 +55,7 @@ within() {
   done
 }
 
-# A TCP port nobody listens on.
+# An unused TCP port.
 free_port() {
   local port
   for ((port = 21479; port < 21579; port++)); do

@@ -27,6 +27,80 @@ std::vector<Counter> numbers_in(const fs::path& folder) {
   return out;
 }
 
+// -- Machines that the corpus has with a planted fault only
+
+// The part that is gone, as a copy of an equal part.
+struct LostPart {
+  std::string archive;
+  std::string equal;                                         // a function, and a folder in it
+  std::string above;                                         // the function that contains the lost part
+  std::vector<std::pair<std::string, std::string>> other{};  // what differs in the copy: names, GUIDs, addresses
+  const char* numa = nullptr;                                // null: the node of the equal part
+};
+
+const std::vector<LostPart>& lost_parts() {
+  static const std::vector<LostPart> parts{
+      {"xe9680-rail1-without-rdma",
+       "0000:4d:00.0/infiniband",
+       "0000:3a:00.0",
+       {{"0000:4d:00.0", "0000:3a:00.0"},
+        {"roce_rail2", "roce_rail1"},
+        {"c203:0004:", "c203:00f4:"},
+        {"0a04", "0af4"}}},
+      {"p5en-one-efa-without-rdma",
+       "0000:58:00.0/infiniband",
+       "0000:57:00.0",
+       {{"0000:58:00.0", "0000:57:00.0"}, {"rdmap88s0", "rdmap87s0"}, {"0000:0000:", "0000:00f4:"}}},
+      {"gb300-one-function-gone",
+       "0002:03:00.1",
+       "0002:02:00.0",
+       {{"0002:03:00.1", "0002:03:00.0"},
+        {"mlx5_3", "mlx5_2"},
+        {"enP2p3s0f1np1", "enP2p3s0f0np0"},
+        {"a088:c203:0c01:0000", "a088:c203:0c01:00f4"},
+        {"0a04", "0af4"}}},
+      // The archive has the Data Direct functions of two of four cards.
+      {"gb300-one-function-gone", "0009:02:00.0", "0018:01:00.0", {{"0009:", "0018:"}}, "1"},
+      {"gb300-one-function-gone", "0009:02:00.0", "0019:01:00.0", {{"0009:", "0019:"}}, "1"},
+      {"mi325x-gpu-gone",
+       "0000:02:00.0",
+       "0000:11:00.0",
+       {{"0000:02:", "0000:12:"}, {"0000:03:", "0000:13:"}, {"0000:04:", "0000:14:"}, {"0000:05:", "0000:15:"}}},
+  };
+  return parts;
+}
+
+std::string replaced(std::string text, const LostPart& part) {
+  for (const auto& [was, is] : part.other)
+    for (size_t at = text.find(was); at != std::string::npos; at = text.find(was, at + is.size()))
+      text.replace(at, was.size(), is);
+  return text;
+}
+
+void restore(const fs::path& root, const LostPart& part) {
+  const fs::path functions = root / "sys/bus/pci/devices";
+  const fs::path from = fs::canonical(functions / part.equal), above = fs::canonical(functions / part.above);
+  fs::path top = above / replaced(from.filename().string(), part);
+  std::vector<fs::path> folders{from};
+  for (const auto& entry : fs::recursive_directory_iterator(from))
+    if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
+  for (const fs::path& folder : folders) {
+    const fs::path copy = folder == from ? top : top / replaced(fs::relative(folder, from).string(), part);
+    fs::create_directories(copy);
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const fs::path path = copy / replaced(entry.path().filename().string(), part);
+      if (entry.is_symlink()) fs::create_symlink(replaced(fs::read_symlink(entry.path()).string(), part), path);
+      else if (entry.is_regular_file()) std::ofstream(path) << replaced(slurp(entry.path().string()), part);
+    }
+    if (part.numa != nullptr && fs::exists(copy / "numa_node")) std::ofstream(copy / "numa_node") << part.numa << "\n";
+    const std::string name = copy.filename().string(), kind = copy.parent_path().filename().string();
+    fs::path link;
+    if (fs::exists(copy / "vendor")) link = functions / name;
+    else if (kind == "infiniband" || kind == "net") link = root / "sys/class" / kind / name;
+    if (!link.empty()) fs::create_symlink(fs::relative(copy, fs::canonical(link.parent_path())), link);
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> corpus_directory() {
@@ -57,6 +131,10 @@ std::vector<std::string> healthy_archives() {
         // One archive is of pieces of sysfs, without a root.
         if (has(path, ".tar") && !has(path, "yuuki")) out.push_back(path);
       }
+    std::set<std::string> faulty;
+    for (const LostPart& part : lost_parts()) faulty.insert(part.archive);
+    for (const std::string& name : faulty)
+      out.push_back(*corpus + "/field/rail-changes-after-fault/" + name + ".tar.gz");
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -73,10 +151,12 @@ Unpacked::Unpacked(const std::string& archive) {
   path_ = name;
   const std::string command = "tar -xf '" + archive + "' -C '" + path_ + "'";
   if (std::system(command.c_str()) != 0) throw std::runtime_error(command);
+  for (const LostPart& part : lost_parts())
+    if (machine_of(archive) == part.archive) restore(root(), part);
 }
 
 Unpacked::~Unpacked() {
-  // Captured folders may be read-only, which stops whoever is not root from emptying them.
+  // Captured folders may be read-only, so that only root could empty them.
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(path_, ignored))
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored))

@@ -33,7 +33,9 @@ std::vector<std::string> healthy_archives();
 // The name of the machine in an archive.
 std::string machine_of(const std::string& archive);
 
-// A tar archive (with any compression that tar knows), unpacked into a temporary folder that the destructor removes.
+// A tar archive (with any compression that tar knows), unpacked into a temporary folder that the destructor removes. A
+// machine of healthy_archives() that the corpus has with a planted fault only is restored: the lost part is a copy of
+// an equal one.
 class Unpacked {
  public:
   explicit Unpacked(const std::string& archive);  // throws std::runtime_error

@@ -80,7 +80,12 @@ constexpr std::string_view kTail = R"(.SH SEE ALSO
 )";
 
 std::string_view word(CounterSource source) {
-  return source == CounterSource::hw ? "hw" : source == CounterSource::pma ? "pma" : "ethtool";
+  switch (source) {
+    case CounterSource::hw: return "hw";
+    case CounterSource::pma: return "pma";
+    case CounterSource::ethtool: break;
+  }
+  return "ethtool";
 }
 
 std::string_view unit_of(std::string_view name) {
@@ -174,7 +179,7 @@ std::string raw_text(const CounterTable& table) {
   return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }
 
-// Which rows of the table come from where, and what resets them.
+// The origins of the rows of the table, and the events that reset them.
 std::string origins_text(const CounterTable& table) {
   std::vector<const CounterOrigin*> origins;
   for (const CounterRow& row : table.rows)

@@ -38,8 +38,8 @@ void lock_sanitizer_at_fork() {
 #endif
 }
 
-// Who hung in a reading is detached and finishes it once it is answered, with tables that are torn down behind main().
-// The programs themselves leave by _exit(); here the leak checker has its turn at the end.
+// A reader thread that hung is detached. It ends after main(), when the tables that it uses are destroyed. The programs
+// leave by _exit(); here the leak checker runs at the end.
 void await_other_threads() {
   using namespace std::chrono_literals;
   const auto end = std::chrono::steady_clock::now() + 10s;

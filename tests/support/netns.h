@@ -11,8 +11,8 @@
 
 namespace fabric::test {
 
-// Moves the test program into a new namespace with "veth0" and "veth1", both up, so that no test finds what another
-// has left. Returns why that failed, or "".
+// Moves the test program into a new namespace with "veth0" and "veth1", both up, so that no test finds the state of
+// another one. Returns the reason if that failed, or "".
 inline std::string enter_netns_with_veth() {
   if (::geteuid() != 0) return "requires root for a network namespace";
   if (::unshare(CLONE_NEWNET) != 0) return std::string("unshare: ") + std::strerror(errno);

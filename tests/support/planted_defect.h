@@ -2,6 +2,7 @@
 // Tables of defects to plant in the healthy node, and the only findings that they may cause.
 #pragma once
 
+#include "support/drained.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 
@@ -53,6 +54,7 @@ inline void expect_wanted(const Healthy& node, const PlantedDefect& planted) {
     for (const std::string& sentence : {finding.expected, finding.meaning, finding.remedy})
       EXPECT_NE(sentence, "") << describe(finding);
     EXPECT_EQ(finding.meaning.back(), '.') << finding.meaning;
+    EXPECT_EQ(undrained_command(finding.remedy), "") << finding.id << ": " << finding.remedy;
   }
 }
 

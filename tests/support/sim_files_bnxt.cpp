@@ -4,43 +4,39 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+
+#include "vm/module/driver_rules.h"
 
 namespace fabric::test {
 namespace {
 
-struct Row {
-  const char *debugfs, *configfs;
-  uint32_t max;  // of the firmware
-};
-constexpr Row kRows[] = {{"enable_cc", "ecn_enable", 1},
-                         {"tos_ecn", "ecn_marking", 3},
-                         {"cc_mode", "cc_mode", 1},
-                         {"run_avg_weight_g", "g", 7},
-                         {"num_phase_per_state", "nph_per_state", 15},
-                         {"init_cr", "init_cr", 0xffff},
-                         {"init_tr", "init_tr", 0xffff},
-                         {"rtt", "rtt", 0x3fff},
-                         {"tcp_cp", "tcp_cp", 0x3ff},
-                         {"inactivity_cp", "inact_th", 0xffff},
-                         {"alt_vlan_dscp", "cnp_dscp", 63},
-                         {"alt_vlan_pcp", "cnp_prio", 7},
-                         {"tos_dscp", "roce_dscp", 63},
-                         {"roce_prio", "roce_prio", 7}};
+// By a name in debugfs. Null: there is no such number.
+const rule_bnxt_cc* find_row(std::string_view name) {
+  for (const rule_bnxt_cc& row : rule_bnxt_cc_rows)
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+const rule_bnxt_cc* find_configfs_row(std::string_view file) {
+  for (const rule_bnxt_cc& row : rule_bnxt_cc_rows)
+    if (row.configfs != nullptr && file == row.configfs) return &row;
+  return nullptr;
+}
 
 std::string last_part(const std::string& file) { return file.substr(file.rfind('/') + 1); }
 
 }  // namespace
 
-std::string SimBnxtRe::configfs_name(const std::string& name) {
-  for (const Row& row : kRows)
-    if (name == row.debugfs) return row.configfs;
-  return {};
+SimBnxtRe::SimBnxtRe(SimFiles& files) : files_(files) {
+  for (int i = 0; i < RULE_BNXT_CC_PARAMS; ++i)
+    if (i != RULE_BNXT_TX_QUEUE && i != RULE_BNXT_NO_PRIO_VLAN)
+      firmware[rule_bnxt_cc_rows[i].name] = rule_bnxt_cc_rows[i].value;
 }
 
-bool SimBnxtRe::firmware_takes(const std::string& name, uint32_t value) const {
-  for (const Row& row : kRows)
-    if (name == row.debugfs) return value <= row.max;
-  return false;
+std::string SimBnxtRe::configfs_name(const std::string& name) {
+  const rule_bnxt_cc* row = find_row(name);
+  return row != nullptr && row->configfs != nullptr ? row->configfs : "";
 }
 
 void SimBnxtRe::add_debugfs(const std::string& pci) {
@@ -50,10 +46,11 @@ void SimBnxtRe::add_debugfs(const std::string& pci) {
   files_.on_write(folder + "*", [this](SimFiles& files, const std::string& file, std::string_view text) {
     const auto value = kernel_number(text);
     if (!value || text.size() >= 16) return EINVAL;
-    const std::string name = last_part(file);
-    if (!firmware_takes(name, *value)) return 0;
-    firmware[name] = *value;
-    files.tree.file(file, std::to_string(*value) + "\n");
+    const rule_bnxt_cc* row = find_row(last_part(file));
+    uint32_t kept = 0;
+    if (row == nullptr || !rule_bnxt_cc_debugfs(row, *value, &kept)) return 0;
+    firmware[row->name] = kept;
+    files.tree.file(file, std::to_string(kept) + "\n");
     return 0;
   });
 }
@@ -88,26 +85,33 @@ void SimBnxtRe::add_configfs(const std::string& rdma) {
 int SimBnxtRe::store(const std::string& file, std::string_view text) {
   const std::string written(text);
   const auto value = static_cast<uint32_t>(std::strtoul(written.c_str(), nullptr, 16));
-  for (const Row& row : kRows) {
-    if (last_part(file) != row.configfs) continue;
-    const std::string name = row.debugfs;
-    if (service_profiles && (name == "alt_vlan_pcp" || name == "roce_prio")) return EINVAL;
-    if (value > row.max) return EINVAL;
-    pending_[name] = value;
-    show(name);
-    return 0;
-  }
-  return EINVAL;
+  const rule_bnxt_cc* row = find_configfs_row(last_part(file));
+  if (row == nullptr || !pending_.contains(row->name)) return EINVAL;
+  const std::string name = row->name;
+  if (service_profiles && (name == "alt_vlan_pcp" || name == "roce_prio")) return EINVAL;
+  uint32_t kept = 0;
+  if (rule_bnxt_cc_configfs(row, value, &kept) != 0) return EINVAL;
+  pending_[name] = kept;
+  changed_.insert(name);
+  show(name);
+  return 0;
 }
 
-// bnxt_re_program_cnp_dcb_values(): without congestion control there is nothing of CNPs.
+// bnxt_re_program_cnp_dcb_values(): without congestion control the module forgets what it has of CNPs and does not send
+// it.
 int SimBnxtRe::apply(std::string_view text) {
-  if (kernel_number(text) != 1u) return 0;
-  if (pending_["enable_cc"] == 0) {
-    pending_["alt_vlan_dscp"] = pending_["alt_vlan_pcp"] = 0;
-    show("alt_vlan_dscp"), show("alt_vlan_pcp");
+  if (kernel_number(text) != 1u) return changed_.clear(), 0;
+  if (!changed_.empty() && !service_profiles && pending_["enable_cc"] == 0) {
+    for (const char* name : {"alt_vlan_dscp", "alt_vlan_pcp"}) {
+      pending_[name] = 0;
+      changed_.erase(name);
+      show(name);
+    }
   }
-  firmware = pending_;
+  const std::set<std::string> sent = std::exchange(changed_, {});
+  for (const std::string& name : sent)
+    if (pending_[name] > find_row(name)->max) return EINVAL;
+  for (const std::string& name : sent) firmware[name] = pending_[name];
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "support/sim_files.h"
@@ -14,19 +15,16 @@ namespace fabric::test {
 class SimBnxtRe {
  public:
   // `files` must outlive this object, and this object must outlive every use of `files`.
-  explicit SimBnxtRe(SimFiles& files) : files_(files) {}
+  explicit SimBnxtRe(SimFiles& files);
 
-  // By their names in debugfs, with the values that Linux 6.12 leaves on a Thor.
-  std::map<std::string, uint32_t> firmware{
-      {"enable_cc", 1},     {"tos_ecn", 0},      {"cc_mode", 1},  {"run_avg_weight_g", 4}, {"num_phase_per_state", 5},
-      {"init_cr", 200},     {"init_tr", 800},    {"rtt", 40},     {"tcp_cp", 0},           {"inactivity_cp", 10000},
-      {"alt_vlan_dscp", 0}, {"alt_vlan_pcp", 0}, {"tos_dscp", 0}, {"roce_prio", 3}};
+  // By their names in debugfs, except tx_queue and disable_prio_vlan_tx, with the values of a NIC's start.
+  std::map<std::string, uint32_t> firmware;
   bool service_profiles = false;  // firmware decides the priorities itself
 
-  // Linux 7: a write succeeds even if the firmware refuses the value.
+  // Linux 6.15: a write succeeds even if the firmware refuses the value.
   void add_debugfs(const std::string& pci);
   // An older release of Broadcom's module: mkdir creates a folder, values are hexadecimal, and all writes wait for
-  // `apply`.
+  // `apply`, at which the firmware takes or refuses them together.
   void add_configfs(const std::string& rdma);
   [[nodiscard]] std::string cc_folder() const { return folder_; }
   // The name in configfs of a file in debugfs.
@@ -36,11 +34,11 @@ class SimBnxtRe {
   int store(const std::string& file, std::string_view text);
   int apply(std::string_view text);
   void show(const std::string& name);
-  [[nodiscard]] bool firmware_takes(const std::string& name, uint32_t value) const;
 
   SimFiles& files_;
   std::string folder_;
   std::map<std::string, uint32_t> pending_;
+  std::set<std::string> changed_;  // written since the last `apply`
 };
 
 }  // namespace fabric::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the drivers do, each rule from Linux 6.12: mlx5/core/en_dcbnl.c, bnxt/bnxt_dcb.c.
+// The behavior of the drivers, each rule from Linux 6.12: mlx5/core/en_dcbnl.c, bnxt/bnxt_dcb.c.
 #include "support/sim_nic.h"
 
 #include <algorithm>
@@ -154,7 +154,7 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   std::copy_n(wanted.tc_rx_bw, 8, ets.tc_rx_bw);
   ets_known = true;
   if (personality == Personality::bnxt) reopen();
-  // mlx5e_dcbnl_ieee_getets() shows no bandwidth for what is not ETS.
+  // mlx5e_dcbnl_ieee_getets() shows a bandwidth for ETS classes only.
   if (personality == Personality::mlx5)
     for (int i = 0; i < 8; ++i)
       if (ets.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) ets.tc_tx_bw[i] = 0;

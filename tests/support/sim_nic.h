@@ -91,6 +91,7 @@ class SimNic {
   bool pfc_known = false;       // bnxt: PFC was set since the driver was loaded; before, zeros are shown
   uint8_t traffic_classes = 8;  // bnxt: bp->max_tc
   bool dscp_mode = false;
+  bool finds_nothing_to_do = false;  // ice: ice_pf_dcb_cfg() compares as equal, so that a deletion is answered by 2
   std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the NIC's table
   std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()
   std::optional<ieee_pfc> offered_pfc;
@@ -141,7 +142,6 @@ class SimNic {
   bool listed(const dcb_app& entry) const;
   bool listed_dscp(uint16_t dscp) const;
   void unlist(const dcb_app& entry);
-  struct Mlx5Buffers;
   int mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted);
   int mlx5_set_pfc(const ieee_pfc& wanted);
   int mlx5_set_app(const dcb_app& entry);
@@ -153,6 +153,7 @@ class SimNic {
   int ice_del_app(const dcb_app& entry);
   int ice_set_ets(const ieee_ets& wanted);
   void ice_vlan_defaults();
+  [[nodiscard]] unsigned ice_dcbx() const;
 };
 
 class SimKernel {

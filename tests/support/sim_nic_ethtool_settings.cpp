@@ -55,7 +55,7 @@ Replies set_channels(SimNic& nic, const std::vector<Attr>& attributes) {
   return done(call(nic, "setchannels", [&] { return nic.set_channels(combined); }));
 }
 
-// The link's own: the last one's until it has trained anew; ice_get_fecparam() has "off" for no link.
+// The FEC of the link; the last link's until the new one is trained. ice_get_fecparam() reports "off" without a link.
 uint8_t fec_in_use(SimNic& nic) {
   if (!nic.carrier && nic.personality == Personality::ice) return ETHTOOL_FEC_OFF;
   if (!nic.ethtool.fec_before || nic.ethtool.fec_readings == 0) return *nic.ethtool.fec;

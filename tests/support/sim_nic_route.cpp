@@ -158,7 +158,7 @@ class Route final : public Netlink {
     return std::vector<Message>{{RTM_GETDCB, out.data()}};
   }
 
-  // In host mode bnxt shows zeros until somebody has set an ETS, a PFC (bnxt_dcbnl_ieee_getets(), getpfc()).
+  // In host mode bnxt shows zeros until an ETS or a PFC is set (bnxt_dcbnl_ieee_getets(), getpfc()).
   static bool shows_zeros(const SimNic& nic, bool known) {
     return nic.personality == Personality::bnxt && !known && (shown_dcbx(nic) & DCB_CAP_DCBX_HOST) != 0;
   }

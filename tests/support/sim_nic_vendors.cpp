@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What firmware does behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c,
-// qed/qed_dcbx.c; and ice: ice/ice_dcb_nl.c and ice_dcb_lib.c.
-#include <algorithm>
-
+// qed/qed_dcbx.c; and ice, with the rules of driver_rules.h.
 #include "support/sim_nic_sockets.h"
 #include "vm/module/driver_rules.h"
 
@@ -57,33 +55,29 @@ int SimNic::set_all() {
   return 0;
 }
 
+unsigned SimNic::ice_dcbx() const { return firmware_agent ? DCB_CAP_DCBX_VER_IEEE | DCB_CAP_DCBX_LLD_MANAGED : dcbx; }
+
 int SimNic::ice_set_app(const dcb_app& entry) {
-  if (entry.selector != IEEE_8021QAZ_APP_SEL_DSCP || !host_controlled()) return -EINVAL;
+  if (int err = rule_ice_setapp(&entry, ice_dcbx(), ets.ets_cap); err != 0) return err;
   if (listed(entry)) return -EEXIST;
   if (listed_dscp(entry.protocol)) return -EINVAL;
   app.push_back(entry);
-  if (firmware_app() != 0) return 1;  // any error of ice_pf_dcb_cfg() is answered so, and the entry stays listed
-  if (!dscp_mode) {
-    dscp_mode = true;
-    for (uint8_t i = 0; i < 8; ++i) {
-      ets.prio_tc[i] = i;
-      ets.tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
-      ets.tc_tx_bw[i] = i == 0 ? 100 : 0;
-    }
-  }
+  if (firmware_app() != 0) return RULE_ICE_NO_HW_CHG;
+  if (!dscp_mode) rule_ice_dscp_ets(&ets, ets.ets_cap);
+  dscp_mode = true;
   reopen();
-  return 0;
+  return RULE_ICE_HW_CHG_RST;
 }
 
 int SimNic::ice_del_app(const dcb_app& entry) {
-  if (!host_controlled()) return -EINVAL;
+  if (int err = rule_ice_delapp(ice_dcbx()); err != 0) return err;
   if (!listed(entry)) return -ENOENT;
   unlist(entry);
-  if (!app.empty()) return 2;  // ICE_DCB_HW_CHG, also where nothing changed
-  ice_vlan_defaults();
-  pfc.pfc_en = 0;
-  reopen();
-  return 0;
+  if (finds_nothing_to_do && !app.empty()) return RULE_ICE_HW_CHG;
+  dscp_mode = !app.empty();
+  const int answer = rule_ice_deleted(&entry, dscp_mode, &ets, &pfc.pfc_en);
+  if (answer == RULE_ICE_HW_CHG_RST) reopen();
+  return answer;
 }
 
 // ice_dcb_sw_dflt_cfg()
@@ -92,21 +86,14 @@ void SimNic::ice_vlan_defaults() {
   dscp_mode = false;
 }
 
-// In DSCP mode the map of priorities to classes stays, in silence.
 int SimNic::ice_set_ets(const ieee_ets& wanted) {
-  if (!host_controlled()) return -EINVAL;
-  ieee_ets next = ets;
-  std::copy_n(wanted.tc_tsa, 8, next.tc_tsa);
-  std::copy_n(wanted.tc_tx_bw, 8, next.tc_tx_bw);
-  if (!dscp_mode) std::copy_n(wanted.prio_tc, 8, next.prio_tc);
-  const int classes = rule_ice_classes(&next);
-  int sum = 0;
-  for (int i = 0; i < classes; ++i) sum += next.tc_tx_bw[i];
-  if (classes > 1 && sum != 0 && sum != 100) return -EINVAL;
-  if (classes == 1 || sum == 0) next.tc_tx_bw[0] = 100;
+  if (rule_ice_refuses(ice_dcbx())) return -EINVAL;
+  ieee_ets next;
+  const int changed = rule_ice_ets(&ets, &wanted, dscp_mode, &next);
+  if (changed < 0) return changed;
   ets = next;
-  reopen();
-  return 0;
+  if (changed != 0) reopen();
+  return RULE_ICE_HW_CHG_RST;
 }
 
 }  // namespace fabric::test

@@ -76,8 +76,8 @@ void add_subfunctions(const Root& root, Functions& functions) {
   }
 }
 
-// A card's system image GUID is one for all its ports and functions: NCCL tells cards apart by it, too. The kernel
-// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers that have none show zeros.
+// A card's system image GUID is one for all its ports and functions; NCCL also distinguishes cards by it. The kernel
+// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
 std::string image_guid(const Root& root, const std::string& device) {
   const auto guid = root.read_line("sys/class/infiniband/" + device + "/sys_image_guid");
   return guid ? *guid : std::string{};

@@ -107,10 +107,12 @@ eq "a raised counter shows in ethtool and dcbnl" "$(counter 0 rx_prio3_pause) $(
 check "rings" ethtool -G "$dev" rx 3000
 eq "rings are rounded up to a power of two" "$(ethtool -g "$dev" | awk '/^RX:/ { r = $2 } END { print r }')" 4096
 eq "a lossless buffer that is too small" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,65536,0,0,0,0,0,0)" -12
-eq "buffers" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,262016,0,0,0,0,0,0)" 0
+eq "one that is large enough by the sizes of the same message" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,262016,0,0,0,0,0,0)" -12
+eq "buffers, then the map" \
+	"$(result 0 buffer 0,0,0,0,0,0,0,0 262016,262016,0,0,0,0,0,0) $(result 0 buffer 0,0,0,1,0,0,0,0 262016,262016,0,0,0,0,0,0)" "0 0"
 eq "buffers are cut to cells of 128 bytes" "$(result 0 buffer 0,0,0,1,0,0,0,0 262000,262143,0,0,0,0,0,0; dcb_get 0 .buffer.size[0:2])" $'0\n[261888,262016]'
 eq "buffers beyond the port's" "$(result 0 buffer 0,0,0,1,0,0,0,0 262144,262272,0,0,0,0,0,0) $(dcb_get 0 .buffer.total)" "-22 524160"
-eq "a lossless buffer of nothing" "$(result 0 buffer 0,0,0,2,0,0,0,0 262016,262016,0,0,0,0,0,0)" -22
+eq "a lossless buffer of nothing" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,0,0,0,0,0,0,0)" -22
 eq "a rate over 255 Gbit/s" "$(result 0 maxrate 400000000,0,0,0,0,0,0,0)" -22
 eq "rates are cut to 100 Mbit/s, and to 1 Gbit/s above 25.5" \
 	"$(result 0 maxrate 25550000,25500000,150000,50000,399,0,0,255000000; dcb_get 0 .maxrate)" $'0\n[25000000,25500000,100000,100000,100000,0,0,255000000]'
@@ -188,7 +190,8 @@ eq "a value" "$(put 40 "$ecn/roce_np/cnp_dscp") $(cat "$ecn/roce_np/cnp_dscp")" 
 eq "is the one in debugfs" "$(cat "$cc/np_cnp_dscp")" 40
 eq "out of range" "$(put 32 "$ecn/roce_rp/rpg_threshold")" "Invalid argument"
 eq "what reached firmware" "$(log_of 0)" $'setcc np enable/3=0 -> 0\nsetcc np_cnp_dscp=40 -> 0\nsetcc rp_threshold=32 -> -22'
-eq "its rates overflow" "$(result 0 maxrate 400000000,0,0,0,0,0,0,0; dcb_get 0 .maxrate[0])" $'0\n144000000'
+eq "its rates overflow" "$(result 0 maxrate 400000000,25600000,25500000,26000000,0,0,0,0; dcb_get 0 .maxrate[0:4])" \
+	$'0\n[144000000,100000,25500000,26000000]'
 tclass=/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class
 eq "no traffic class at first" "$(cat "$tclass")" ""
 eq "traffic class" "$(put 106 "$tclass") $(cat "$tclass")" "taken Global tclass=106"
@@ -208,7 +211,7 @@ eq "ETS over 100 is refused" "$(result 1 ets 0,0,0,1,0,0,2,0 ets,ets,strict,0,0,
 eq "ETS is taken" "$(result 1 ets 0,0,0,1,0,0,2,0 ets,ets,strict,0,0,0,0,0 50,50,0,0,0,0,0,0)" 0
 check "and the link comes back" wait_until 5 carrier_up 1
 eq "now PFC is taken" "$(result 1 pfc 0x08 30)" 0
-eq "its delay is ignored" "$(dcb_get 1 '[.pfc.pfc_en, .pfc.delay]')" '[8,0]'
+eq "its delay is kept and shown" "$(dcb_get 1 '[.pfc.pfc_en, .pfc.delay]')" '[8,30]'
 eq "DGRAM and DSCP entries" "$(result 1 app add dgram 4791 3 dscp 26 3)" 0
 eq "an exact duplicate is refused" "$(result 1 app add dscp 26 3)" -17
 eq "no buffers, no rates" "$(dcb_get 1 '[.buffer, .maxrate]')" '[null,null]'
@@ -229,10 +232,11 @@ cc=/sys/kernel/debug/bnxt_re/$(nic 1)/cc_config
 eq "congestion control" "$(ls "$cc" | wc -l) $(stat -c %a "$cc/cc_mode") $(values "$cc" enable_cc cc_mode tos_ecn alt_vlan_dscp)" "14 400 1 1 0 48"
 fabsim 1 log clear
 eq "a value" "$(put 1 "$cc/tos_ecn") $(cat "$cc/tos_ecn")" "taken 1"
-eq "firmware refuses, the driver does not say so" "$(put 64 "$cc/tos_dscp") $(cat "$cc/tos_dscp")" "taken 26"
+eq "firmware refuses, the driver does not say so" "$(put 16384 "$cc/rtt") $(cat "$cc/rtt")" "taken 40"
+eq "cut off to the bits of the command" "$(put 64 "$cc/tos_dscp") $(cat "$cc/tos_dscp")" "taken 0"
 eq "cut off to the driver's variable" "$(put 256 "$cc/enable_cc") $(cat "$cc/enable_cc")" "taken 0"
 eq "the file that does nothing" "$(put 1 "$cc/tx_queue") $(cat "$cc/tx_queue" 2>&1 | sed 's/.*: //')" "Operation not supported Invalid argument"
-eq "all is written down" "$(log_of 1)" $'setcc tos_ecn=1 -> 0\nsetcc tos_dscp=64 -> 0\nsetcc enable_cc=256 -> 0\nsetcc tx_queue=1 -> -95'
+eq "all is written down" "$(log_of 1)" $'setcc tos_ecn=1 -> 0\nsetcc rtt=16384 -> 0\nsetcc tos_dscp=64 -> 0\nsetcc enable_cc=256 -> 0\nsetcc tx_queue=1 -> -95'
 fabsim 1 reload 0
 check "a driver reload" wait_until 5 rdmadev 1
 eq "forgets all" "$(values "$cc" enable_cc tos_ecn)" "1 0"
@@ -251,7 +255,8 @@ eq "a value" "$(put 0x28 "$cc/cnp_dscp") $(cat "$cc/cnp_dscp")" "taken 0x28"
 eq "has not reached firmware" "$(sed -n 's/^cnp dscp.*: //p' "$cc/apply")" 48
 eq "apply" "$(put 0x1 "$cc/apply") $(sed -n 's/^cnp dscp.*: //p' "$cc/apply")" "taken 40"
 eq "out of range" "$(put 0x40 "$cc/cnp_dscp") $(put 2 "$cc/cc_mode")" "Invalid argument Invalid argument"
-eq "all is written down" "$(log_of 1)" $'setcc alt_vlan_dscp=0x28, not applied -> 0\nsetcc apply=0x1 -> 0\nsetcc alt_vlan_dscp=0x40, not applied -> -22\nsetcc cc_mode=0x2, not applied -> -22'
+eq "both bits of ECN at once" "$(put 3 "$cc/ecn_marking")" "Invalid argument"
+eq "all is written down" "$(log_of 1)" $'setcc alt_vlan_dscp=0x28, not applied -> 0\nsetcc apply=0x1 -> 0\nsetcc alt_vlan_dscp=0x40, not applied -> -22\nsetcc cc_mode=0x2, not applied -> -22\nsetcc tos_ecn=0x3, not applied -> -22'
 rmdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
 mkdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
 eq "the folder is only a view" "$(cat "$cc/cnp_dscp")" 0x28
@@ -273,7 +278,12 @@ eq "ETS is taken" "$(result 2 ets 0,0,0,1,0,0,0,0 ets,ets,0,0,0,0,0,0 50,50,0,0,
 eq "the first DSCP entry" "$(result 2 app add dscp 26 3)" 0
 eq "overwrites ETS" "$(dcb_get 2 '[.ets.tc_tx_bw, .ets.prio_tc]')" "[[100,0,0,0,0,0,0,0],[0,1,2,3,4,5,6,7]]"
 eq "a mapped DSCP is refused" "$(result 2 app add dscp 26 4)" -22
-eq "an entry that changes nothing in hardware: 1" "$(result 2 app add dscp 24 3)" 1
+eq "a second one" "$(result 2 app add dscp 24 3)" 0
+check "the link comes back" wait_until 5 carrier_up 2
+before=$(downs 2)
+eq "a DSCP that goes while another stays" "$(result 2 app del dscp 24 3)" 0
+eq "restarts the link, too" "$(downs 2)" $((before + 1))
+check "the link comes back" wait_until 5 carrier_up 2
 eq "DGRAM is refused" "$(result 2 app add dgram 4791 3)" -22
 eq "in DSCP mode prio_tc stays" "$(result 2 ets 0,0,0,1,0,0,0,0 ets,ets,ets,ets,ets,ets,ets,ets 50,0,0,50,0,0,0,0; dcb_get 2 '[.ets.prio_tc, .ets.tc_tx_bw]')" \
 	$'0\n[[0,1,2,3,4,5,6,7],[50,0,0,50,0,0,0,0]]'

@@ -14,7 +14,7 @@ namespace fabric::ctl {
 // fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief = false);
-// Only the findings that are not ok, in the same form.
+// The text without the findings that are ok.
 std::string findings_text(const Report& report, const Output& output, bool brief = false);
 // The line of a monitoring plugin: the first finding, the number of other findings, and the remark in parentheses.
 std::string brief_text(const Report& report, Status verdict, const std::string& remark = {});

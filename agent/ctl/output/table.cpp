@@ -27,6 +27,14 @@ size_t columns(std::string_view text) {
   return count;
 }
 
+constexpr std::string_view kNoBreak = "\xc2\xa0";  // NO-BREAK SPACE
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
 // The cell in lines of at most `width` columns.
 std::string broken_cell(const std::string& cell, size_t width) {
   if (columns(cell) <= width) return cell;
@@ -50,7 +58,8 @@ void Table::add(std::vector<std::string> cells, bool alarm) {
   rows_.push_back({std::move(cells), alarm});
 }
 
-// Narrows the widest column that can be wrapped at blanks; if there is none, the widest column is broken within words.
+// Narrows the widest column that can be wrapped at blanks, those of `whole_` last; if there is none, the widest column
+// is broken within words.
 std::vector<size_t> Table::widths(size_t available) const {
   std::vector<size_t> natural, least;
   for (size_t i = 0; i < columns_.size(); ++i) {
@@ -61,14 +70,16 @@ std::vector<size_t> Table::widths(size_t available) const {
       natural[i] = std::max(natural[i], columns(row.cells[i]));
       for (const std::string_view word : words(row.cells[i])) least[i] = std::max(least[i], columns(word));
     }
-    if (contains(whole_, i)) least[i] = natural[i];
   }
   size_t total = natural.size() - 1;
   for (const size_t width : natural) total += width;
   for (; available > 0 && total > available; --total) {
     size_t widest = natural.size();
-    for (size_t i = 0; i < natural.size(); ++i)
-      if (natural[i] > least[i] && (widest == natural.size() || natural[i] > natural[widest])) widest = i;
+    for (const bool with_whole : {false, true})
+      for (size_t i = 0; i < natural.size() && (!with_whole || widest == natural.size()); ++i)
+        if (natural[i] > least[i] && with_whole == contains(whole_, i) &&
+            (widest == natural.size() || natural[i] > natural[widest]))
+          widest = i;
     if (widest == natural.size()) widest = static_cast<size_t>(std::ranges::max_element(natural) - natural.begin());
     if (natural[widest] <= 1) break;
     --natural[widest];
@@ -104,7 +115,7 @@ std::string Table::text(const Output& output) const {
     if (!line.empty()) text.append(line).append("\n");
   }
   std::free(printed);
-  return text;
+  return replaced(std::move(text), kNoBreak, " ");
 }
 
 std::string colored(const Output& output, Status status, std::string_view text) {
@@ -207,6 +218,14 @@ std::string names_text(const std::vector<std::string>& names) {
 std::string or_dash(const std::string& text) {
   if (text.empty()) return "-";
   return text;
+}
+
+std::string unbroken(std::string text) { return replaced(std::move(text), " ", kNoBreak); }
+
+std::string moment_text(const std::string& time, int64_t wall) {
+  const std::string ago = ago_text(time, wall);
+  if (ago == time) return or_dash(time);
+  return time + " (" + ago + ")";
 }
 
 }  // namespace fabric::ctl

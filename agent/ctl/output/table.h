@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ namespace fabric::ctl {
 class Table {
  public:
   // `right`: these columns are aligned to the right. `whole`: their cells are not broken while another column has room.
+  // A cell is broken at blanks, but not at those of unbroken().
   explicit Table(std::vector<std::string> columns, std::vector<size_t> right = {}, std::vector<size_t> whole = {})
       : columns_(std::move(columns)), right_(std::move(right)), whole_(std::move(whole)) {}
   // `alarm`: the row is red if the output has color.
@@ -51,5 +53,11 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark 
 std::string names_text(const std::vector<std::string>& names);
 
 std::string or_dash(const std::string& text);
+
+// "55 min ago" in a cell of a Table, on one line.
+std::string unbroken(std::string text);
+
+// "2026-01-01T00:10:00Z (5 min ago)", or "-"
+std::string moment_text(const std::string& time, int64_t wall);
 
 }  // namespace fabric::ctl

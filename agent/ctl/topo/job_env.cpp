@@ -19,10 +19,10 @@
 namespace fabric::ctl {
 namespace {
 
-// The names of a library's variables, and what it does without them.
+// The names of a library's variables, and its defaults without them.
 struct Library {
   std::string_view name, manual;
-  std::string_view ports, list_note;  // the list of ports, and what its reader should know
+  std::string_view ports, list_note;  // the list of ports, and a note for its reader
   std::string_view exact{};           // makes the names of the list exact
   std::string_view gid_index, own_index;
   std::string_view traffic_class, own_class;
@@ -139,7 +139,7 @@ JobPorts job_ports(const TopoView& view) {
       out.left_out[why].push_back(hca_name(*port));
   for (const size_t nic : view.compute)
     for (const Port& port : view.node.ports)
-      if (contains(view.topology.nics[nic].rdma, port.rdma) && port.switchdev && is_judged(port) && !is_endpoint(port))
+      if (contains(view.topology.nics[nic].rdma, port.rdma) && is_bare_uplink(port))
         out.left_out["E-Switch in switchdev mode, whose functions have the GIDs"].push_back(hca_name(port));
   return out;
 }

@@ -185,7 +185,7 @@ std::string topo_text(const TopoView& view) {
     else if (!is_data_direct(topology.nics[i])) append_item(without_rdma, topology.nics[i].name);
   }
   if (!without_rdma.empty()) out += "\nNICs without RDMA: " + without_rdma + "\n";
-  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
+  if (more > 0) out += "\n" + counted(more, "more NIC") + ": see --json\n";
 
   const auto notes = topo_notes(view);
   if (!notes.empty()) out += "\nNotes:\n\n";

@@ -136,7 +136,7 @@ int run_topo(const Options& options, Output& output) {
     if (!topology) return fail(output, kFailure, topology.error().text());
     node.topology = std::move(topology).value();
   }
-  TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap));
+  TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap), wall_now(machine->kernel));
   view.width = output.width;
   const TopoFormat* format = find_topo_format(options.format);
   if (options.json) format = find_topo_format("json");

@@ -93,7 +93,7 @@ void add_dot_box(const TopoView& view, const TopologyBox& box, const std::string
 
 }  // namespace
 
-// As a tree of lines.
+// Prints the topology as a tree of lines.
 std::string topo_tree(const TopoView& view) {
   std::vector<size_t> all;
   for (size_t i = 0; i < view.topology.nics.size(); ++i) all.push_back(i);
@@ -107,7 +107,7 @@ std::string topo_tree(const TopoView& view) {
   return out;
 }
 
-// As a graph for Graphviz.
+// Prints the topology as a graph for Graphviz.
 std::string topo_dot(const TopoView& view) {
   std::string out =
       "graph topology {\n  node [shape=box, fontname=\"sans-serif\"];\n  graph [fontname=\"sans-serif\"];\n";

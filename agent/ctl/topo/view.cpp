@@ -127,13 +127,12 @@ std::string soft_iwarp(const TopoView& view) {
 
 }  // namespace
 
-TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
-  std::vector<std::string> only{"locality", "pairing", "pcie"};
-  if (!node.ports.empty()) only.emplace_back("port-state");
-  Report report = run_rules({.now = node, .no_policy = {}}, only);
-  std::erase_if(report.findings, [](const Finding& finding) {
-    return finding.status == Status::ok || finding.status == Status::unknown;
-  });
+TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
+  std::vector<std::string> only{"expect", "inventory", "symmetry", "locality", "pairing", "planes", "pcie"};
+  if (!node.ports.empty()) only.insert(only.end(), {"rate", "port-state"});
+  Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
+  std::erase_if(report.findings,
+                [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   return {node,
           node.topology,
           policy,

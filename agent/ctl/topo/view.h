@@ -18,12 +18,12 @@ struct TopoView {
   const Policy* policy = nullptr;  // null: no configuration
   std::vector<size_t> compute;     // Built::present_compute()
   Pairing pairing;                 // of the compute NICs that are up
-  std::vector<Finding> problems;   // of locality, pairing, pcie and port-state
+  std::vector<Finding> problems;   // of locality, pairing, pcie and port-state, without suppressed ones
   std::string bootstrap;           // netdev of the default route; empty: unknown
   unsigned width = 0;              // of the output; 0: no limit
 };
-// `node` and `policy` must outlive the view.
-TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {});
+// `node` and `policy` must outlive the view. `wall`: seconds since 1970, by which suppressions end; 0: unknown.
+TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {}, int64_t wall = 0);
 
 // Limits of the classes and differences from nvidia-smi: a hypervisor that hides the PCIe tree, unknown NUMA nodes,
 // several NUMA nodes in a socket, bridges on a GPU module or NIC, no shared bridge, NICs on two sockets.

@@ -310,7 +310,7 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
 }
 
 std::vector<std::string> refused_readings(const Tape& tape) {
-  std::set<std::string> names;
+  std::set<std::string, NaturalLess> names;
   for (const auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
     const Answer& answer = newest(samples);

@@ -137,10 +137,11 @@ int run_capture(const Options& options, Output& output) {
   }
   std::string addresses = "without";
   if (options.with_addresses) addresses = "with";
-  std::string text = directory + ": " + std::to_string(written->files) + " files, " + std::to_string(written->answers) +
-                     " other answers; " + addresses + " host name, MAC addresses, GUIDs and serial numbers.\n";
+  std::string text = directory + ": " + counted(written->files, "file") + ", " +
+                     counted(written->answers, "other answer") + "; " + addresses +
+                     " host name, MAC addresses, GUIDs and serial numbers.\n";
   if (!refused.empty()) {
-    text += std::to_string(refused.size()) + " readings were not permitted and are missing";
+    text += "Not permitted, and missing: " + counted(refused.size(), "reading");
     if (::geteuid() != 0) text += " (run as root)";
     text += "; see " + directory + "/fabric-agent/about.txt\n";
   }

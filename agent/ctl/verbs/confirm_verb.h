@@ -17,9 +17,8 @@ class Trial {
   // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
   // Restores the previous settings of an apply that was not confirmed in time, and those that an earlier revert could
-  // not restore. Its guard or the agent would do the same, but after a reboot neither may be running. Informs the user
-  // of what is restored and what is not. Returns the changes without those that were in
-  // sync.
+  // not restore. Its guard or the agent would do the same, but after a reboot neither may be running. Informs the
+  // user of both. Returns the changes without those that were in sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output);
 
   // Saves the previous settings, before the first write of a port or of a host setting.

@@ -107,7 +107,7 @@ constexpr std::string_view kUnknownMeaning =
 constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
 constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
-// The meaning of the message, of its component and its words, and what to do, on the machine that wrote the lines: this
+// The meaning of the message, or of its component and its words, with the fix on the machine that wrote the lines: this
 // one, unless they name another.
 std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
@@ -145,14 +145,14 @@ Cause cause_of(const Found& found) {
   return meaning->cause;
 }
 
-// Of the message or component, else of the condition that the words name.
+// The id of the message or component, else that of the condition.
 std::string_view id_of(const Found& found) {
   if (found.message != nullptr) return found.message->id;
   if (found.condition != nullptr) return found.condition->id;
   return kUnknown;
 }
 
-// What the errno says, where no rule knows the message; empty: nothing.
+// The meaning of the errno, for messages that no rule knows. Empty: unknown.
 std::string error_text(const Found& found) {
   const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
   if (meaning == nullptr) return {};

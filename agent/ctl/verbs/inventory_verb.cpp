@@ -100,14 +100,14 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
 
 }  // namespace
 
-std::string inventory_line(const Node& node) {
+std::string inventory_line(const Node& node, int64_t wall) {
   if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
   if (!node.inventory) return {};
   const size_t lost = losses(changes_since(*node.inventory, node));
   std::string state = "none is missing";
   if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
-  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " + node.inventory->taken + "; " +
-         state + ".\n";
+  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " +
+         moment_text(node.inventory->taken, wall) + "; " + state + ".\n";
 }
 
 Json inventory_json(const Node& node) {

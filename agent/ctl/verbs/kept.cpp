@@ -96,7 +96,7 @@ Kept service_process(const std::string& text) {
   return std::string(trim(text)) + "\n";
 }
 
-// That it can be read shows that no process is hidden.
+// If the file of process 1 can be read, no process is hidden.
 Kept first_process(const std::string& text) { return service_process(text).value_or("init\n"); }
 
 Kept unit_of_process(const std::string& text) {

@@ -66,13 +66,6 @@ Sync sync_of(const Node& node, const Changes* changes) {
   return {"no", exceptions};
 }
 
-// "2026-01-01T00:10:00Z (5 min ago)", or "-"
-std::string moment_text(const std::string& time, int64_t wall) {
-  const std::string ago = ago_text(time, wall);
-  if (ago == time) return or_dash(time);
-  return time + " (" + ago + ")";
-}
-
 std::string agent_lines(const Node& node, int64_t wall) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
@@ -91,7 +84,7 @@ std::string agent_lines(const Node& node, int64_t wall) {
 }
 
 // Details and drift of each setting, as the agent reports them.
-std::string agent_details(const Node& node, const std::string& id) {
+std::string agent_details(const Node& node, const std::string& id, int64_t wall) {
   std::string text;
   const AgentSettings* settings = agent_settings(node, id);
   if (settings == nullptr) return text;
@@ -102,8 +95,8 @@ std::string agent_details(const Node& node, const std::string& id) {
     if (count == 0) continue;
     std::string how_often = "once";
     if (count > 1) how_often = std::to_string(count) + " times";
-    text += id + " " + key + ": drifted " + how_often + ", last " + setting.last_drift + " from " + setting.drift_from +
-            " to " + setting.drift_to + ", by " + setting.drift_by + "\n";
+    text += id + " " + key + ": drifted " + how_often + ", last " + moment_text(setting.last_drift, wall) + " from " +
+            setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by + "\n";
   }
   return text;
 }
@@ -159,6 +152,13 @@ std::string settings_text(const Port& port, const PortPolicy* policy, const Chan
   return table.text(output);
 }
 
+void add_to(std::vector<std::pair<std::string, std::vector<std::string>>>& lists, const std::string& key,
+            const std::string& name) {
+  auto* list = find_where(lists, [&](const auto& each) { return each.first == key; });
+  if (list == nullptr) list = &lists.emplace_back(key, std::vector<std::string>{});
+  list->second.push_back(name);
+}
+
 // A NIC that has recorded original settings, but is not in the machine.
 struct AbsentCard {
   std::string card;   // key in the file of original settings
@@ -196,7 +196,7 @@ Json config_error_json(const Machine& machine) {
   return machine.no_policy;
 }
 
-// The lines below the ports: why there is no valid policy, and what could not be read.
+// The lines below the ports: why there is no valid policy, and the readings that failed.
 std::string remarks_text(const ShownPorts& shown, const Output& output) {
   std::string text;
   if (const std::string& why = shown.machine.no_policy; !why.empty()) {
@@ -210,9 +210,9 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 }  // namespace
 
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
-  std::map<std::string, std::vector<std::string>> ports;
+  std::vector<std::pair<std::string, std::vector<std::string>>> ports;  // by reason, in the order of their first port
   for (const Port& port : node.ports)
-    if (const std::string why = why_unmanaged(policy, port); !why.empty()) ports[why].push_back(port.id());
+    if (const std::string why = why_unmanaged(policy, port); !why.empty()) add_to(ports, why, port.id());
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
@@ -220,13 +220,13 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, int64_t wall, const Output& output) {
   const Changes* host = find_in(plan, kHostSubject);
-  std::string text = folded(agent_lines(node, wall) + inventory_line(node), output.width);
+  std::string text = folded(agent_lines(node, wall) + inventory_line(node, wall), output.width);
   if (node.ports.empty() && host == nullptr) return text + "No RDMA port found.\n";
-  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"}, {}, {3});
+  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"}, {}, {7});
   for (const Port& port : node.ports) {
     if (port.role == PortRole::smi) continue;  // named below: no program can open it
     std::string rate = "-", policy_name = "-", in_sync = "-";
-    if (port.rate) rate = rate_text(*port.rate);
+    if (port.rate) rate = unbroken(rate_text(*port.rate));
     if (const PortPolicy* own = policy_of(policy, port)) {
       policy_name = own->name;
       in_sync = sync_of(node, find_in(plan, port.id())).text();
@@ -238,7 +238,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
         repairs += setting.repairs;
         if (setting.last_repair <= latest) continue;
         latest = setting.last_repair;
-        last_repair = key + " " + ago_text(latest, wall);
+        last_repair = key + " " + unbroken(ago_text(latest, wall));
       }
     table.add({port.id(), or_dash(port.netdev), state_text(port), rate, policy_name, in_sync, std::to_string(repairs),
                or_dash(last_repair)});
@@ -248,8 +248,8 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
   if (policy != nullptr)
     if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
       text += "\n" + unmanaged;
-  std::string details = agent_details(node, kHostSubject);
-  for (const Port& port : node.ports) details += agent_details(node, port.id());
+  std::string details = agent_details(node, kHostSubject, wall);
+  for (const Port& port : node.ports) details += agent_details(node, port.id(), wall);
   if (!details.empty()) text += "\n" + folded(details, output.width);
   return text;
 }
@@ -313,7 +313,7 @@ int run_status(const Options& options, Output& output) {
   }
   const int64_t wall = wall_now(machine.kernel);
   if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject)) {
-    output.text += agent_lines(node, wall) + inventory_line(node) + "host: no [sysctl] settings.\n";
+    output.text += agent_lines(node, wall) + inventory_line(node, wall) + "host: no [sysctl] settings.\n";
   } else {
     output.text += status_text(node, machine.policy_or_null(), plan, wall, output);
     std::string absent_text;

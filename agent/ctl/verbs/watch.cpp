@@ -52,7 +52,7 @@ Fitted fitted(std::string_view line, unsigned width) {
   return out;
 }
 
-// As many lines as fit; the last one has the number of those that do not.
+// The lines that fit. The last one has the number of the others.
 std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<Fitted> out;
@@ -62,7 +62,7 @@ std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   if (too_many) fits = std::max(output.height, 2U) - 1;
   for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
   if (too_many && output.height > 1)
-    out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " more lines --", output.width));
+    out.push_back(fitted("-- " + counted(lines.size() - fits, "more line") + " --", output.width));
   return out;
 }
 

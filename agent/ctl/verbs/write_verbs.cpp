@@ -43,7 +43,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text += json_text(changes_json(changes));
   } else {
     std::string text = changes_text(changes, options.verbose, output);
-    if (text.empty()) text = "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n";
+    if (text.empty()) text = "Nothing to do: " + counted(changes.size(), "setting") + " in sync.\n";
     output.text += text;
   }
   // For root, the change itself names the cause: a missing capability or kernel lockdown.
@@ -156,7 +156,7 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
   for (const Port* port : ports) {
     std::string text = port->id() + ": no carrier 10 s after the write";
     if (port->qos.pfc && port->qos.pfc->bits != 0) {
-      // The same as qos::settle(), by hand.
+      // The command with the effect of qos::settle().
       text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
               " prio-pfc all:off";
       for (int prio = 0; prio < kPriorities; ++prio)

@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "base/thread.h"
 #include "exporter/collect/host.h"
-#include "kernel/rdma/infiniband.h"
+#include "node/port_role.h"
 
 namespace fabric::exporter {
 
@@ -248,13 +248,8 @@ size_t drop_excess_devices(const std::string& directory, std::vector<std::string
   if (names.size() <= kMaxDevices) return 0;
   std::ranges::sort(names, natural_less);
   if (const auto root = Root::open(directory))
-    std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-      const std::string device = infiniband::device_folder(name) + "/device";
-      const auto resolved = root->resolve(device);
-      const bool is_virtual_function = root->exists(device + "/physfn");
-      const bool is_subfunction = resolved && resolved->find(".sf.") != std::string::npos;
-      return !is_virtual_function && !is_subfunction;
-    });
+    std::stable_partition(names.begin(), names.end(),
+                          [&](const std::string& name) { return !scanning::is_for_guests(*root, name); });
   const size_t dropped = names.size() - kMaxDevices;
   names.resize(kMaxDevices);
   return dropped;
@@ -350,8 +345,8 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   if (!unlisted_.empty()) next.runs.push_back({"devices", "", false, 0, unlisted_});
   else if (dropped_ > 0)
     next.runs.push_back({"devices", "", false, 0,
-                         std::to_string(dropped_) + " RDMA devices beyond the first " + std::to_string(kMaxDevices) +
-                             " are not read; exclude those of guests ([exporter] exclude)"});
+                         counted(dropped_, "RDMA device") + " beyond the first " + std::to_string(kMaxDevices) +
+                             ", not read; exclude those of guests ([exporter] exclude)"});
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;

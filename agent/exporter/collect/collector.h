@@ -71,7 +71,7 @@ class Collector {
   // Grows with every reading.
   [[nodiscard]] uint64_t version() const;
   [[nodiscard]] Snapshot snapshot() const;
-  // For the collector that replaces this one.
+  // The bursts, for the collector that replaces this one.
   [[nodiscard]] std::map<std::string, DeviceBursts> bursts() const;
 
   struct Shared;

@@ -63,7 +63,7 @@ class DeviceReader {
   std::vector<PortReader> readers_;
   OwnerReader owners_;  // outlives a rescan
   std::vector<TelemetryReader> telemetry_;
-  // By port id; they outlive a rescan.
+  // The key is the port id; they outlive a rescan.
   std::map<std::string, Widener> wideners_;
   struct Waiting {
     int ifindex = 0;

@@ -244,7 +244,7 @@ class Landing {
                   element("summary", "", std::to_string(suppressions) + " suppressed") + element("ol", "", suppressed));
     if (differing > 0)
       out += element("details", "",
-                     element("summary", "", std::to_string(differing) + " settings not enforced (audit mode)") +
+                     element("summary", "", counted(differing, "setting") + " not enforced (audit mode)") +
                          element("ol", "", audited));
     if (limits > 0)
       out += element("details", "",

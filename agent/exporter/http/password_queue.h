@@ -30,8 +30,8 @@ struct PasswordLimits {
   size_t clients = 10'000;                  // that have failed; the oldest is forgotten
 };
 
-// Clients that have not failed come first, in the order of their requests. Those that have failed are served in
-// turn after them; each has a budget, and together they have a part of a CPU.
+// Clients that have not failed come first, in the order of their requests. The others are served in turn after them;
+// each has a budget, and together they have a part of a CPU.
 class PasswordQueue {
  public:
   using Clock = std::chrono::steady_clock;

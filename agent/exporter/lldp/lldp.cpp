@@ -139,7 +139,7 @@ Result<void> LldpListener::start(sd_event* loop) {
     });
   if (done)
     done = link_.on_readable(loop, links_->fd(), [this] {
-      links_->drain();  // the rescan finds out what has changed
+      links_->drain();  // the rescan finds the change
       rescan_soon();
     });
   if (auto devices = open_uevents(); done && devices) {  // an RDMA device may come after its netdev

@@ -143,8 +143,15 @@ unsigned completion_status(std::string_view line) {
           (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
         return i + 1;
   }
-  constexpr std::string_view kAlways[] = {
-      "ompletion with error ", "WC error: ", "wc.status ", "wc.status=", "wc status ", "wc status -- ", "wc_status "};
+  constexpr std::string_view kAlways[] = {"ompletion with error ",
+                                          "cq completion failed status ",
+                                          "cq completion failed status=",
+                                          "WC error: ",
+                                          "wc.status ",
+                                          "wc.status=",
+                                          "wc status ",
+                                          "wc status -- ",
+                                          "wc_status "};
   if (const auto number = number_after_any(line, kAlways)) return *number;
   if (!is_about_rdma(line)) return 0;
   constexpr std::string_view kOfRdma[] = {"Failed status ", "failed status ", "status number "};
@@ -248,7 +255,7 @@ constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {999, "unknown"}};
 
 constexpr int kLastErrno = 133;  // EHWPOISON
-// Of the kernel only, include/linux/errno.h: strerror(3) has no text for them ("Unknown error 524").
+// Error numbers inside the kernel, include/linux/errno.h: strerror(3) has no text for them ("Unknown error 524").
 struct KernelErrno {
   unsigned number;
   std::string_view name, meaning;
@@ -372,13 +379,36 @@ bool has_own_statuses(std::string_view line) {
   return has_any_of(line, kOfIntel) && !has_any_of(line, kOfKernel);
 }
 
+// Where the provider's own error of a libfabric completion begins: its numbers and texts are no errnos, although a
+// plugin may print strerror(3) of them. "completed with error. RC: 107. Error: 25 (Inappropriate ioctl for device)",
+// "err: 103, flags: 2, prov_errno: 13, strerror: ...".
+size_t provider_error(std::string_view small) {
+  const size_t at = small.find("prov_errno");
+  if (at != std::string_view::npos) return at;
+  const size_t code = small.find("completed with error. rc: ");
+  return code == std::string_view::npos ? code : small.find(" error: ", code);
+}
+
+// In a line of the kernel -1 is EPERM; a program prints the -1 that a call returned, whatever its errno.
+bool is_of_kernel(std::string_view line) {
+  if (line.find(" kernel: ") != std::string_view::npos || line.find("infiniband ") != std::string_view::npos)
+    return true;
+  return std::ranges::any_of(words(line), [](std::string_view word) {
+    while (word.ends_with(':')) word.remove_suffix(1);
+    return is_pci_address(word);
+  });
+}
+
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
-  const std::string small = lower(line);
+  const std::string whole = lower(line), small = whole.substr(0, provider_error(whole));
   for (const auto& [number, text] : errno_texts())
     if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
-  for (const std::string_view prefix : {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ",
-                                        "failed with ", "rc 0x0 errno ", "unknown error "})
+  for (const std::string_view prefix :
+       {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ", "failed with ", "rc 0x0 errno ",
+        "unknown error ",
+        // positive, of the libfabric plugin of NCCL; of perftest
+        "completed with error. rc: ", "completed with error: err: ", "allocate mr with error="})
     for (size_t at = small.find(prefix); at != std::string::npos; at = small.find(prefix, at + 1))
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
         if (!prefix.starts_with("non-zero") || (!nvshmem_status(line) && !cuda_status(line)))
@@ -411,9 +441,10 @@ void read_errnos(Codes& codes, std::string_view line) {
         std::ranges::any_of(kExitCodes, is_before))
       continue;
     const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
-    const bool is_named = before.ends_with("errno") || before.ends_with("err") || before.ends_with("error") ||
-                          before.ends_with("ret") || before.ends_with("rc");
-    if (number && (*number > 1 || is_named)) found.emplace_back(at, *number);
+    const bool is_named =
+        before.ends_with("err") || before.ends_with("error") || before.ends_with("ret") || before.ends_with("rc");
+    if (number && (*number > 1 || before.ends_with("errno") || (is_named && is_of_kernel(line))))
+      found.emplace_back(at, *number);
   }
   // 32 bits of a negative number: "Free MW failed: 0xffffff92".
   if (const size_t at = small.find("0xffffff"); is_failure && at != std::string::npos)
@@ -463,7 +494,41 @@ constexpr Name kEfaCompletions[] = {{1, "FLUSHED"},
                                     {12, "BAD_STATUS"},
                                     {13, "UNRESP_REMOTE"},
                                     {14, "UNKNOWN_PEER"},
-                                    {15, "UNREACH_REMOTE"}};
+                                    {15, "UNREACH_REMOTE"},
+                                    {18, "FEATURE_MISMATCH"}};
+// Errors of libfabric's EFA provider itself, FI_EFA_ERR_*: prov/efa/src/efa_errno.h.
+constexpr unsigned kFirstOfEfa = 4096;
+constexpr std::string_view kOfEfa[] = {"OTHER",
+                                       "DEPRECATED_PKT_TYPE",
+                                       "INVALID_PKT_TYPE",
+                                       "UNKNOWN_PKT_TYPE",
+                                       "PKT_POST",
+                                       "PKT_SEND",
+                                       "PKT_PROC_MSGRTM",
+                                       "PKT_PROC_TAGRTM",
+                                       "PKT_ALREADY_PROCESSED",
+                                       "OOM",
+                                       "MR_DEREG",
+                                       "RXE_COPY",
+                                       "RXE_POOL_EXHAUSTED",
+                                       "TXE_POOL_EXHAUSTED",
+                                       "AV_INSERT",
+                                       "RMA_ADDR",
+                                       "INTERNAL_RX_BUF_POST",
+                                       "PEER_HANDSHAKE",
+                                       "WR_POST_SEND",
+                                       "RTM_MISMATCH",
+                                       "READ_POST",
+                                       "RDMA_READ_POST",
+                                       "INVALID_DATATYPE",
+                                       "WRITE_SEND_COMP",
+                                       "WRITE_RECV_COMP",
+                                       "DGRAM_CQ_READ",
+                                       "SHM_INTERNAL_ERROR",
+                                       "WRITE_SHM_CQ_ENTRY",
+                                       "ESTABLISHED_RECV_UNRESP",
+                                       "INVALID_PKT_TYPE_ZCPY_RX",
+                                       "UNESTABLISHED_RECV_UNRESP"};
 constexpr Name kDoca[] = {{1, "UNKNOWN"},
                           {2, "NOT_PERMITTED"},
                           {3, "IN_USE"},
@@ -475,13 +540,26 @@ constexpr Name kDoca[] = {{1, "UNKNOWN"},
                           {9, "TIME_OUT"},
                           {10, "SHUTDOWN"},
                           {11, "CONNECTION_RESET"},
+                          {12, "CONNECTION_ABORTED"},
+                          {13, "CONNECTION_INPROGRESS"},
+                          {14, "NOT_CONNECTED"},
+                          {15, "NO_LOCK"},
                           {16, "NOT_FOUND"},
                           {17, "IO_FAILED"},
                           {18, "BAD_STATE"},
                           {19, "UNSUPPORTED_VERSION"},
                           {20, "OPERATING_SYSTEM"},
                           {21, "DRIVER"},
-                          {22, "UNEXPECTED"}};
+                          {22, "UNEXPECTED"},
+                          {23, "ALREADY_EXIST"},
+                          {24, "FULL"},
+                          {25, "EMPTY"},
+                          {26, "IN_PROGRESS"},
+                          {27, "TOO_BIG"},
+                          {28, "AUTHENTICATION"},
+                          {29, "BAD_CONFIG"},
+                          {30, "SKIPPED"},
+                          {31, "DEVICE_FATAL_ERROR"}};
 
 // Requests of a virtual function of Intel to its PF (enum virtchnl_ops), and the answers (enum virtchnl_status_code,
 // with its sign changed).
@@ -516,7 +594,7 @@ constexpr Name kVirtchnlRequests[] = {{1, "VERSION"},
 constexpr Name kVirtchnlStatuses[] = {
     {5, "ERR_PARAM"},          {18, "ERR_NO_MEMORY"},         {38, "ERR_OPCODE_MISMATCH"}, {39, "ERR_CQP_COMPL_ERROR"},
     {40, "ERR_INVALID_VF_ID"}, {53, "ERR_ADMIN_QUEUE_ERROR"}, {64, "ERR_NOT_SUPPORTED"}};
-// Of NVIDIA's GPU driver.
+// Status codes of NVIDIA's GPU driver.
 constexpr Name kNvStatuses[] = {
     {0x05, "NV_ERR_CARD_NOT_PRESENT: no GPU detected"},
     {0x0b, "NV_ERR_ECC_ERROR"},
@@ -610,6 +688,28 @@ void read_statuses(Codes& codes, std::string_view line) {
           add(codes, "status " + hex(*number) + " " + std::string(name));
 }
 
+// EFA's own error of a completion: "prov_errno: Bad queue pair (QP) number (QP does not exist) (9)" of libfabric, and
+// "RC: 103. Error: 4126 (...)", "prov_errno: 4124, strerror: ..." of the plugin of NCCL, which runs over other
+// providers too: their small numbers mean something else.
+void read_efa(Codes& codes, std::string_view line) {
+  std::optional<unsigned> number;
+  bool is_of_efa = lower(line).find("efa") != std::string::npos;
+  if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos) {
+    number = number_after(line.substr(at), "prov_errno: ");
+    for (size_t open = line.find('(', at); !number && open != std::string_view::npos; open = line.find('(', open + 1)) {
+      number = leading_number(line.substr(open + 1));
+      is_of_efa = is_of_efa || number;
+    }
+  } else if (const size_t code = line.find("completed with error. RC: "); code != std::string_view::npos) {
+    number = number_after(line.substr(code), "Error: ");
+  }
+  if (!number) return;
+  if (*number >= kFirstOfEfa && *number < kFirstOfEfa + std::size(kOfEfa))
+    add(codes, "EFA error " + std::to_string(*number) + " FI_EFA_ERR_" + std::string(kOfEfa[*number - kFirstOfEfa]));
+  else if (const std::string_view name = name_of(kEfaCompletions, *number); is_of_efa && !name.empty())
+    add(codes, "EFA status " + std::to_string(*number) + " " + std::string(name));
+}
+
 void read_commands(Codes& codes, std::string_view line) {
   // mlx5: "RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f), err(-22)".
   if (const size_t at = line.find(" op_mod("); at != std::string_view::npos) {
@@ -669,11 +769,7 @@ void read_commands(Codes& codes, std::string_view line) {
       text += ", status " + std::to_string(*status) + name_after("", name_of(kEfaAdmin, *status));
     add(codes, text);
   }
-  if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos)
-    if (const size_t open = line.rfind('('); open != std::string_view::npos && open > at)
-      if (const auto number = leading_number(line.substr(open + 1)))
-        if (const std::string_view name = name_of(kEfaCompletions, *number); !name.empty())
-          add(codes, "EFA status " + std::to_string(*number) + " " + std::string(name));
+  read_efa(codes, line);
   for (const std::string_view prefix : {"DOCA failure ", "DOCA Error "})
     if (const auto number = number_after(line, prefix))
       add(codes, "DOCA error " + std::to_string(*number) + name_after("DOCA_ERROR_", name_of(kDoca, *number)));
@@ -811,7 +907,7 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {173, "fatal failure of the C2C link"},
                           {175, "error of the memory subsystem"},
                           {176, "correctable PCIe errors"}};
-// Of NVSwitches: NVIDIA Fabric Manager user guide, appendix D.
+// Error codes of NVSwitches: NVIDIA Fabric Manager user guide, appendix D.
 constexpr Name kSxids[] = {{12028, "egress nonposted PRIV error"},
                            {20034, "LTSSM fault: a link went down"},
                            {22013, "Minion link DLREQ interrupt"}};
@@ -944,7 +1040,10 @@ void read_events(Codes& codes, std::string_view line) {
   }
 }
 
-// Errors that programs print by name: IAVF_ERR_PARAM, NV_ERR_RESET_REQUIRED, UCS_ERR_UNREACHABLE.
+// Libraries whose errors have the name PREFIX_ERROR_NAME. Other names with "_ERROR_" are functions and settings.
+constexpr std::string_view kNamedErrors[] = {"CUDA_ERROR_", "NVML_ERROR_", "HSA_STATUS_ERROR_"};
+
+// Errors that programs print by name: IAVF_ERR_PARAM, NV_ERR_RESET_REQUIRED, UCS_ERR_UNREACHABLE, DOCA_ERROR_DRIVER.
 void read_names(Codes& codes, std::string_view line) {
   size_t left = 8;
   for (size_t at = 0; at < line.size() && left > 0;) {
@@ -952,8 +1051,16 @@ void read_names(Codes& codes, std::string_view line) {
     while (end < line.size() && is_word_letter(line[end])) ++end;
     const std::string_view word = line.substr(at, end - at);
     at = end + 1;
-    if (word.size() < 8 || word.size() > 48 || word.find("_ERR_") == std::string_view::npos ||
-        word.starts_with("IBV_WC_"))
+    constexpr std::string_view kOfDoca = "DOCA_ERROR_";
+    if (word.starts_with(kOfDoca)) {
+      const Name* known = find_where(kDoca, [&](const Name& each) { return word.substr(kOfDoca.size()) == each.name; });
+      if (known != nullptr) add(codes, "DOCA error " + std::to_string(known->number) + " " + std::string(word));
+      continue;
+    }
+    const bool is_named =
+        std::ranges::any_of(kNamedErrors, [&](std::string_view prefix) { return word.starts_with(prefix); });
+    if (word.size() < 8 || word.size() > 48 || (word.find("_ERR_") == std::string_view::npos && !is_named) ||
+        word.starts_with("IBV_WC_") || word.starts_with("FI_EFA_ERR_"))
       continue;
     if (std::ranges::any_of(word, [](char letter) { return letter >= 'a' && letter <= 'z'; })) continue;
     add(codes, "error " + std::string(word));
@@ -984,13 +1091,14 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"post_send|post_recv|post_srq|post a send|post a recv", Call::post},
     {"sriov_numvfs|sr-iov|sriov", Call::enable_vfs}};
 
-// Any program's sentence: the beginning of a verb, and what it is done to.
+// A sentence of any program: the beginning of a verb, and its object.
 struct Sentence {
   std::string_view verbs, objects;
   Call call;
 };
 constexpr Sentence kSentences[] = {
     {"regist", "mr|mrs|memory|buffer|buffers|region|regions", Call::registration},
+    {"alloc", "mr", Call::registration},  // perftest, of ibv_reg_mr()
     {"creat", "ah", Call::create_ah},
     {"modif|transition", "qp|queue pair", Call::modify_qp},
     {"creat|alloc", "qp|qps|queue pair|queue pairs|cq|completion queue|srq|pd|protection domain|completion channel",

@@ -62,7 +62,7 @@ inline constexpr std::string_view kNvStatus = "NVRM status ";
 // line: without_denials() of it; small: in small letters.
 Codes codes_of(std::string_view line, std::string_view small, Severity severity);
 
-// What an errno says in any program. The cause is unknown where it depends on the call.
+// The meaning of an errno in any program. The cause is unknown if it depends on the call.
 struct ErrorMeaning {
   std::string_view error;  // "ECONNREFUSED"
   Cause cause;

@@ -52,8 +52,8 @@ constexpr std::string_view kHnsRdma =
 constexpr std::string_view kQed = "[qed_|[qede_|[qedr_|[__qed|^qede |^qedr |^qed ";
 constexpr std::string_view kAmd = "^amdgpu *:*:*.*: |^amdgpu: |[amdgpu]";
 constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; amd-smi metric";
-// A driver's own steps on this host: whichever part of it prints the line, they are no request of a program or a
-// virtual function, and no event of the link or the network.
+// A driver's own steps on this host. Whichever part of the driver prints the line, these are not requests of a program
+// or a virtual function, and not events of the link or the network.
 constexpr std::string_view kOwnStep =
     "irmware|FW |fw |mailbox|adminq|dmin queue|dmin "
     "Queue|cmdq|CMDQ|command|probe|^init|_init|^reinit|alloc|^memory|DMA|"

@@ -251,6 +251,14 @@ constexpr Condition kConditions[] = {
       "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
       "hosts and ranks, and correct it."}},
 
+    // EAGAIN; also a service behind HTTP (503).
+    {"says-temporary",
+     unknown,
+     "temporarily unavailable|try again later|doca_error_again",
+     {"By its words something was full or in use at this moment: a queue, a lock, a limit of processes or threads, or "
+      "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
+      "that is not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
+
     {"says-unsupported",
      host,
      "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
@@ -276,7 +284,8 @@ constexpr Condition kConditions[] = {
       "before this line."}},
 };
 
-// What a line of the kernel or of another service must name, so that its words mean a GPU, a NIC, the network or a job.
+// A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
+// or a job.
 constexpr std::string_view kSubjects =
     "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib |"
     "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"
@@ -316,8 +325,12 @@ bool has_program(std::string_view line) {
   return false;
 }
 
-// "failed to allocate the algorithm: -2": the errno is not one of a lack of resources.
+// Words of a condition in the text of an errno that means something else, or beside it: "failed to allocate the
+// algorithm: -2" (ENOENT) is no lack of resources, "Resource temporarily unavailable" (EAGAIN) no lack of a feature,
+// and "Remote I/O error" (EREMOTEIO) is of the firmware of a device, not of another host.
 bool is_denied_by_error(const Condition& condition, const LogLine& line) {
+  if (condition.id == "says-unsupported") return line.codes.error == "EAGAIN";
+  if (condition.id == "says-peer-ended") return line.codes.error == "EREMOTEIO";
   constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
                                                "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
   return condition.id == "says-used-up" && !line.codes.error.empty() &&

@@ -13,9 +13,9 @@ namespace fabric::lines {
 struct Condition {
   std::string_view id;  // "says-not-loaded"
   Cause cause;          // the most likely one
-  // As LineMessage::patterns, for the line in small letters.
+  // Patterns in the form of LineMessage::patterns, for the line in small letters.
   std::string_view words;
-  FixRow meaning;  // and what to do
+  FixRow meaning;  // with the fix
   // The words are enough: other lines with a condition must look like an error, too.
   bool is_error = false;
 };

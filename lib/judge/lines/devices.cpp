@@ -348,9 +348,9 @@ constexpr LineMessage kRows[] = {
      "memlock). Its number (ret) is no errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
      "ofed_info -s; ethtool -i {netdev}; grep Huge /proc/meminfo", "libvma src/vma/dev"},
     {"mlx5-eswitch", host,
-     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|Failed to enable SR-IOV|esw_*failed|Failed to set "
-     "eswitch|failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|Failed to create "
-     "LAG|Failed to activate VF LAG|Failed to deactivate LAG",
+     "E-Switch: failed|E-Switch: Failed|E-Switch: Error|failed to enable eswitch SRIOV|esw_*failed|mlx5*Failed to set "
+     "eswitch|mlx5*failed to change mode to switchdev|Failed to create slow path|mlx5_lag*failed|mlx5*Failed to create "
+     "LAG|Failed to activate VF LAG|mlx5*Failed to deactivate LAG",
      "mlx5_core could not set up its embedded switch (SR-IOV, switchdev, bond of virtual functions): the firmware "
      "refused a command (the line before has the status), steering needs another mode (devlink dev param "
      "flow_steering_mode), or virtual functions are still bound. Set the mode before the virtual functions are bound, "
@@ -385,6 +385,16 @@ constexpr LineMessage kRows[] = {
       " update the firmware."},
      "journalctl -k -g cxgb4; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/chelsio/cxgb4"},
+    // bnxt_io_error_detected(), tg3_io_error_detected(); mlx5_core has words of its own.
+    {"driver-pci-error",
+     host,
+     "PCI I/O error detected",
+     {"The kernel has reported an error of the PCIe link to the driver of a device (AER, DPC, EEH): the driver stops "
+      "the "
+      "device and resets it. The line of the port above it, before this one, has the kind of the error. ",
+      {Work::in_machine, "Reseat the device if it recurs."}},
+     "journalctl -k -g 'AER|DPC|EEH'; fabric-agentctl check --only aer,pcie",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, tg3.c"},
     {"ipoib-timeout", host,
      "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
      "modify QP|ib0: post_send failed|ib*: failed to * multicast|ipoib*CQ overrun",

@@ -224,6 +224,14 @@ constexpr LineMessage kLibraryRows[] = {
      "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
      "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
+    // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is no errno.
+    {"rdmacm-step", unknown,
+     "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
+     "wait for CONNECTED error|^connect error -1",
+     "A program on librdmacm (rping) did not reach the next step of its connection. Neither the number of the state "
+     "nor -1 is an errno. The event before this line decides: ADDR_ERROR and ROUTE_ERROR are of the path, REJECTED of "
+     "the peer's program, UNREACHABLE of a peer that does not answer.",
+     "rdma link show; ping -c 3 {peer}", "rdma-core librdmacm/examples/rping.c", 0, Role::consequence},
     {"rdmacm-unexpected", network, "Unexpected CM event",
      "The connection was not made: librdmacm reported another event than the program waited for, by its number in "
      "rdma_cma.h: 1 and 3 for an address or a route that is not resolved, 6 and 7 for a peer that did not answer.",
@@ -266,8 +274,12 @@ constexpr LineMessage kLibraryRows[] = {
      "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed|"
      "OFI addrinfo() failed*No data available",
      "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
-     "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock.",
-     "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
+     "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock. EFA's "
+     "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of "
+     "/dev/infiniband, "
+     "which shows those of other drivers (mlx5).",
+     "fi_info -p efa; ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev",
+     "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
     {"ofi-no-protocol",
      host,
      "Unable to find a protocol that worked",
@@ -348,12 +360,14 @@ constexpr LineMessage kLibraryRows[] = {
      "ulimit -l; ls -l /dev/infiniband; env | grep -E 'FI_PROVIDER|PSM3'", kPsm3},
 
     // EFA.
-    {"efa-unresponsive-handshake", network, "Unresponsive receiver*reachable by EFA device but handshake failed",
+    {"efa-unresponsive-handshake", network,
+     "Unresponsive receiver*reachable by EFA device but handshake failed|with error. RC: *Error: 4126|prov_errno*4126",
      "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
     {"efa-unresponsive", peer,
-     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive",
+     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive|"
+     "with error. RC: *Error: 4124|prov_errno*4124",
      "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-unreachable", network, "Unreachable remote*never received a response",
      "The peer never answered: wrong subnet or security group, or the instance is down. The security group must allow "
@@ -368,8 +382,10 @@ constexpr LineMessage kLibraryRows[] = {
      "The buffer of the peer is not registered, or its process ended.", "fabric-agentctl counters", kEfa},
     {"efa-bad-qp", peer, "Bad queue pair*QP does not exist or is in error state",
      "The queue pair of the peer is gone: its process ended or restarted.", "fabric-agentctl counters", kEfa},
-    {"efa-reset", peer, "Connection was reset by remote peer", "The peer reset the connection: its process ended.",
-     "fabric-agentctl counters", kEfa},
+    {"efa-reset", peer,
+     "rror: 8 (Connection was reset by remote peer|prov_errno*Connection was reset by remote peer|efa*Connection was "
+     "reset by remote peer",
+     "The peer reset the connection: its process ended.", "fabric-agentctl counters", kEfa},
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ struct Found {
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
-  // Of a component or of an unknown line: the first errno, and what its words name.
+  // For a component or an unknown line: the first errno, and the condition that its words name.
   std::string_view error;
   const Condition* condition = nullptr;
   // The error line before the first one, if the message refers to it.

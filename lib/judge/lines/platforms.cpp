@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts jobs and gives them devices: Slurm, Kubernetes with its plugins; and what switches report.
+// Lines of programs that start jobs and give them devices: Slurm, Kubernetes with its plugins; and of switches.
 #include "judge/lines/tables.h"
 
 namespace fabric::lines {

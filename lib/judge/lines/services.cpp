@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts jobs, gives them devices and manages networks: Slurm, Kubernetes, containers, systemd-networkd and
-// NetworkManager, OpenSM and its tools, switches.
+// Lines of services that start jobs, give them devices and manage networks: Slurm, Kubernetes, containers,
+// systemd-networkd and NetworkManager, OpenSM and its tools, switches.
 #include "judge/lines/tables.h"
 
 namespace fabric::lines {

@@ -201,6 +201,12 @@ constexpr LineMessage kRows[] = {
      "at "
      "fault. Take the values of the release for this number of ranks.",
      "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
+    {"mori-gpu-memory", software, "Assertion*cqUmem*failed",
+     "MORI could not register GPU memory for its queues with the NIC (mlx5dv_devx_umem_reg() by address: EFAULT, 14). "
+     "That requires a peer memory bridge between the RDMA driver and the GPU driver, which the kernel's own ib_uverbs "
+     "does not have, and since Linux 6.3 not that of a vendor's RDMA stack either. Use a release of MORI that "
+     "registers through DMA-BUF (mlx5dv_devx_umem_reg_ex()).",
+     "grep ib_register_peer_memory_client /proc/kallsyms; uname -r; pip show mori", "ROCm MORI pull request 560"},
     {"mori-no-gid", host,
      "RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not found|no valid GID*found|failed to find valid gid|No valid "
      "GID",

@@ -28,7 +28,7 @@ class Root {
  public:
   static constexpr size_t kMostBytes = size_t{1} << 20;
   static Result<Root> open(const std::string& directory);
-  // Of an open directory; `path` is its name in messages.
+  // Makes a root of an open directory. `path` is its name in messages.
   static Root of(Fd directory, std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -49,11 +49,11 @@ class Root {
   // of a folder. Neither is recorded.
   [[nodiscard]] Result<Fd> handle(const std::string& file, int flags = 0) const;
   [[nodiscard]] Result<Fd> open_folder(const std::string& directory) const;
-  // As read(), with the text cleaned by clean_text().
+  // Reads like read(), and cleans the text by clean_text().
   [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
-  // As read_text(), trimmed to one line.
+  // Reads like read_text(), and trims the text to one line.
   [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
-  // As read_line() and read_text(); empty: the file is missing or unreadable.
+  // read_line() and read_text() without the error; empty: the file is missing or unreadable.
   [[nodiscard]] std::string line_of(const std::string& file) const;
   [[nodiscard]] std::string text_of(const std::string& file, size_t most = kMostBytes) const;
   // The number in the file's line; nullopt: it is not a number, or the file is missing or unreadable.
@@ -63,7 +63,7 @@ class Root {
   }
   // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
-  // As list(); empty: the directory is missing or unreadable.
+  // list() without the error; empty: the directory is missing or unreadable.
   [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) const;
   [[nodiscard]] bool exists(const std::string& file) const;
   // The path that the link leads to: "sys/devices/pci0000:17/0000:17:01.0/...".

@@ -34,7 +34,7 @@ constexpr long kByName[] = {
 // Flags of Root's own calls to openat(2), which libraries do not set when they read: the handler makes such calls.
 constexpr uint32_t kOwnFlags = O_NOFOLLOW | O_NOCTTY;
 
-// Of the handler's own calls to readlinkat(2).
+// The buffer size by which the filter recognizes the handler's own readlinkat(2).
 constexpr uint32_t kOwnSize = PATH_MAX + 1;
 
 std::vector<sock_filter> filter() {

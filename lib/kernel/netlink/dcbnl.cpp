@@ -31,7 +31,7 @@ Result<int> ask_ieee(Netlink& route, uint8_t command, const NetdevId& netdev, st
                      const AttrWriter& ieee) {
   const std::string subject = std::string(netdev.name).append(": ").append(act);
   AttrWriter message = request(command, netdev.name);
-  // Without NLA_F_NESTED, as in the kernel's own messages and those of iproute2's dcb.
+  // The attribute has no NLA_F_NESTED, as in the kernel's own messages and those of iproute2's dcb.
   message.bytes(DCB_ATTR_IEEE, ieee.data());
   auto code = answer_to(route, netdev, message, DCB_ATTR_IEEE, subject);
   if (code && *code < 0) return error(-*code, subject);

@@ -8,7 +8,7 @@
 namespace fabric::ethtool {
 namespace {
 
-// As get(); EPROTO: `parse` finds nothing in the reply.
+// Like get(). EPROTO: `parse` finds nothing in the reply.
 template <class Parsed>
 Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
                            const char* act, std::optional<Parsed> (*parse)(View8)) {

@@ -18,7 +18,7 @@ Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply; n
 
 // A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
 AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
-// The same for a change. The kernel answers ENODEV if index and name are not of one device
+// A request that changes the netdev. The kernel answers ENODEV if index and name are not of one device
 // (ethnl_parse_header_dev_get()).
 AttrWriter request(uint8_t command, const NetdevId& netdev);
 

@@ -69,7 +69,8 @@ class IoctlStatistics final : public Statistics {
       auto values = read_values(netdev, *count);
       if (!values && has_grown(values.error())) continue;
       if (!values) return values.error();
-      // Else the driver changed its set in between: the kernel returned 0 values, or the copy has another length.
+      // If the sizes differ, the driver changed its set in between: the kernel returned 0 values, or the copy has
+      // another length.
       if (values->size() == names->size() / ETH_GSTRING_LEN) return pair(*names, *values);
     }
     return error(EAGAIN, netdev + ": statistics: the set keeps changing");

@@ -18,7 +18,7 @@ LinkStatus parse_link_status(View8 payload);  // of the reply; no I/O, as in the
 Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const std::string& netdev);
 FecStatus parse_fec_status(View8 payload);
 
-// Of an ETHTOOL_MSG_MODULE_EEPROM_GET reply. EBADMSG: it has no data.
+// Parses an ETHTOOL_MSG_MODULE_EEPROM_GET reply. EBADMSG: it has no data.
 Result<Bytes> parse_module_page(View8 payload);
 
 // Reads the pages of a port's module that its kind has. Fixed pages are read once per module, as soon as they were

@@ -28,7 +28,7 @@ constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST
 
 // Per-VF data and statistics are left out unless requested (RTEXT_FILTER_VF).
 AttrWriter request(const std::string& netdev) { return AttrWriter().header(ifinfomsg{}).text(IFLA_IFNAME, netdev); }
-// Without IFLA_IFNAME, with which RTM_SETLINK would rename the device (do_setlink()).
+// The request has no IFLA_IFNAME, with which RTM_SETLINK would rename the device (do_setlink()).
 AttrWriter request(int ifindex) {
   ifinfomsg header{};
   header.ifi_index = ifindex;

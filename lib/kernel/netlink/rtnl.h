@@ -23,7 +23,7 @@ struct Link {
   // ifindex of the device below a VLAN, macvlan, ipvlan or tunnel (IFLA_LINK, IFLA_VXLAN_LINK); absent: none, one in
   // another network namespace, or the other end of a veth pair.
   std::optional<int> lower{};
-  // The same if that device is in another network namespace: its ifindex there, and the id that the namespace of the
+  // The device below if it is in another network namespace: its ifindex there, and the id that the namespace of the
   // socket has of that namespace, also in the answers of links_in() (rtnl_fill_link_netnsid()).
   std::optional<int> lower_elsewhere{}, lower_namespace{};
   bool is_peer_elsewhere = false;  // a veth or netkit whose other end is in another network namespace

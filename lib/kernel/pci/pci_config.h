@@ -17,7 +17,7 @@ struct DeviceControl {
   [[nodiscard]] uint32_t mrrs() const { return 128u << (value >> 12 & 7); }        // bytes; 8192 and above are reserved
   [[nodiscard]] uint32_t max_payload() const { return 128u << (value >> 5 & 7); }  // bytes
   [[nodiscard]] bool relaxed_ordering() const { return (value & 0x0010) != 0; }
-  // The same register with another MRRS; a power of two from 128 to 4096.
+  // The value with another MRRS, a power of two from 128 to 4096.
   [[nodiscard]] uint16_t with_mrrs(uint32_t bytes) const;
 };
 inline constexpr bool is_mrrs(uint32_t bytes) { return bytes >= 128 && bytes <= 4096 && (bytes & (bytes - 1)) == 0; }

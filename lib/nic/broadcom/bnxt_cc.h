@@ -31,7 +31,7 @@ extern const std::array<SettingOp, 12> kOps;
 // because there the APP entry counts.
 void follow_roce_prio(const PortIo& io, uint32_t prio);
 
-// As Driver::remedy, for its settings and for ecn_rp and ecn_np; else empty.
+// Driver::remedy() for the settings of this file, ecn_rp and ecn_np. Empty for others.
 std::string remedy(const Setting& setting, int code);
 
 }  // namespace fabric::bnxt_cc

@@ -34,7 +34,7 @@ struct File {
 inline const File* find(std::span<const File> files, SettingId setting) {
   return find_where(files, [=](const File& each) { return each.setting == setting; });
 }
-// The same operation for the setting of each row.
+// One operation for the settings of all rows.
 template <class Row, size_t size>
 constexpr auto ops(const std::array<Row, size>& rows, Op op) {
   std::array<SettingOp, size> out{};
@@ -52,10 +52,10 @@ constexpr auto join(const std::array<SettingOp, sizes>&... parts) {
 // Why nothing below sys/kernel/debug or sys/kernel/config is accessible with any driver: a virtual function has no
 // files there, the file system is not mounted, only root has access. Empty: it is accessible.
 std::string closed(const PortIo& io, const std::string& file);
-// Why the file cannot be read; `code` is the errno. As closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
-// debugfs_locked_down()), or the driver has no such file.
+// Why the file cannot be read; `code` is the errno. The reason of closed(), or kernel lockdown (fs/debugfs/file.c of
+// Linux 6.12, debugfs_locked_down()), or the driver has no such file.
 std::string why_not(const PortIo& io, const std::string& file, int code);
-// The same for an error of read_number().
+// The reason for an error of read_number().
 std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure);
 // The cause of a refused write, for Driver::remedy; empty: unknown.
 std::string remedy(int code);

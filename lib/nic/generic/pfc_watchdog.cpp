@@ -29,7 +29,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   out.values.pfc_watchdog = parse_number<uint16_t>(*text);
 }
 
-// By the netdev's name: it is checked again directly before.
+// The ioctl addresses the netdev by name, which is checked again directly before.
 Result<void> write(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.kernel.tunables) return error(EOPNOTSUPP, io.netdev + ": set pfc-prevention-tout: not this machine");
   if (auto same = check_identity(io); !same) return same;

@@ -123,7 +123,7 @@ Result<NetdevReading> read_port(const PortIo& io, const Keys& keys) {
     values.dcbx = is_host ? Dcbx::host : Dcbx::firmware;
   }
   values.dscp_map = dscp::map_of(dcb->app.value_or(dcbnl::AppTable{}));
-  // By the apptrust table if the driver has one, else by the presence of DSCP entries.
+  // The apptrust table decides if the driver has one, else the presence of DSCP entries.
   values.trust = Trust::pcp;
   if (!dcb->trust && !values.dscp_map->empty()) values.trust = Trust::dscp;
   if (dcb->trust)

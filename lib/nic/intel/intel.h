@@ -26,7 +26,7 @@ void note_hidden_pause(Reading& out);
 // ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: write_pause() switches PFC off for
 // a moment.
 bool pause_needs_pfc_off(const Qos& have);
-// As Driver::impossible: while PFC is on, global pause cannot be.
+// Driver::impossible() of both drivers: global pause cannot be on while PFC is.
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
 Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have);
 

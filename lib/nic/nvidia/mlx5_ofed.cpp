@@ -52,7 +52,7 @@ bool has_ecn_files(const Root& root, const std::string& netdev) {
   return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
 }
 
-// Below folder_of().
+// The path is relative to folder_of().
 std::string enable_file(SettingId id, int prio) {
   const std::string side = id == SettingId::ecn_rp ? "roce_rp" : "roce_np";
   return side + "/enable/" + std::to_string(prio);
@@ -69,7 +69,7 @@ Result<void> write_enable(const PortIo& io, const Setting& setting, const Qos& w
   return {};
 }
 
-// Below the folder of the RDMA device.
+// The path is relative to the folder of the RDMA device.
 std::string traffic_class_file(const PortIo& io) { return "tc/" + std::to_string(io.port) + "/traffic_class"; }
 
 Result<void> write_traffic_class(const PortIo& io, const Setting&, const Qos& want, const Reading&) {

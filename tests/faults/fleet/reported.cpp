@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frequent faults of RoCE clusters, from public reports: the counters are those that the reports name, and the rules
-// were not written for them. What should be answered is what the operators found in the end, not what our rules say.
+// were not written for them. The expected answer is the cause that the operators found in the end, not the text of our
+// rules.
 #include "faults/fleet/reported.h"
 
 #include "nic/metrics.h"

@@ -14,8 +14,8 @@ struct ReportedFault {
   const char *id, *happens, *source;  // who reported it
   Plant plant;
   const char* checks;         // "CHECK CHECK": any of these should report it; empty: no check should
-  Culprit culprit;            // whom diagnose should name; none: nobody
-  bool is_ambiguous = false;  // to this host alone: it may name nobody, with the culprit among the candidates
+  Culprit culprit;            // the culprit that diagnose should name; none: no culprit
+  bool is_ambiguous = false;  // for this host alone: diagnose may name no culprit, with this one among the candidates
 };
 using ReportedFaults = std::vector<ReportedFault>;
 const ReportedFaults& reported_faults();
@@ -40,9 +40,10 @@ const Judged& judge(const ReportedFault& report);
 // Two rows of the README's table of rates; prints them as figures as well. The members are right, wrong and silent.
 using Rates = std::array<size_t, 3>;
 std::string rate_rows(const char* half, size_t faults, const Rates& checks, const Rates& diagnosis);
-// Those of the reported faults.
+// The rates of the reported faults.
 std::string reported_rates();
-// The numbers in the rows of the rules: prints what is measured. Called by the test that has planted all faults anyway.
+// Compares the numbers in the rows of the rules with the measured ones, and prints these. Called by the test that has
+// planted all faults anyway.
 void expect_measured_certainty();
 
 }  // namespace fabric::faults

@@ -42,7 +42,14 @@ Verdict by_diagnosis(const ReportedFault& report, const Findings& diagnoses) {
 
 Judged judged(const ReportedFault& report) {
   Judged out;
-  const auto rank = [](Verdict verdict) { return verdict == Verdict::wrong ? 2 : verdict == Verdict::silent ? 1 : 0; };
+  const auto rank = [](Verdict verdict) {
+    switch (verdict) {
+      case Verdict::wrong: return 2;
+      case Verdict::silent: return 1;
+      case Verdict::right: break;
+    }
+    return 0;
+  };
   for (const Machine& healthy : machines()) {
     Machine machine = healthy;
     if (report.plant(machine).empty()) continue;
@@ -92,7 +99,12 @@ std::string reported_rates() {
 namespace {
 
 const char* text(Verdict verdict) {
-  return verdict == Verdict::right ? "right" : verdict == Verdict::wrong ? "WRONG" : "silent";
+  switch (verdict) {
+    case Verdict::right: return "right";
+    case Verdict::wrong: return "WRONG";
+    case Verdict::silent: break;
+  }
+  return "silent";
 }
 
 TEST(Reported, RatesAreKept) {

@@ -29,7 +29,7 @@ struct Character {
   double ber, uncorrectable_ratio, pcie_corrected_per_day, temperature;
 };
 
-// What the rules have said.
+// The findings of the rules.
 struct Tally {
   size_t alarms = 0, culprits = 0;
   std::map<std::string, size_t> by_rule{};
@@ -78,7 +78,7 @@ class Node {
             .temperature = uniform(38, 66)};
   }
 
-  // What a port under this load does in so many seconds.
+  // The counters of a port under this load after so many seconds.
   Signals traffic(const Character& of, double seconds, double load) {
     const double bytes = kPortBytes * load * seconds, packets = bytes / kPacketBytes, bits = 8 * kPortBytes * seconds;
     Signals out{.seconds = seconds};

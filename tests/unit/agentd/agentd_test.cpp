@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent: its schedule, monitor, messages and options. Its event loop on this machine's kernel: a veth pair in a
-// network namespace of its own. What udev tells: a device that comes or goes is looked for at once; the messages are
-// udev's own format, sent to its multicast group in a network namespace of ours. Loop and udev need root and skip
+// network namespace of its own. Events of udev: the agent scans at once for a device that comes or goes; the messages
+// are udev's own format, sent to its multicast group in a network namespace of ours. Loop and udev need root and skip
 // without.
 #include <arpa/inet.h>
 #include <linux/dcbnl.h>
@@ -73,7 +73,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   dcbmsg header{};
   header.cmd = DCB_CMD_IEEE_SET;
   Bytes message = with_header(header, AttrWriter().text(DCB_ATTR_IFNAME, "ens1f0np0"));
-  Notification note = parse_route(RTM_SETDCB, message);
+  Notification note = parse_rtnetlink(RTM_SETDCB, message);
   EXPECT_EQ(note.link.name, "ens1f0np0");
   EXPECT_EQ(note.how, NotificationKind::dcb);
 }
@@ -82,14 +82,14 @@ TEST(Monitor, LinkMessagesAreToldApart) {
   ifinfomsg header{};
   header.ifi_index = 7;
   Bytes message = with_header(header, AttrWriter().text(IFLA_IFNAME, "eth0").u32(IFLA_MTU, 4200));
-  Notification note = parse_route(RTM_NEWLINK, message);
+  Notification note = parse_rtnetlink(RTM_NEWLINK, message);
   EXPECT_EQ(note.how, NotificationKind::link);
   EXPECT_FALSE(note.gone);
   EXPECT_EQ(note.link.ifindex, 7);
   EXPECT_EQ(note.link.mtu, 4200U);
-  EXPECT_EQ(parse_route(RTM_DELLINK, message).how, NotificationKind::link);
-  EXPECT_TRUE(parse_route(RTM_DELLINK, message).gone);
-  EXPECT_EQ(parse_route(RTM_NEWADDR, message).how, NotificationKind::nothing);
+  EXPECT_EQ(parse_rtnetlink(RTM_DELLINK, message).how, NotificationKind::link);
+  EXPECT_TRUE(parse_rtnetlink(RTM_DELLINK, message).gone);
+  EXPECT_EQ(parse_rtnetlink(RTM_NEWADDR, message).how, NotificationKind::nothing);
 }
 
 // Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
@@ -100,10 +100,10 @@ TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
       0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
       0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
   for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
-    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
+    EXPECT_EQ(parse_rtnetlink(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
 }
 
-// A change of the coalescing or of a statistic is no change of a setting.
+// A change of the coalescing or of a statistic does not change a setting.
 TEST(Monitor, AnEthtoolNotificationOfNoSettingIsNoEvidence) {
   AttrWriter device;
   device.u32(ETHTOOL_A_HEADER_DEV_INDEX, 7);
@@ -215,7 +215,7 @@ TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
     for (const Setting& setting : kSettings)
       EXPECT_EQ(!writer_of(tree, setting.id).empty(), can.contains(setting.id)) << command << ": " << setting.key;
   }
-  // An unknown program can be the writer of everything that its socket can carry; two of them are no evidence.
+  // An unknown program can be the writer of all settings that its socket can carry. Two such programs are not evidence.
   Settings of_route = of_dcb;
   of_route.insert(mtu);
   test::Tree tree;
@@ -285,7 +285,7 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
   for (const Setting& setting : kSettings) EXPECT_FALSE(qos::suspect_of(setting.id, {}).by.empty()) << setting.key;
 }
 
-// A driver that was not asked has rejected nothing, and the host is no port.
+// A driver without a request has rejected nothing, and the host is not a port.
 TEST(Messages, SayWhatWasNotDoneAndWhy) {
   const auto said = [](const Change& change) { return message_for(change, nullptr, {}, {})->message; };
   Change change{"mlx5_0/1", SettingId::mtu, Outcome::refused, EIO, false, "1500", "9000", "no answer"};
@@ -389,7 +389,7 @@ class Loop : public RunningAgent {
     RunningAgent::start(std::move(environment), config);
   }
 
-  // The veth's end stands for a RoCE port.
+  // The veth's end represents a RoCE port.
   std::vector<Port> ports() {
     const auto link = rtnl::link(*scan_route_, "roce0");
     if (!link) return {};
@@ -406,7 +406,7 @@ class Loop : public RunningAgent {
   bool sets_mtu(uint32_t wanted) {
     return becomes_mtu(wanted) && becomes([&] { return told(message_id::applied) >= 1; });
   }
-  // What it has published.
+  // The published state.
   std::optional<AgentState> state() const {
     auto state = state::load_agent_state(tree.root());
     return state.ok() ? *std::move(state) : std::nullopt;
@@ -589,7 +589,7 @@ TEST_F(Loop, FightingEndsInAConflict) {
   EXPECT_EQ(mtu(), 1400U);
 }
 
-// Neither the next periodic read nor a notification wakes the agent: it looks at the port by itself, and writes it.
+// The agent checks and writes the port by itself: no periodic read and no notification wakes it.
 TEST_F(Loop, AConflictThatEndsIsWrittenAtOnce) {
   start("mode = \"enforce\"\nreread = \"1h\"\nconflict = { rounds = 1, window = \"2s\" }\n[[port]]\nmtu = 4200\n");
   ASSERT_TRUE(sets_mtu(4200));
@@ -601,7 +601,7 @@ TEST_F(Loop, AConflictThatEndsIsWrittenAtOnce) {
 
 // -- udev
 
-// MurmurHash2, by which udev's socket filter tells subsystems apart (src/basic/MurmurHash2.c of systemd 252).
+// MurmurHash2: udev's socket filter compares hashes of subsystem names (src/basic/MurmurHash2.c of systemd 252).
 uint32_t murmur(const std::string& text) {
   constexpr uint32_t kMultiply = 0x5bd1e995;
   uint32_t hash = static_cast<uint32_t>(text.size());
@@ -672,7 +672,7 @@ class Udev : public RunningAgent {
     const Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT));
     sockaddr_nl group{};
     group.nl_family = AF_NETLINK;
-    group.nl_groups = 2;  // MONITOR_GROUP_UDEV: what udev has finished with
+    group.nl_groups = 2;  // MONITOR_GROUP_UDEV: events that udev has finished
     const std::string message = udev_message(action, subsystem, path);
     ASSERT_EQ(
         ::sendto(fd.get(), message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&group), sizeof group),
@@ -697,7 +697,7 @@ TEST_F(Udev, GpusRdmaDevicesAndNetdevsThatComeOrGoAreARescan) {
   }
 }
 
-// Of these none is looked at; the one behind them is, and has been told later.
+// The agent reads none of these messages. It reads the one after them.
 TEST_F(Udev, OthersAreNot) {
   const unsigned before = scans_;
   tell("add", "block", "/devices/pci0000:16/0000:16:02.0/0000:20:00.0/nvme/nvme0/nvme0n1");

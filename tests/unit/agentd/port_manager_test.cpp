@@ -128,7 +128,7 @@ class PortManagerTest : public testing::Test {
     return std::ranges::any_of(told_, [&](const Entry& each) { return each.id == id && has(each.message, part); });
   }
   const Entry& first_repair() const { return *std::ranges::find(told_, message_id::repaired, &Entry::id); }
-  // What the kernel tells of the NIC's link.
+  // The kernel's report of the NIC's link.
   static rtnl::Link link_of(const SimNic& nic) {
     return {.ifindex = nic.ifindex, .name = nic.name, .carrier = true, .carrier_down_count = 1};
   }
@@ -171,7 +171,7 @@ TEST_F(PortManagerTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
   EXPECT_EQ(nic.writes(), 0U);
   EXPECT_EQ(exit_code(manager.view()), 1);
   EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
-  nic.mtu = 9000;  // a new difference is told
+  nic.mtu = 9000;  // a new difference is logged
   look();
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences + 1);
 }
@@ -312,6 +312,33 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   tree_.remove("proc/812");
   for (int i = 0; i < 3; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
+}
+
+// conflict.rounds = 1: the write after a conflict is the next conflict. Its writer is known all the same.
+TEST_F(PortManagerTest, AWriterThatReactsIsLeftAloneAfterTwoWritesAlsoWithOneRound) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "conflict = { rounds = 1, window = 60 }\n");
+  const auto add_writer = [this] {
+    tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+    tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
+    tree_.file("proc/812/status", "CapEff:\t000001ffffffffff\n");
+    tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+  };
+  add_writer();
+  unsigned writes = 0;
+  for (int i = 0; i < 120; ++i, now_ += seconds(30)) {
+    if (nic.pfc.pfc_en == 1 << 3) ++writes;
+    nic.pfc.pfc_en = 0;
+    nic.link_up();
+    if (writes != 0) manager.on_notification("roce_eth0/1", NotificationKind::dcb);
+    look();
+  }
+  EXPECT_LE(writes, 4U);
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  // The program is corrected, and goes on running: in sync for a window, the conflict is over.
+  nic.pfc.pfc_en = 1 << 3;
+  for (int i = 0; i < 10; ++i, now_ += seconds(30)) look();
   EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
@@ -495,7 +522,7 @@ class PowerCycle : public PortManagerTest {
     manager_.reset();
     for (SimNic& nic : sim_.nics()) nic.reload();
   }
-  // As `fabric-agentctl restore`.
+  // Does the work of `fabric-agentctl restore`.
   Changes restore_all() {
     manager_.reset();
     auto originals = state::load_originals(tree_.path());
@@ -564,13 +591,13 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
-  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until somebody has seen to it";
+  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until an operator has removed the file";
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
 }
 
-// After a downgrade: what this release may do without saving originals is to compare and to say so.
+// After a downgrade, this release cannot save originals: it compares and reports only.
 TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   const std::string newer = R"({"format":2,"cards":{}})";
   tree_.file(state::kOriginalsFile, newer);
@@ -700,10 +727,11 @@ TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {
   EXPECT_FALSE(manager_->link_changed(link).rescan);
   unsigned before = nic.calls["setpfc"];
   ASSERT_TRUE(manager_->settle("roce_eth0/1").ok());
-  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
+  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds again
 }
 
-// The socket ran over while the link went down and up (a thousand containers came at once): the counter tells.
+// The socket overflowed while the link went down and up (a thousand containers came at once): the counter of carrier
+// changes shows it.
 TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();
@@ -722,7 +750,7 @@ TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   EXPECT_EQ(manager_->links_recovered(), std::vector<std::string>{"roce_eth0/1"});
 }
 
-// Its link is down when the agent starts, and the first that is heard of it is that it is up.
+// The link is down when the agent starts, and the first notification is that it is up.
 TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.carrier = false;
@@ -732,7 +760,7 @@ TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   EXPECT_FALSE(manager.link_changed(up).carrier_up);
 }
 
-// Without a link nobody knows which speed it would have: the entry of the others is not the port's.
+// Without a link the speed is unknown: the port keeps the entry of its speed.
 TEST_F(PortManagerTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
@@ -765,7 +793,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(nic.mtu, 9000U);
 }
 
-// Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
+// Ports of one host at two speeds, and a cable that is changed repeatedly: there is no other writer.
 TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = enforced(Personality::full, "", kBySpeed);
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
@@ -777,7 +805,7 @@ TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   EXPECT_EQ(told(message_id::repaired), 0U);
 }
 
-// Down since the agent's start: that an entry for a speed comes before its own takes nothing from it yet.
+// The link is down since the agent's start: the port keeps its entry, although one for a speed comes before it.
 TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.carrier = false;
@@ -785,7 +813,7 @@ TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   ASSERT_EQ(nic.mtu, 4200U);
   const std::string fast = "[[port]]\nname = \"fast\"\nmatch = { speed = \"400G\" }\nmtu = 9000\n";
   reload(policy_of(kEnforce + kRestore, fast + kProfile));
-  EXPECT_EQ(nic.mtu, 4200U) << "put back, though it is known to be wanted";
+  EXPECT_EQ(nic.mtu, 4200U) << "restored, although its entry still matches";
 }
 
 // An entry that a reload brings does not make a port new that has carried jobs for weeks.
@@ -802,7 +830,7 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
-// Nor does one that a restart brings.
+// An entry that a restart brings does not make the port new, either.
 TEST_F(PortManagerTest, ThePortOfAnEntryThatARestartBringsWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
@@ -925,7 +953,7 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
     EXPECT_TRUE(has(fec->detail, "unknown")) << fec->detail;
   }
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "nobody knows what it was";
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS) << "the original is unknown";
   EXPECT_TRUE(originals->empty());
 }
 
@@ -986,7 +1014,7 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/77/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0--pfc\0", 23));
   SimNic& nic = enforced(Personality::mlx5);
-  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
+  EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is not a drift";
   manager_->on_notification("roce_eth0/1", NotificationKind::dcb);
   nic.pfc.pfc_en = 0;
   nic.mtu = 1500;
@@ -1070,7 +1098,7 @@ TEST_F(PortManagerTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   const size_t lines = told(message_id::port);
   reconcile_all();
-  EXPECT_EQ(told(message_id::port), lines) << "told once";
+  EXPECT_EQ(told(message_id::port), lines) << "logged once";
   hour_ = 2;
   reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
@@ -1176,7 +1204,7 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   EXPECT_EQ(nic.writes(), writes);
 }
 
-// A container has the netdev when the agent starts anew.
+// The netdev is in a container when the agent starts again.
 TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   const std::string head = kEnforce + kRestore + kNight;
@@ -1262,7 +1290,7 @@ TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   EXPECT_EQ(nic.mtu, original);
 }
 
-// What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.
+// The state after `fabric-agentctl apply --confirm`: the record, and the port as applied.
 class Unconfirmed : public PortManagerTest {
  protected:
   void SetUp() override {
@@ -1427,7 +1455,8 @@ TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
   EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(other)));
 }
 
-// As fabric-agentctl read it: by another path, with the host filled in under which the plan of cables is searched.
+// The configuration as fabric-agentctl reads it: by another path, and with the host name under which the plan of cables
+// is searched.
 TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
   const std::string text = kEnforce + "[cabling]\nfile = \"/etc/cables.csv\"\n[[port]]\nmtu = 4200\n";
   tree_.file("proc/sys/kernel/hostname", "gpu01\n");
@@ -1456,7 +1485,7 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
 // The host's setting that only the guard may write is left to it.
 TEST_F(Unconfirmed, WhatIsRefusedToTheAgentIsLeftToTheGuard) {
   if (::geteuid() != 0) GTEST_SKIP() << "as root";
-  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written, whoever asks
+  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written by any process
   record_.sysctl["kernel.numa_balancing"] = "1";
   record_.deadline = confirm::this_moment(tree_.root()).milliseconds;
   save();
@@ -1597,8 +1626,8 @@ TEST_F(PortManagerTest, TheMembersOfABondAreWrittenOneAfterTheOther) {
   }
 }
 
-// The agent is stopped after the write of the first member: the next one still waits for its link. The same in the
-// revert of an apply, which does not block the event loop.
+// The agent is stopped after the write of the first member: the next agent still waits for its link. So does the revert
+// of an apply, which does not block the event loop.
 TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
   SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
@@ -1646,7 +1675,7 @@ TEST_F(PortManagerTest, TheNextAgentWaitsForTheLinkOfAMember) {
   EXPECT_EQ(second.pfc.pfc_en, 1 << 4);
 }
 
-// What waits for another setting, which the driver refuses, does not wait for an idle port.
+// A setting that waits for another one, which the driver refuses, does not wait for an idle port.
 TEST_F(PortManagerTest, ARefusedMemberOfTheClassIsNotPolledFor) {
   SimNic& nic = enforced(Personality::mlx5);
   nic.link_up();

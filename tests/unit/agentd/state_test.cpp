@@ -105,7 +105,7 @@ class RandomMembers {
   std::mt19937 random_;
 };
 
-// Whatever a newer release has added stays, at its place, while this one adds, forgets and moves what it knows.
+// Members of a newer release stay in their place while this release adds, forgets and moves the members that it knows.
 TEST_F(StateFiles, MembersOfANewerReleaseAreCarriedThrough) {
   const Port known = board_at("0000:24:00.0", "MT1", "mac:a"), fresh = board_at("0000:25:00.0", "MT2", "mac:b");
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -250,8 +250,8 @@ TEST_F(StateFiles, OriginalsBelongToTheCard) {
   EXPECT_EQ(saved().at("mac:a").place, "0000:99:00.0/1");
 }
 
-// Two cards exchange their slots: each keeps its own. One that replaces another starts with its own, although somebody
-// gave it the old one's address.
+// Two cards exchange their slots: each keeps its own originals. A card that replaces another one starts with its own,
+// although it was given the old one's address.
 TEST_F(StateFiles, OriginalsFollowTheSerialNumber) {
   Originals originals;
   const Port first = board_at("0000:24:00.0", "MT1", "mac:a"), second = board_at("0000:25:00.0", "MT2", "mac:b");
@@ -351,6 +351,21 @@ TEST_F(StateFiles, TheFirstOriginalStays) {
   EXPECT_EQ(saved().at("0000:25:00.0/1").mtu, 9000U);
 }
 
+// A self-test was killed, and its port is not idle since.
+TEST_F(StateFiles, TheSettingsFromBeforeASelfTestAreTheOriginals) {
+  const Port port = card_of("mlx5_core", "15b3:1021"), other{.netdev = "eth9"};
+  ASSERT_TRUE(save_originals(directory_, {{port_key(port), Qos{.mtu = 1500}}}, kSelfTestFile).ok());
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, port, {.pause = Pause{}, .mtu = 4200}).ok());
+  EXPECT_EQ(find_original(originals, port)->second.mtu, 1500U) << "4200 is a value of the test";
+  EXPECT_EQ(find_original(originals, port)->second.pause, Pause{}) << "not tested";
+  ASSERT_TRUE(save_original(directory_, originals, other, {.mtu = 9000}).ok());
+  EXPECT_EQ(find_original(originals, other)->second.mtu, 9000U);
+  // Nothing is known of the settings before the test.
+  tree_.file(kSelfTestFile, "{\"format\": 99}");
+  EXPECT_EQ(save_original(directory_, originals, port, {.mrrs = 512}).error().code, kNewerFormat);
+}
+
 // FEC that was written without a link: what a later link shows is our own mode.
 TEST_F(StateFiles, AnUnknownOriginalStaysUnknownUntilItIsForgotten) {
   const Port port = board_at("0000:24:00.0", "MT1", "mac:a");
@@ -368,7 +383,7 @@ TEST_F(StateFiles, AnUnknownOriginalStaysUnknownUntilItIsForgotten) {
   EXPECT_TRUE(has_key(originals.begin()->second.unknown, SettingId::fec));
   forget(originals, port, Keys().set(index(SettingId::mtu)));
   EXPECT_FALSE(is_empty(originals.at(port.card)));
-  // Of a newer release, with a setting that this one does not know.
+  // The file of a newer release, with a setting that this one does not know.
   Json file = Json::parse(originals_text(originals));
   file["ports"][port.card]["unknown"].push_back("newer");
   tree_.file(kOriginalsFile, file.dump());
@@ -485,7 +500,8 @@ TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {
   holder.join();
 }
 
-// Who may read the agent's lock may lock it for reading: that neither stops the agent nor passes for one.
+// A process that may read the agent's lock may lock it for reading. That does not stop the agent, and does not count as
+// an agent.
 TEST_F(StateFiles, AReadersLockDoesNotKeepTheAgentFromStarting) {
   ASSERT_TRUE(save_agent_state(directory_, {}).ok());
   ASSERT_TRUE(take_lock(directory_, {}, kAgentLockFile).ok());
@@ -503,7 +519,7 @@ TEST_F(StateFiles, AReadersLockDoesNotKeepTheAgentFromStarting) {
   EXPECT_EQ(tree_.content(kAgentLockFile), std::to_string(::getpid()) + "\n");
 }
 
-// A full /run: the lock's file says nobody's number, and the lock is taken all the same.
+// If /run is full, the lock's file has no pid, and the lock is still taken.
 TEST_F(StateFiles, ALockNeedsNoRoom) {
   ASSERT_TRUE(take_lock(directory_).ok());
   rlimit before{};
@@ -518,7 +534,8 @@ TEST_F(StateFiles, ALockNeedsNoRoom) {
   EXPECT_EQ(take_lock(directory_).error().code, EWOULDBLOCK);
 }
 
-// Hardened hosts give root a mask of 027 or 077; the exporter, and who is not root, read what he made all the same.
+// Hardened hosts give root a mask of 027 or 077. The exporter and unprivileged users must still be able to read root's
+// files.
 TEST_F(StateFiles, EverybodyMayReadWhateverTheUmask) {
   const mode_t before = ::umask(077);
   const bool saved = save_agent_state(directory_, {}).ok() && take_lock(directory_, {}, kAgentLockFile).ok();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine captured, and judged from the capture: the same words as on the spot. Where root writes, nobody else can
-// put a file, a folder or a link in the place of its own. hwloc opens files itself: of a captured tree it finds what
-// Root reads, and nothing else.
+// A captured machine, and its verdicts: the same text as on the machine itself. No other user can put a file, a folder
+// or a link in the place of one that root writes. hwloc opens files itself: in a captured tree it finds the files that
+// Root reads, and no others.
 #include "ctl/verbs/capture.h"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ constexpr const char* kGuid = "0c42:a103:005e:779d";
 constexpr const char* kGid = "fe80:0000:0000:0000:0e42:a1ff:fe5e:779d";
 constexpr const char* kUuid = "GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc";
 
-// A card whose links tell their MAC address, as the kernel's do.
+// A card whose links report their MAC address, as the kernel's do.
 class WithMac : public Netlink {
  public:
   explicit WithMac(std::unique_ptr<Netlink> inner) : inner_(std::move(inner)) {}
@@ -136,7 +136,7 @@ struct Machine {
     nics.add_nic("eth0", test::Personality::mlx5);
   }
 
-  // As the command line does it, on the spot.
+  // The options of the command line, for a run in this process.
   Options options(const std::string& verb) {
     Options out;
     out.verb = verb;
@@ -202,7 +202,7 @@ struct Capture : testing::Test {
     EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
     return output;
   }
-  // What the verb says of the machine itself.
+  // The verb's output for the machine itself.
   std::string here(const std::string& verb) {
     return replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
   }
@@ -227,7 +227,7 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
   EXPECT_EQ(there("diagnose"), diagnosis) << "and again";
 }
 
-// What the agent goes on with, and whose originals it keeps.
+// The capture has the configuration that the agent continues to use, and the cards whose originals it keeps.
 TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
   ASSERT_TRUE(save_last_good(root, *load_config(file, rule_rows()), rule_rows()).ok());
@@ -251,7 +251,7 @@ TEST_F(Capture, OfAMachineWithoutAnRdmaPortHasThePlan) {
   EXPECT_TRUE(has(there("plan"), "net.ipv4.tcp_ecn")) << there("plan");
 }
 
-// A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.
+// A tree from elsewhere: no kernel was asked, so its files continue to replace netlink.
 TEST_F(Capture, OfATreeIsJudgedAsTheTree) {
   Options options = machine.options("capture");
   options.open = Options().open;
@@ -287,7 +287,7 @@ TEST_F(Capture, TellsNoAddressAndNoSecret) {
   const std::string known = all_bytes_below(whole.path());
   EXPECT_TRUE(has(known, "0c42a15e779d")) << "in netlink";
   EXPECT_TRUE(has(known, kGid));
-  EXPECT_FALSE(has(known, "tiger")) << "a password is nobody's business";
+  EXPECT_FALSE(has(known, "tiger")) << "a password is never captured";
 }
 
 // The cables of the host are found by its pseudonym, whether the plan names it as the kernel does or as [cabling] does.
@@ -317,7 +317,7 @@ TEST_F(Capture, ShortNamesOfTheHostAreHiddenAndItsCablesStay) {
 
 TEST_F(Capture, SaysWhatWasNotPermitted) {
   const Output said = take();
-  EXPECT_TRUE(has(said.text, "not permitted"));
+  EXPECT_TRUE(has(said.text, "Not permitted, and missing: 1 reading;"));
   EXPECT_TRUE(has(out.content("capture/fabric-agent/about.txt"), "/sys/class/infiniband/mlx5_0/board_id\n"));
   auto replay = open_kernel(directory);
   ASSERT_TRUE(replay) << replay.error().text();
@@ -582,7 +582,7 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   }
 }
 
-// -- Where it is written
+// -- The directory of a capture
 
 constexpr uid_t kOther = 12345;
 
@@ -860,7 +860,7 @@ TEST(HwlocTree, LinksStayInside) {
   }
   tree.remove("sys/class/dmi/id").link("sys/class/dmi/id", outside.path() + "/folder");
   EXPECT_FALSE(has(*discovered(tree).xml, "SECRET")) << "a folder";
-  // The verbs that use it, and what they save.
+  // The verbs that use a capture, and the files that they save.
   tree.file("sys/class/net/lo/mtu", "65536\n").link(kModel, outside.path() + "/secret");
   const std::string capture = outside.path() + "/capture";
   const auto ran = test::ran_on(tree, {"capture", capture});
@@ -918,7 +918,7 @@ TEST(HwlocTree, NothingIsOpenedThatIsNoFile) {
       Tree tree;
       add_cpus(tree);
       tree.remove(file);
-      if (!odd.make(tree.path() + "/" + file)) continue;  // without root there are no devices
+      if (!odd.make(tree.path() + "/" + file)) continue;  // device nodes require root
       const Timed found = discovered(tree);
       EXPECT_LT(found.seconds, 5) << odd.what << " as " << file;
     }
@@ -939,7 +939,7 @@ TEST(HwlocTree, ItsXmlHasNoOtherTexts) {
   if (const auto here = discover_hwloc_xml("/")) {
     EXPECT_TRUE(parse_hwloc_xml(kept_hwloc_xml(*here), "x"));
   }
-  // Of any text comes XML that is not reduced further.
+  // Every text is reduced to XML that cannot be reduced further.
   std::minstd_rand random(36);
   for (int i = 0; i < 20'000; ++i) {
     std::string text = xml;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture keeps: random words stand at every place of a machine where people or programs write text. None is in
-// the capture, and the verdict is the same. A capture names no module and no card: the serial number is another's, and
-// everything else is as it was.
+// The contents of a capture: random words are at every place of a machine where people or programs write text. None is
+// in the capture, and the verdict is the same. A capture names no module and no card: the serial number is replaced,
+// and everything else is unchanged.
 #include "ctl/verbs/kept.h"
 
 #include <linux/devlink.h>
@@ -128,7 +128,7 @@ struct Site {
               filled("Model: NVIDIA H100\nGPU UUID: GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc\nOwner: @\n", secrets));
     tree.file("etc/os-release", filled("ID=ubuntu\nVERSION_ID=\"22.04\"\nPRETTY_NAME=\"@\"\nHOME_URL=@\n", secrets));
 
-    // Processes: of a job's launcher, of nobody's business.
+    // Processes: one of a job's launcher, and an unrelated one.
     const auto process = [&](const std::string& pid, const std::string& comm, const std::string& unit) {
       tree.file("proc/" + pid + "/comm", comm + "\n")
           .file("proc/" + pid + "/cgroup", "0::/system.slice/" + unit + "\n");
@@ -212,7 +212,7 @@ std::string bytes_below(const std::string& directory) {
   return all;
 }
 
-// Where the word stands.
+// The text around the word.
 std::string around(const std::string& all, const std::string& word) {
   const size_t at = all.find(word);
   return all.substr(at - std::min<size_t>(at, 100), 200);
@@ -244,7 +244,7 @@ TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
 
     const auto acks = parse_acks(site.tree.content(kAckFile), "x");
     ASSERT_TRUE(acks);
-    // What differs: names of the trees, durations, and what a capture shows in another way.
+    // Removes the differences: names of the trees, durations, and values that a capture shows in another way.
     const auto normal = [&](const std::string& output, const std::string& root) {
       std::string text = replaced(output, root, "");
       text = std::regex_replace(text, std::regex("\"seconds\": [0-9.e-]+"), "seconds");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from outside: files of less privileged services, captured trees, and text that strangers write. Every file
-// that we read, cut off: a full disk, a crash in the middle of a copy, a module that is pulled while it is read. A part
-// is refused, or it says no other thing than the whole; it is never taken for the whole in silence.
+// Input from outside: files of less privileged services, captured trees, and text that strangers write. Every file that
+// we read, cut off: a full disk, a crash in the middle of a copy, a module that is pulled while it is read. A part is
+// refused, or its result does not contradict the whole; it is never taken for the whole without a message.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -61,7 +61,7 @@ std::vector<Foreign> foreign_files() {
            [](const Root& root) { return code_of(state::load_agent_state(root)); }}};
 }
 
-// What the service may put in the place of its file, and what a reader with more privileges says of it.
+// Objects that the service may put in the place of its file, and the error of a reader with more privileges.
 struct Attack {
   const char* what;
   int code;
@@ -101,7 +101,7 @@ TEST(ForeignFiles, OnlyAFileOfTheServicesOwnIsOpened) {
       EXPECT_TRUE(healthy == 0 || healthy == ESTALE) << foreign.file;
       tree.remove(foreign.file);
       if (!attack.plant(path, tree.path() + "/secret")) {
-        ++impossible;  // without root there are no devices
+        ++impossible;  // device nodes require root
         continue;
       }
       EXPECT_EQ(foreign.load(tree.root()), attack.code) << foreign.file << ": " << attack.what;
@@ -134,7 +134,7 @@ TEST(ForeignFiles, CaptureDoesNotPackWhatALinkNames) {
 
 // -- Captured trees
 
-// A file below a captured tree, what a verb that reads it shows, and the verb.
+// A file below a captured tree, a verb that reads it, and the verb's output.
 struct InTree {
   const char* file;
   std::string text, shown;
@@ -388,7 +388,7 @@ TEST(StrangersText, IsNotWrittenByAck) {
 
 // -- Locks
 
-// Another process replaced the lock file after we had opened it: our lock on the old one would exclude nobody.
+// Another process replaced the lock file after we had opened it: a lock on the old file would exclude no process.
 TEST(Lock, IsOnTheFileThatHasTheNameNow) {
   Tree tree;
   auto first = state::take_lock(tree.path());
@@ -396,7 +396,8 @@ TEST(Lock, IsOnTheFileThatHasTheNameNow) {
   const std::string path = tree.path() + "/" + state::kLockFile;
   const auto inode = [](int fd, const char* name) {
     struct stat status {};
-    return (fd >= 0 ? ::fstat(fd, &status) : ::stat(name, &status)) == 0 ? status.st_ino : ino_t{0};
+    const int failed = fd >= 0 ? ::fstat(fd, &status) : ::stat(name, &status);
+    return failed == 0 ? status.st_ino : ino_t{0};
   };
   std::thread replacer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -416,14 +417,14 @@ TEST(Lock, IsOnTheFileThatHasTheNameNow) {
 constexpr size_t kStep = 64;
 constexpr const char* kConfig = "etc/fabric-agent/fabric-agent.toml";
 
-// What a reader makes of a text, in a form that can be compared; nullopt: refused.
+// A reader's result for a text, in a form that can be compared; nullopt: refused.
 using Reading = std::optional<std::string>;
 
 // How a kind of file shows where it ends.
 enum class End : uint8_t {
   marked,   // a last line, a bracket: each part is refused, or says the same
-  line,     // a person's or another program's text: a part that ends with a whole line cannot be told from the whole
-  lengths,  // bytes with a place or a length: what is missing is absent, and nothing else is there than in the whole
+  line,     // a person's or another program's text: a part that ends with a whole line looks like the whole
+  lengths,  // bytes with a place or a length: missing parts are absent, and the rest is the same as in the whole
 };
 struct Kind {
   const char* name;
@@ -432,7 +433,7 @@ struct Kind {
   std::function<Reading(const std::string&)> read;
 };
 
-// As it is on disk when it was written by replace_file().
+// The text as replace_file() writes it to the disk.
 std::string stored(const std::string& text) {
   test::Tree tree;
   EXPECT_TRUE(replace_file(tree.path(), "file", text));

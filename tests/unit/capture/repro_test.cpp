@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees on which an earlier version was wrong, and those of tests/corpus: what fabric-agentctl must say of each, and
-// must not say.
+// Trees on which an earlier version was wrong, and those of tests/corpus: texts that fabric-agentctl must print for
+// each, and texts that it must not print.
 #include "ctl/verbs.h"
 #include "support/corpus.h"
 #include "support/test.h"

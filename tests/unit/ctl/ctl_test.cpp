@@ -226,7 +226,7 @@ TEST(CtlCheck, OfACapturedMachine) {
   for (Json& check : json["checks"]) {
     if (check["id"] != "pfc") continue;
     saw_pfc = true;
-    EXPECT_EQ(check["status"], "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["status"], "unknown") << "PFC requires netlink, which a captured tree does not have";
     EXPECT_EQ(check["expected"], "3");
   }
   EXPECT_TRUE(saw_pfc);
@@ -286,7 +286,7 @@ TEST(CtlConfig, CheckAndShow) {
   EXPECT_EQ(json["ports"].at(0)["want"]["pfc"]["value"].at(0), 3);
 }
 
-// The agent may be stopped; what is compared with, and that it is not the files, must be seen all the same.
+// The agent may be stopped. The output must still show which configuration is compared, and that it is not the files'.
 TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   Captured tree;
   const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
@@ -369,7 +369,8 @@ TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
   }
 }
 
-// In namespaces of its own: what it writes is nobody's. 0: as it should be, 77: there are no namespaces here.
+// Runs in namespaces of its own, so that its writes have no other effect. 0: as expected, 77: namespaces are not
+// available.
 int restore_where_nothing_can_be_recorded() {
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return 77;
@@ -382,9 +383,8 @@ int restore_where_nothing_can_be_recorded() {
   const Ran restored = ran({"restore", "--port", "host"});
   if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
   if (restored.code != kChanges) return 3;
-  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
-         : restored.errors.find("sysctl.json") == std::string::npos  ? 5
-                                                                     : 0;
+  if (!has(restored.text, "net.ipv4.tcp_ecn")) return 4;
+  return has(restored.errors, "sysctl.json") ? 0 : 5;
 }
 
 TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
@@ -398,7 +398,8 @@ TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// An agent that has not read the changed file again would undo the apply within milliseconds, and nobody would be told.
+// An agent that has not read the changed file again would undo the apply within milliseconds, without a message to the
+// user.
 TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   using std::chrono::milliseconds;
   Captured tree;
@@ -474,8 +475,8 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   node.now.ports[1].owner = "0000:24:00.0";
   node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
   EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
-            "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
-            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n");
+            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n"
+            "mlx5_3/1: unmanaged: no [[port]] entry matches\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
   pfc.outcome = "in_sync";
   pfc.drifts = {{"process", 2}, {"link", 1}};
@@ -485,25 +486,53 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   pfc.drift_by = "lldpad (pid 812)";
   node.now.agent->held = "an apply awaits confirmation";
   const std::string text = status_text(node.now, &node.policy, node.plan, kNow, {});
-  EXPECT_TRUE(has(text, "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"))
+  EXPECT_TRUE(has(text,
+                  "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z (50 min ago) from 3 to none, by lldpad "
+                  "(pid 812)"))
       << text;
   EXPECT_TRUE(has(text, "enforcement suspended: an apply awaits confirmation")) << text;
   Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
 }
 
-// Of the longest names that there are: the rate is not broken, and the time of a repair is short.
+// Of the longest names that there are: neither a rate nor a time is broken, nor a name.
 TEST(CtlStatus, FitsATerminal) {
+  for (const std::string rdma : {"mlx5_2", "rocep170s0f0"})
+    for (const std::string setting : {"pfc", "cable_length", "ecn_min_time_between_cnps"})
+      for (const std::string policy : {"compute", "compute-rails"}) {
+        Healthy node;
+        for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
+        node.now.ports[2].rdma = rdma;
+        for (PortPolicy& entry : node.policy.ports) entry.name = policy;
+        node.now.agent->ports[rdma + "/1"][setting] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+        Output output;
+        output.width = 80;
+        const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
+        EXPECT_LE(widest_line(text), 80U) << text;
+        for (const char* whole : {"400 Gb/s", "55 min ago"}) EXPECT_TRUE(has(text, whole)) << whole << " in\n" << text;
+        const bool has_room = setting == "pfc" && policy == "compute";
+        for (const std::string& name : {rdma + "/1", setting, policy})
+          if (has_room) EXPECT_TRUE(has(text, name)) << name << " in\n" << text;
+      }
+}
+
+// While another column has room, the last repair is on one line.
+TEST(CtlStatus, BreaksTheExceptionsFirst) {
   Healthy node;
-  for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
   node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  for (const char* setting : {"mtu", "pfc", "trust"}) node.change("mlx5_1/1", setting).outcome = Outcome::differs;
   Output output;
   output.width = 80;
   const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
   EXPECT_LE(widest_line(text), 80U) << text;
-  EXPECT_TRUE(has(text, "400 Gb/s")) << text;
-  EXPECT_FALSE(has(text, "400 \n") || has(text, "400\n")) << text;
   EXPECT_TRUE(has(text, "pfc 55 min ago")) << text;
+}
+
+TEST(CtlStatus, TimesHaveTheirAge) {
+  Healthy node;
+  node.now.inventory.emplace().taken = "2026-01-01T00:05:00Z";
+  EXPECT_TRUE(has(status_text(node.now, &node.policy, node.plan, kNow, {}),
+                  "Inventory: 0 parts as of 2026-01-01T00:05:00Z (55 min ago); "));
 }
 
 TEST(CtlStatus, SaysHowLongAgo) {
@@ -514,6 +543,10 @@ TEST(CtlStatus, SaysHowLongAgo) {
   for (const char* time : {"", "yesterday", "2026-01-02T00:00:00Z"}) EXPECT_EQ(ago_text(time, kNow), time);
   EXPECT_EQ(counted(1, "part"), "1 part");
   EXPECT_EQ(counted(0, "part"), "0 parts");
+  EXPECT_EQ(amount_text("1", "link downs"), "1 link down");
+  EXPECT_EQ(amount_text("12", "link downs"), "12 link downs");
+  EXPECT_EQ(amount_text("1", "packets without a posted receive"), "1 packet without a posted receive");
+  EXPECT_EQ(amount_text("1", "transport retries exceeded"), "1 transport retry exceeded");
 }
 
 TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {
@@ -523,7 +556,7 @@ TEST(CtlCheck, OfACapturedTreeSaysWhereItsCommandsRun) {
   EXPECT_TRUE(has(text, ", not for this machine.\n")) << text;
 }
 
-// What the usage shows is accepted, and what is refused is not shown.
+// The usage shows exactly the accepted arguments.
 TEST(CtlCheck, SecondsAreThoseOfWatch) {
   EXPECT_TRUE(has(ran({"check", "--help"}).text, "Usage: fabric-agentctl check [--watch [SECONDS]] [OPTIONS]\n"));
   const Ran refused = ran({"check", "5"});
@@ -536,7 +569,7 @@ TEST(CtlPlan, ListsPortsInNaturalOrder) {
   EXPECT_EQ(plan.begin()->first, "mlx5_2/1");
 }
 
-// A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
+// A plan of simulated NICs lists exactly the writes that apply would make, and makes none.
 TEST(CtlPlan, ListsWritesAndWritesNothing) {
   test::SimKernel sim;
   test::SimNic& nic = sim.add_nic("eth0", test::Personality::mlx5);

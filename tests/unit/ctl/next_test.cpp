@@ -76,7 +76,7 @@ class Next : public testing::Test {
     if (command.starts_with("sudo ")) command.erase(0, 5);
     return command;
   }
-  // Does what the command says. False: it was refused.
+  // Executes the command. False: it was refused.
   bool follow(const std::string& command) {
     if (command == "systemctl reload fabric-agent") {
       EXPECT_TRUE(agent_) << "nothing runs that could be reloaded";

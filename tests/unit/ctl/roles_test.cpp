@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each role of an RDMA device as a small tree, and what the program says of it.
+// Each role of an RDMA device as a small tree, and the program's output for it.
 #include "base/parse.h"
 #include "judge/engine.h"
 #include "node/scan.h"
 #include "support/ctl.h"
+#include "support/drained.h"
 #include "support/sim_files.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -128,7 +129,7 @@ struct Machine : testing::Test {
   int index = 0;
 };
 
-// What nobody in a guest or a pod can do.
+// Steps that are impossible in a guest or a pod.
 void expect_no_advice_for_a_wire(const std::string& said) {
   for (const char* word : {"cable", "transceiver", "module", "ibportstate", "opensm", "sminfo", "switch port"})
     EXPECT_FALSE(has(said, word)) << word << ":\n" << said;
@@ -271,7 +272,7 @@ TEST_F(SubDevices, WithoutAUverbsDeviceNoProgramOpensThem) {
 
 TEST_F(SubDevices, ACaptureWithoutUverbsShowsThemByTheirGids) { expect_left_out(); }
 
-// Of the host of an InfiniBand NIC.
+// Functions of an InfiniBand NIC, on its host.
 struct InfinibandFunctions : Machine {
   InfinibandFunctions() {
     for (unsigned rail = 0; rail < 2; ++rail) {
@@ -374,6 +375,46 @@ TEST_F(Guest, NoGuidAndNoLid) {
   state("mlx5_0", "2: INIT", "5: LinkUp");
   EXPECT_EQ(role("mlx5_0"), "guest-function");
   expect_no_advice_for_a_wire(run({"check", "--only", "port-state"}));
+}
+
+// On Ethernet the GUID alone shows it, for NVIDIA: physical functions of EFA have none either.
+TEST_F(Guest, NoGuidOnEthernet) {
+  const std::string vf = function(0, 0, "0x10ff");
+  port("mlx5_0", vf);
+  netdev("eth0", vf);
+  EXPECT_EQ(role("mlx5_0"), "physical");
+  tree.file("sys/class/infiniband/mlx5_0/node_guid", "0000:0000:0000:0000\n");
+  EXPECT_EQ(role("mlx5_0"), "guest-function");
+  state("mlx5_0", "1: DOWN", "3: Disabled");
+  for (const std::string& said : {check("port-state"), run({"diagnose", "mlx5_0"})}) {
+    EXPECT_TRUE(has(said, "on the host")) << said;
+    expect_no_advice_for_a_wire(said);
+  }
+  tree.file(vf + "/vendor", "0x1d0f\n");
+  EXPECT_EQ(role("mlx5_0"), "physical");
+}
+
+// A virtual function of a host in legacy mode is this host's if it has an address here.
+TEST_F(Machine, AVirtualFunctionWithAnAddressIsJudged) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail);
+    gpu(rail);
+    const std::string nic = function(rail), vf = virtual_function(rail, 1);
+    port("mlx5_" + number, nic);
+    netdev("eth" + number, nic);
+    routable_gid("mlx5_" + number, rail, "eth" + number);
+    port("mlx5_1" + number, vf);
+    netdev("eth1" + number, vf);
+    gid("mlx5_1" + number, kLinkLocal + number, 1, "RoCE v2", "eth1" + number);
+    tree.file("sys/class/net/eth1" + number + "/mtu", "1500\n");
+  }
+  EXPECT_EQ(role("mlx5_10"), "virtual-function");
+  EXPECT_FALSE(has(check("roce-mtu", true), "mlx5_10")) << "it waits for a guest";
+  EXPECT_FALSE(has(check("gid", true), "mlx5_10/1")) << check("gid", true);
+  routable_gid("mlx5_10", 5, "eth10");
+  EXPECT_TRUE(has(check("roce-mtu"), "roce-mtu mlx5_10/1")) << check("roce-mtu");
+  EXPECT_FALSE(has(check("roce-mtu", true), "mlx5_11/1")) << check("roce-mtu", true);
+  EXPECT_TRUE(has(check("gid", true), "mlx5_10/1")) << check("gid", true);
 }
 
 // A pod sees the physical function on the bus, and its devices not.
@@ -579,6 +620,8 @@ struct BondOfTwoNics : Machine {
 TEST_F(BondOfTwoNics, AnswersReachTheWrongOne) {
   const std::string said = check("gid");
   EXPECT_TRUE(has(said, "CRITICAL gid mlx5_0") && has(said, "RoCE LAG") && has(said, "bond0")) << said;
+  EXPECT_TRUE(has(said, "nomaster")) << said;
+  EXPECT_EQ(test::undrained_command(said), "") << said;
   size_t findings = 0;
   const Node node = scanned();
   const std::vector<std::string> only{"gid"};

@@ -59,8 +59,8 @@ TEST(Widths, Neighbors) {
 
 using Environment = std::map<std::string, std::string>;
 
-// Runs fabric-agentctl's main function in a child. With rows, on a terminal of 80 columns; without, on a pipe. What
-// reaches the terminal or the pipe.
+// Runs fabric-agentctl's main function in a child: with rows on a terminal of 80 columns, without them on a pipe.
+// Returns its output.
 class Session {
  public:
   std::string run(unsigned short rows, Environment environment, const std::vector<std::string>& words) {
@@ -102,7 +102,7 @@ class Session {
     return file;
   }
 
-  // What the pagers noted since the last call.
+  // The notes of the pagers since the last call.
   std::string noted() {
     const std::string file = tree_.path() + "/log";
     std::ifstream in(file);
@@ -228,7 +228,7 @@ class Program {
       run_program(words);
     }
     reads_.reset(terminal);
-    while (::tcgetpgrp(terminal) != pid_) ::usleep(1000);  // before, a ^C reaches nobody
+    while (::tcgetpgrp(terminal) != pid_) ::usleep(1000);  // until then, no process receives a ^C
   }
   // Into a pipe.
   explicit Program(const std::vector<std::string>& words) {
@@ -253,7 +253,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Is this printed, behind what an earlier call has found?
+  // Waits until this is printed, after the text that an earlier call has found. False: it is not.
   bool prints(const std::string& text) {
     for (;;) {
       if (const size_t at = printed_.find(text, found_); at != std::string::npos)
@@ -423,7 +423,7 @@ TEST_F(WatchOnATerminal, WhatChangedStandsAboveWhatStands) {
   };
   (void)run(words({"check", "--watch", "500ms", "--interval", "0", "--only", "port-state"}), output);
   ASSERT_EQ(rounds.size(), 3u);
-  EXPECT_FALSE(has(rounds[0], "Last changes")) << "what stood at the start is no change: " << rounds[0];
+  EXPECT_FALSE(has(rounds[0], "Last changes")) << "the first state is not a change: " << rounds[0];
   const size_t changes = rounds[1].find("Last changes:"),
                raised = rounds[1].find("raised critical port-state mlx5_0/1");
   EXPECT_LT(changes, raised) << rounds[1];

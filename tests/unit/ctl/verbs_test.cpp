@@ -28,7 +28,7 @@ using test::Ran;
 using test::ran_on;
 using test::Tree;
 
-// -- counters: rates, their order, their text; and going on until told to end
+// -- counters: rates, their order, their text; and running until stopped
 
 Node node(std::vector<Counter> hw, std::vector<Counter> ethtool = {}, std::vector<Counter> pma = {}) {
   Node out;
@@ -558,7 +558,7 @@ TEST(ExplainLine, OfAGuestNeedsNoHands) {
     EXPECT_FALSE(has(text, "Reseat")) << text;
     EXPECT_TRUE(has(text, "may leave the bus next. This is a virtual machine (QEMU): report it")) << text;
   }
-  // Another machine's, or nobody knows whose.
+  // The lines are from another machine, or from an unknown one.
   EXPECT_TRUE(has(meaning(tree, {"Nov 26 10:00:00 node8 kernel: " + line}), "Reseat"));
   tree.file("log", line + "\n");
   EXPECT_TRUE(has(meaning(tree, {"--log", tree.path() + "/log"}), "Reseat"));
@@ -703,7 +703,7 @@ TEST(ExplainLog, RefusesWhatIsNoText) {
   EXPECT_TRUE(has(result.errors, "compressed (gzip): zcat FILE | fabric-agentctl explain -")) << result.errors;
 }
 
-// A command that the user has just run is no next step.
+// The command that the user has just run is not a next step.
 TEST(ExplainLog, DoesNotNameItself) {
   Captured tree;
   tree.file("log",
@@ -713,7 +713,7 @@ TEST(ExplainLog, DoesNotNameItself) {
   EXPECT_FALSE(has(text, "fabric-agentctl explain")) << text;
 }
 
-// The component says what it is not sure of; the errno says the rest.
+// The component's text names its uncertainty; the errno's text completes it.
 TEST(ExplainLine, OfAComponent) {
   Captured tree;
   const char* line = "node-a:1:2 [0] misc/socket.cc:44 NCCL WARN new call to 10.0.0.2<4500> broke: Connection refused";

@@ -90,7 +90,7 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
         judge(op);
       };
   }
-  // What an apply --confirm of `to` leaves, with `from` before it.
+  // The record after an apply --confirm of `to`, with `from` before it.
   confirm::Record applied(const Qos& from, const Qos& to, Disruptive disruptive) {
     settle_to(from);
     confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), {.disruptive = disruptive}, "");
@@ -129,7 +129,7 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
   bool watched = false;
 };
 
-// The device of the RDMA name is on the first member's function, and is no sign that the second one was renamed.
+// The device of the RDMA name is on the first member's function. This does not mean that the second one was renamed.
 TEST_F(RoceLag, BothMembersAreWritten) {
   const Changes changes = apply(roce(26, 3));
   EXPECT_FALSE(contains(changes, ENODEV, &Change::code)) << text(changes);

@@ -29,7 +29,7 @@ using test::Personality;
 using test::SimNic;
 using test::Tree;
 
-// A process that nobody has waited for yet has ended, too.
+// A process that is not waited for yet has ended, too.
 bool has_ended(pid_t process) {
   if (::kill(process, 0) != 0) return errno == ESRCH;
   std::string stat;
@@ -124,6 +124,33 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
 }
 
 // A dead or pulled card comes back in hours, or never: the other ports must not stay without enforcement till then.
+// An apply that may not stop traffic may have added protection. Its way back waits for an idle port, not for ever.
+TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayNotStopTraffic) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  const Qos shared{.ets = Ets{}, .pfc = PrioSet{8}};
+  Qos own = shared;
+  own.ets->prio_tc[3] = 1;
+  own.ets->tsa[0] = own.ets->tsa[1] = Tsa::ets;
+  own.ets->bw = {50, 50};
+  qos::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::never;
+  remember(record, ports[0], shared, keys_of(Qos{.ets = shared.ets}));
+  qos::Terms terms = test::free_terms();
+  terms.disruptive = Disruptive::never;
+  terms.in_use = test::kInUse;
+  qos::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
+  ASSERT_EQ(nic.ets.prio_tc[3], 1);
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kInUse);
+  EXPECT_EQ(nic.ets.prio_tc[3], 1) << "a job runs";
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  EXPECT_EQ(nic.ets.prio_tc[3], 0);
+  EXPECT_FALSE(has_work(record, {"a boot", 2'000}));
+}
+
 TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   test::SimKernel sim;
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
@@ -150,7 +177,7 @@ TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   }
 }
 
-// The first DSCP overwrites the ETS that lldpad had set, and nobody wanted another.
+// The first DSCP overwrites the ETS that lldpad had set, although the policy has no ETS.
 TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   test::Bed bed(Personality::ice);
   const Qos before{.ets = test::shares({0, 0, 0, 1, 0, 0, 0, 0}, {40, 60}), .pfc = PrioSet{8}};
@@ -173,7 +200,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   EXPECT_FALSE(is_pending(record));
 }
 
-// The last DSCP that goes takes PFC with it, which nobody wanted to change.
+// Removing the last DSCP also removes PFC, which the apply had not changed.
 TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   test::Bed bed(Personality::ice);
   bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
@@ -190,11 +217,11 @@ TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   EXPECT_EQ(bed.read(), before);
 }
 
-// What one process is refused is left to the other: agentd, which some writes are refused (or the driver refuses them
-// for a while), and the guard, in both orders, over any number of restarts.
+// A setting that one process may not write is left to the other: agentd, which some writes are refused (or the driver
+// refuses them for a while), and the guard, in both orders, over any number of restarts.
 class LeftToTheOther : public testing::TestWithParam<Personality> {
  protected:
-  // An apply of the profile that nobody has confirmed.
+  // An apply of the profile that was not confirmed.
   struct Applied : test::FileBed {
     explicit Applied(Personality personality) : FileBed(personality), want(test::profile(personality)) {
       tree.file("proc/sys/kernel/numa_balancing", "0\n").file("proc/sys/net/ipv4/tcp_ecn", "1\n");
@@ -260,14 +287,14 @@ TEST_P(LeftToTheOther, WhateverIsRefusedAndWhoeverIsFirst) {
           if (is_file || (bed.nic.calls[op] != 0 && is_pending(bed.record)))
             EXPECT_FALSE(bed.record.is_restored()) << "what is refused is not forgotten";
           if (is_file) EXPECT_TRUE(is_pending(bed.record));
-          // A driver may need two passes: the first one's writes overwrite what it had put back before.
+          // A driver may need two passes: the first one's writes overwrite values that it had restored before.
           for (int times = 0; times < 2 && is_pending(bed.record); ++times) bed.pass();
         }
         bed.expect_reverted();
       }
 }
 
-// Refused for good, it does not hold up the rest for ever; and it is put back when the driver takes it after all.
+// A setting that is always refused does not delay the rest for ever; it is restored once the driver accepts it.
 TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   Applied bed(GetParam());
   bed.files->fault({.code = EINVAL, .glob = "*tcp_ecn"});
@@ -287,7 +314,7 @@ TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   EXPECT_FALSE(has_work(bed.record, {"the next boot", 1}));
 }
 
-// fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves to agentd what is agentd's.
+// fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves agentd's settings to agentd.
 TEST_P(LeftToTheOther, TheServiceWithCapSysAdminRestoresOnlyWhatNeedsIt) {
   Applied bed(GetParam());
   std::vector<Port> ports{bed.port};
@@ -313,7 +340,7 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   EXPECT_EQ(pause.after({busy}).count(), 1);
 }
 
-// The guard's act leaves a file: what a process of its own does can be seen in the tree.
+// The guard's act leaves a file: the tree shows the effects of a separate process.
 class Guard : public testing::Test {
  protected:
   void SetUp() override { tree_.file("proc/sys/kernel/random/boot_id", "this boot\n"); }
@@ -376,7 +403,7 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
   EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
 }
 
-// The time begins anew when all is written: the guard that has waited for the lock of the apply until then still acts.
+// The time starts again when all is written: the guard that has waited for the lock of the apply until then still acts.
 TEST_F(Guard, RestoresAfterAnApplyThatTookLongerThanItsTime) {
   tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
   ctl::Options options;
@@ -417,7 +444,7 @@ struct Card : Guard {
     EXPECT_EQ(node.ports.size(), 1u);
     return node.ports.at(0);
   }
-  // Of before the reboot, which ended its guard.
+  // The record is from before the reboot, which ended its guard process.
   void leave_overdue(uint32_t mtu, const BootMoment& begun = {"an earlier boot", 0}) {
     Record record = record_of(begun, std::chrono::seconds(0));
     remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
@@ -541,7 +568,7 @@ TEST_F(Card, WithTheDefaultRouteIsNamedInThePlan) {
   EXPECT_TRUE(has(output_.text, "name = \"management\"\\nmatch = { netdev = [\"eth0\"] }")) << output_.text;
 }
 
-// As an unprivileged user: nothing is written, so no lock is needed.
+// An unprivileged user writes nothing, so no lock is needed.
 TEST_F(Card, TriesARestoreWithoutTheLock) {
   nic_.mtu = 9000;
   state::Originals originals;

@@ -68,7 +68,7 @@ TEST_F(DriftTest, RepairsFarApartAreNoConflict) {
   EXPECT_EQ(repairs(), 20U);
 }
 
-// A writer that nobody hears (firmware's DCBX) is found once a re-read: the link would flap for ever.
+// A writer without notifications (firmware's DCBX) is found once a re-read: the link would flap for ever.
 TEST_F(DriftTest, WhatFlapsTheLinkAtEachReReadIsAConflict) {
   Drift drift(ConflictRule{5, seconds(60)}, seconds(30));
   Change flaps = change(Outcome::applied);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that a policy wants are written and read back: what holds on every driver, what holds on one, and random
-// wishes from random states.
+// The settings that a policy wants are written and read back: properties of every driver, properties of one, and random
+// policies from random states.
 #include "nic/generic/dscp.h"
 #include "support/ports.h"
 #include "support/sim_nic_bed.h"
@@ -210,7 +210,7 @@ TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::applied);
 }
 
-// Neither when it is idle, nor "now", nor by restore: only an entry that names the port allows it.
+// The port is not written when it is idle, with "now", or by restore: only an entry that names the port allows it.
 TEST_P(Dcb, APortWithTheDefaultRouteIsNotWrittenDisruptively) {
   bed.nic.has_default_route = true;
   for (const Disruptive when : {Disruptive::idle, Disruptive::now}) {
@@ -240,7 +240,7 @@ TEST_P(Dcb, AConflictIsReportedAndNotWritten) {
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
 }
 
-// What a caller forgets costs a write, not a job: an empty function answers that the port is in use, and saves nothing.
+// A forgotten function costs a write, not a job: an empty one answers that the port is in use, and saves nothing.
 TEST_P(Dcb, WithoutAnAnswerOrAPlaceForTheOriginalsNothingIsWritten) {
   using Ask = std::function<bool(const Port&)>;
   using Save = std::function<Result<void>(const Port&, const Qos&)>;
@@ -496,7 +496,7 @@ TEST_F(Mlx5, PauseWaitsForThePfcThatMustWait) {
 
 class InSync : public testing::TestWithParam<Personality> {};
 
-// What a plan does not list, an apply does not call: driver calls are counted, not differences.
+// An apply makes no driver call that a plan does not list: calls are counted, not differences.
 TEST_P(InSync, AnApplyCallsNoWriteOfTheDriver) {
   Bed bed(GetParam());
   const Qos want = profile(GetParam());
@@ -638,7 +638,7 @@ TEST_F(Ice, TheFirstDscpOverwritesEtsWhichIsThenWrittenAndPlanned) {
   Qos want = profile(Personality::ice);
   want.dscp_map.reset(), want.trust.reset(), want.pfc.reset(), want.ets.reset();
   bed.settle_to(want);
-  // The wanted ETS stands already, but it will not survive the mode's switch.
+  // The ETS is already as wanted, but it will not survive the mode's switch.
   bed.nic.dscp_mode = false;
   const Ets ets = *profile(Personality::ice).ets;
   std::copy(ets.prio_tc.begin(), ets.prio_tc.end(), bed.nic.ets.prio_tc);
@@ -661,7 +661,8 @@ TEST_F(Ice, PrioritiesStayOnTheirClassesInDscpMode) {
 TEST_F(Ice, APositiveAnswerDoesNotCostTheRestOfTheTable) {
   Qos want{.dscp_map = DscpMap{{8, 1}, {16, 2}, {24, 3}, {26, 5}}};
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::applied);
-  want.dscp_map = DscpMap{{26, 4}};  // delapp answers 2
+  bed.nic.finds_nothing_to_do = true;  // delapp answers 2
+  want.dscp_map = DscpMap{{26, 4}};
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.app.size(), 1u);
 }
@@ -758,8 +759,8 @@ const auto kDriverName = [](const auto& each) { return name_of(std::get<0>(each.
 INSTANTIATE_TEST_SUITE_P(Drivers, AnyDcb, testing::Combine(kDrivers, testing::Values(50)), kDriverName);
 INSTANTIATE_TEST_SUITE_P(DriversHarder, AnyDcb, testing::Combine(kDrivers, testing::Values(400)), kDriverName);
 
-// Any state, any wish: it ends in sync or says honestly why not, and what it said stays true in a second pass that
-// writes nothing but what was refused or ignored before (here nothing is).
+// From any state to any policy: the pass ends in sync or reports the reason, and its report stays true in a second
+// pass, which writes only settings that were refused or ignored before (here there are none).
 Qos random_qos(std::mt19937& random, Personality personality) {
   auto pick = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
   Qos out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stood before our first write: of each port its own, until it is back.
+// The original settings before our first write: each port keeps its own until they are restored.
 #include "enforce/restore.h"
 
 #include <linux/ethtool.h>
@@ -166,7 +166,7 @@ TEST(Restore, TheOriginalOfFecIsThatOfTheLinkIfItComesUpBeforeTheWrite) {
   EXPECT_EQ(originals.begin()->second.fec, Fec{ETHTOOL_FEC_BASER});
 }
 
-// A card was replaced by one of another driver, and nothing but the slot tells them apart.
+// A card was replaced by one of another driver in the same slot.
 TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   Tree tree;
   state::Originals originals;
@@ -202,14 +202,14 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
   EXPECT_FALSE(loaded->at("netdev:eth0").dscp_map);
 }
 
-// Each setting of a profile once, and then what was there.
+// Writes each setting of a profile once, and then the previous values.
 struct SelfTestBed : Bed {
   explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
   Result<qos::SelfTest> test(const qos::UseCheck& in_use = kIdle) {
     return qos::self_test(kernel, port, profile(nic.personality),
                           {.directory = tree.path(), .in_use = in_use, .patience = std::chrono::milliseconds(0)});
   }
-  // As the program that starts next.
+  // Acts as the program that starts next.
   void end(const qos::UseCheck& in_use = kIdle) {
     nic.link_up();
     EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), in_use).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: which
-// are known, what is written, and what stood before.
+// The table of settings: complete, and known wherever an operator meets it; and their values. Kernel parameters: the
+// known ones, their writes, and their originals.
 #include "base/json.h"
 #include "enforce/sysctl.h"
 #include "judge/engine.h"
@@ -275,7 +275,7 @@ TEST(ReconcileSysctl, WritesNothingOfAnInterfaceThatWasRenamed) {
   EXPECT_EQ(reconcile_sysctl(tree.root(), want, save).at(0).outcome, Outcome::applied);
 }
 
-// A file of a newer format stays, and what this release does not know in a file of its own format, too.
+// A file of a newer format is kept. In a file of its own format, this release keeps the members that it does not know.
 TEST(SysctlOriginals, OfANewerReleaseAreKept) {
   test::Tree tree;
   const std::string newer = R"({"format":2,"hosts":[]})";

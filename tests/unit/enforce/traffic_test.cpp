@@ -5,42 +5,16 @@
 
 #include "enforce/restore.h"
 #include "enforce/selftest.h"
+#include "support/protection.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::test {
 namespace {
 
-// ---- the oracle
-
-// How the NIC treats packets with this DSCP. nullopt: its map has no entry of the DSCP.
-std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
-  if (nic.personality == Personality::bnxt) {
-    const auto entry = nic.firmware_dscp.find(static_cast<uint16_t>(dscp));
-    if (entry == nic.firmware_dscp.end()) return std::nullopt;
-    return entry->second;
-  }
-  if (nic.personality == Personality::full && nic.trust.front() != IEEE_8021QAZ_APP_SEL_DSCP) return std::nullopt;
-  std::optional<unsigned> out;
-  for (const dcb_app& entry : nic.app)
-    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol == dscp)
-      out = std::max<unsigned>(out.value_or(0), entry.priority);
-  return out;
-}
-
-// What protects the packets: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share.
+// The protection of packets with this DSCP.
 unsigned protection_on(const SimNic& nic, unsigned dscp) {
-  const unsigned prio = priority_on(nic, dscp).value_or(0);
-  if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
-  unsigned out = 1;
-  if (nic.personality == Personality::mlx5 && nic.manual_buffers && !nic.lossy[nic.buffer.prio2buffer[prio]]) out |= 2;
-  const unsigned tc = nic.ets.prio_tc[prio];
-  bool is_alone = true;
-  for (unsigned other = 0; other < 8; ++other)
-    if (other != prio && nic.ets.prio_tc[other] == tc && (nic.pfc.pfc_en >> other & 1) == 0) is_alone = false;
-  if (is_alone) out |= 4;
-  if (nic.ets.tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS || nic.ets.tc_tx_bw[tc] != 0) out |= 8;
-  return out;
+  return protection_of(nic, priority_on(nic, dscp).value_or(0));
 }
 
 // ---- the policies
@@ -111,7 +85,7 @@ std::vector<RocePolicy> policies(Personality personality) {
 
 // ---- the runs
 
-// What hinders a run: the n-th change is refused; a setting is held by another writer; a job starts before the n-th
+// The obstacle of a run: the n-th change is refused; a setting is held by another writer; a job starts before the n-th
 // question whether the port is in use.
 struct Hindrance {
   unsigned refused = 0;
@@ -240,6 +214,26 @@ TEST(TrafficOfBnxt, ThePriorityOfTheAppEntryIsReleasedLast) {
   };
   const Changes changes = bed.settle_to(roce("26 to 3", Personality::bnxt, 26, 3, 0x08).want);
   EXPECT_TRUE(is_moved) << text(changes);
+}
+
+// A write that the policy wants and that takes protection away waits for the end of a job; the part of it that protects
+// does not.
+TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
+  FileBed bed{Personality::mlx5};
+  RocePolicy to = roce("26 to 3, PFC on 3 and 4", Personality::mlx5, 26, 3, 0x18);
+  to.want.ets->prio_tc = {0, 0, 0, 1, 2, 0, 3, 0};
+  to.want.ets->tsa[2] = Tsa::ets;
+  to.want.ets->bw = {40, 40, 20};
+  bed.settle_to(to.want);
+  bed.settle_to(to.want);
+  // Another program exchanges the classes of 3 and of a lossy priority.
+  bed.nic.ets.prio_tc[3] = 0;
+  to.want.ets->prio_tc = {0, 0, 0, 1, 0, 0, 3, 0};
+  bed.terms.in_use = kInUse;
+  const Changes changes = bed.apply(to.want);
+  EXPECT_EQ(protection_on(bed.nic, 26) & 4U, 4U) << text(changes);
+  EXPECT_NE(bed.nic.ets.prio_tc[4], 0) << "4 is alone in its class as before\n" << text(changes);
+  EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "takes protection away")) << text(changes);
 }
 
 // While ice trusts DSCP it keeps its classes, in which RoCE has no share of its own. Classes that a policy derives for

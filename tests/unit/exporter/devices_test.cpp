@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readings of RDMA devices: who reads them, and the burst sampler: the histograms of one device, its pace, and what
-// a sample reads. A tree that claims more than any machine has: every program comes to an end with it, and says so or
-// gives a bounded answer.
+// The readings of RDMA devices: their threads, and the burst sampler: the histograms of one device, its pace, and the
+// files of a sample. A tree that claims more than any machine has: every program ends, and reports it or gives a
+// bounded answer.
 #include <numeric>
 
 #include "exporter/collect/device.h"
@@ -53,7 +53,7 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
   EXPECT_EQ(rdma.owner_dumps, 1);
 }
 
-// Beyond the first 128 devices there are others that nobody reads: they are no business of each reader of those.
+// Devices beyond the first 128 have no reader: the readers of those must not touch them.
 TEST(DeviceReader, NoOtherDeviceIsTouched) {
   struct Watch final : BehindFiles {
     explicit Watch(int& opened) : touched(opened) {}
@@ -294,7 +294,7 @@ CounterAccess sampling(const Kernel& kernel, Netlink* rdma, ethtool::Statistics*
   return {.root = kernel.root, .rdma = rdma, .statistics = statistics};
 }
 
-// The reader alone: what it does not read.
+// The reader alone: the values that it does not read.
 TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
@@ -327,7 +327,8 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadWhereTheDriverCountsNone) {
   EXPECT_TRUE(with.read(Pace::Clock::now()).counters.pma.empty()) << "each of these files is a firmware command";
 }
 
-// Broadcom's own driver: RoCE's bytes come once a second, which is no burst; the port's own are read then.
+// Broadcom's own driver updates RoCE's bytes once a second, which is too slow for bursts: the port's own bytes are
+// read.
 TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "250\n");
   auto kernel = nics.open()(nics.tree.path());
@@ -344,7 +345,8 @@ TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
   EXPECT_TRUE(always.read(Pace::Clock::now()).counters.pma.empty());
 }
 
-// A statistic may wait for a lock that a reset of another port holds: its sample is longer then, and nobody else's is.
+// A statistic may wait for a lock that a reset of another port holds: its sample takes longer then, and no other one
+// does.
 TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
@@ -362,7 +364,7 @@ TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
   EXPECT_GE(times.hw, start);
 }
 
-// bnxt_re makes its device anew when the netdev's rings change, in less time than a scan takes to look.
+// bnxt_re creates its device again when the netdev's rings change, in less time than a scan takes to notice.
 TEST_F(Sampling, ADeviceThatWasMadeAnewIsReadOn) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());

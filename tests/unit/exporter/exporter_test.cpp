@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exporter from a tree to its page. The readings of the host that belong to no RDMA device: addresses, the
-// platform, the host; and what the sandbox hides. How the exporter behaves towards the machine and its scrapers: what
-// is excluded is not touched, what hangs stalls itself alone, what refuses is left in peace, what is not known is not
-// zero, and a page has an end.
+// platform, the host; and the files that the sandbox hides. The exporter's effects on the machine and its scrapers:
+// excluded devices are not touched, a device that hangs delays only itself, a refused reading is not repeated, unknown
+// is not zero, and a page has an end.
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -146,7 +146,7 @@ TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
     EXPECT_FALSE(is_device_event(message(none))) << none;
 }
 
-// What the page's golden file shows of a NIC, beyond what is read of every one.
+// The values of a NIC in the page's golden file, beyond those that are read of every NIC.
 void add_port(test::Tree& tree, const std::string& device, const std::string& netdev, const std::string& pci) {
   const std::string function = test::add_rdma_nic(tree, device, netdev, pci), net = function + "/net/" + netdev,
                     rdma = function + "/infiniband/" + device, port = rdma + "/ports/1";
@@ -166,7 +166,8 @@ test::Tree& two_nics(test::Tree& tree) {
   return tree;
 }
 
-// The page without what differs from run to run, and without the checks, which have golden files of their own.
+// The page without the values that differ from run to run, and without the checks, which have golden files of their
+// own.
 std::string stable(const std::string& page) {
   std::string out;
   std::istringstream in(page);
@@ -208,7 +209,7 @@ TEST(Collector, ALinkThatWentDownIsReadAnewAndItsCountersGoOn) {
   EXPECT_EQ(running.value("fabric_phy_discarded_packets_total{device=\"mlx5_0\",port=\"1\",direction=\"rx\"}"), 6);
 }
 
-// Of GIDs, a scrape reads none; an address that comes or goes tells whose are others now.
+// A scrape reads no GIDs. A new or removed address names the ports whose GIDs are read again.
 TEST(Collector, GidsAreReadAnewWhereAnAddressChanged) {
   test::Tree tree;
   RunningCollector running(test::collector_options(two_nics(tree).path()));
@@ -244,7 +245,7 @@ TEST(Collector, DevicesComeAndGo) {
   running.settle([&] { return running.value("fabric_port_up{device=\"mlx5_7\",port=\"1\"}").has_value(); });
 }
 
-// A GPU is no RDMA device: only the event tells that the topology, which is held for an hour, is another one.
+// A GPU is not an RDMA device: only the event shows that the topology, which is held for an hour, has changed.
 TEST(Collector, AGpuThatComesOrGoesIsSeenAtOnce) {
   test::Tree tree;
   RunningCollector running(test::collector_options(two_nics(tree).path()));
@@ -312,7 +313,7 @@ TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
   EXPECT_FALSE(test::has(page, "fabric_module_")) << "fabric-agentd is gone";
 }
 
-// What mlx5's lag makes of two NICs in sysfs: one RDMA device, whose netdev is the bond of two functions' netdevs.
+// The two NICs of mlx5's lag in sysfs: one RDMA device, whose netdev is the bond of two functions' netdevs.
 test::Tree& bonded(test::Tree& tree) {
   tree.remove("sys/class/infiniband/mlx5_1");
   tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "bond0\n");
@@ -534,7 +535,11 @@ TEST(HostCollectors, ANeighborSetsItsLargestFrame) {
 
 TEST(HostCollectors, ErrorsOfALinkRiseBetweenTwoPages) {
   Tree tree;
-  CollectorOptions options = test::collector_options(machine(tree).path());
+  const std::string function = std::string("sys/bus/pci/devices/") + kNic;
+  machine(tree)
+      .file(function + "/current_link_speed", "32.0 GT/s PCIe\n")
+      .file(function + "/current_link_width", "16\n");
+  CollectorOptions options = test::collector_options(tree.path());
   options.reread = std::chrono::seconds(1);
   RunningCollector running(std::move(options));
   const Node before = running.node();
@@ -644,7 +649,7 @@ TEST(HostCollectors, SubjectsAreWhatTheyAreReadAbout) {
 
 constexpr std::chrono::milliseconds kSampled = 10ms;
 
-// Of the two NICs; with `interval`, sampled as often.
+// The options for the two NICs; with `interval`, sampled as often.
 CollectorOptions options_of(const test::SlowNics& nics, std::shared_ptr<const Policy> policy = nullptr,
                             std::chrono::milliseconds interval = 0ms) {
   CollectorOptions out = test::collector_options(nics);
@@ -672,7 +677,7 @@ TEST(Manners, APageOfHalfTheMachineIsNotWhatLaterOnesAreComparedWith) {
   EXPECT_TRUE(test::has(page, "fabric_diagnosis{device=\"mlx5_1\""));
 }
 
-// Every opening and reading below a folder from now on, as the kernel tells.
+// Records every opening and reading below a folder from now on, by inotify.
 class Watched {
  public:
   explicit Watched(const fs::path& folder) : fd_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -735,7 +740,7 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   exporting.refresh();
   EXPECT_TRUE(nics.statistics->is_waiting("eth2"));
   EXPECT_EQ(exporting.value(cnp1), 18) << "the other is read";
-  EXPECT_EQ(exporting.value(cnp0), 17) << "what was known of it stands";
+  EXPECT_EQ(exporting.value(cnp0), 17) << "its last values are kept";
   EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"reader\",device=\"mlx5_0\"}"), 0);
   exporting.refresh();
   const auto older = exporting.value(age0), younger = exporting.value(age1);
@@ -747,15 +752,14 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   EXPECT_FALSE(exporting.value("fabric_collector_success{collector=\"reader\",device=\"mlx5_0\"}"));
 }
 
-// What is left of the program when the system gives it no more threads: nobody's limit counts those of all his
-// processes.
+// The system gives the program no more threads: the limit of the user nobody counts those of all its processes.
 bool can_start_no_thread() {
   const rlimit none{0, 0};
   return ::setrlimit(RLIMIT_NPROC, &none) == 0 && ::setresuid(65534, 65534, 65534) == 0;
 }
 
 TEST(Manners, WithoutThreadsItSaysSo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   test::SlowNics nics;
   const auto without_threads = [&] {
     if (!can_start_no_thread()) return 2;
@@ -812,8 +816,7 @@ TEST(Manners, WhatRefusesIsLeftAloneForAWhileAndIsAbsent) {
     EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code;
     exporting.rescan();
     exporting.refresh();
-    EXPECT_EQ(nics.statistics->asked("eth2"), asked)
-        << code << ": nor is it asked once a minute, when all else is read anew";
+    EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code << ": nor is it read once a minute, with everything else";
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_0\"}"), 0);
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_1\"}"), 1);
     EXPECT_FALSE(exporting.value("fabric_phy_discarded_packets_total{device=\"mlx5_0\",port=\"1\",direction=\"rx\"}"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP side: what strangers send, judged by pure functions, and the real server on loopback. The file of TLS
+// The HTTP side: input of strangers, validated by pure functions, and the real server on loopback. The file of TLS
 // settings and users; certificates are tested in tests/integration/tls.
 #include "exporter/http/http.h"
 
@@ -79,7 +79,8 @@ TEST(Address, BothFamiliesOfAKernelWithoutIpv6) {
   if (child == 0) {
     if (!forget_ipv6()) ::_exit(kNotForgotten);
     const auto both = listen_on(*parse_listen_address(":0")), six = listen_on(*parse_listen_address("[::]:0"));
-    ::_exit(!both ? kNoBoth : six || six.error().code != EAFNOSUPPORT ? kSix : kWell);
+    if (!both) ::_exit(kNoBoth);
+    ::_exit(six || six.error().code != EAFNOSUPPORT ? kSix : kWell);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -122,7 +123,8 @@ class SmallSite : public Site {
  public:
   bool fresh() override { return is_fresh; }
   Body metrics(TextFormat format, bool compressed) override {
-    return format == TextFormat::openmetrics ? open : compressed ? packed : page;
+    if (format == TextFormat::openmetrics) return open;
+    return compressed ? packed : page;
   }
   Body landing(bool compressed) override { return compressed ? packed : people; }
   bool ready() override { return is_ready; }
@@ -776,7 +778,7 @@ TEST(PasswordQueue, WhoHasNotFailedIsFirst) {
   EXPECT_EQ(serve(queue, true, kNow), "new");
   auto now = kNow;
   for (const char* client : {"a", "b", "c"}) {
-    EXPECT_EQ(serve(queue, false, now), client) << "in turn, whoever asked first";
+    EXPECT_EQ(serve(queue, false, now), client) << "in turn, in any order of requests";
     EXPECT_EQ(serve(queue, false, now + milliseconds(299)), "") << "a quarter of a CPU";
     now += milliseconds(300);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others can make a program spend. Readers of lists, ranges and products with small inputs that mean much: none
-// goes on without end, none takes memory by the gigabyte; a loop without end shows as a test that does not end. Others
-// decide how often something happens, but not how many lines the journal gets.
+// Resources that others can make a program spend. Readers of lists, ranges and products with small inputs that expand:
+// none continues without end, none takes memory by the gigabyte; a loop without end shows as a test that does not end.
+// Others decide how often something happens, but not how many lines the journal gets.
 #include <malloc.h>
 
 #include <atomic>
@@ -263,7 +263,7 @@ Change change_of(const std::string& port, const char* from, Outcome outcome) {
   return change;
 }
 
-// In audit mode nothing stops whoever writes a setting ten times a second.
+// In audit mode nothing stops a process that writes a setting ten times a second.
 TEST(JournalFlood, OfASettingThatIsChangedBackAndForth) {
   Journal journal;
   std::optional<Change> before;

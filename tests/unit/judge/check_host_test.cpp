@@ -435,10 +435,10 @@ const PlantedDefects& platform_defects() {
        saying("aer", kBelowNic, W, "RxErr +30|packets from mlx5_1 (0000:24:00.0) arrive damaged")},
       {"replays",
        [](Healthy& n) {
-         *at(n, kUpstream).correctable.total += 4;
-         at(n, kUpstream).correctable.kinds["Timeout"] = 4;
+         *at(n, kUpstream).correctable.total += 40;
+         at(n, kUpstream).correctable.kinds["Timeout"] = 40;
        },
-       saying("aer", kUpstream, W, "Timeout +4|packets to 0000:20:01.0 are repeated|GPU1, mlx5_1")},
+       saying("aer", kUpstream, W, "Timeout +40|packets to 0000:20:01.0 are repeated|GPU1, mlx5_1")},
       {"refused_requests",
        [](Healthy& n) {
          at(n, kBelowGpu).nonfatal = {2, {{"ACSViol", 2}}};

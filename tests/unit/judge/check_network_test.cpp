@@ -36,7 +36,7 @@ void share_ipv6_subnet(Node& node) {
   }
 }
 
-// The same rails in one VRF: its table is their main one.
+// The rails in one VRF, whose table is their main one.
 void put_into_a_vrf(Node& node, uint32_t priority) {
   for (auto& [name, rail] : node.network.interfaces) {
     rail.vrf = "rdma";
@@ -250,6 +250,33 @@ TEST(NetworkDefect, HealthyNetworksAreSilent) { expect_each(healthy_networks(), 
 std::string remedy_for(Healthy& node, const std::string& id) {
   const std::vector<Finding> found = complaints_of(node.view(), {id});
   return found.size() == 1 ? found.front().remedy : describe(found);
+}
+
+// eth2 comes before eth10: netdevs in texts, and the port that a doubled address is reported for.
+TEST(Network, NetdevsAreInNaturalOrder) {
+  Healthy node;
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    Port& port = node.now.ports[i];
+    const std::string netdev = "eth" + std::to_string(i + 8);  // eth8, eth9, eth10, eth11
+    node.now.network.interfaces[netdev] = node.now.network.interfaces.at(port.netdev);
+    for (Gid& gid : port.gids)
+      if (gid.netdev == port.netdev) gid.netdev = netdev;
+    port.netdev = netdev;
+  }
+  Healthy planned = node;
+  planned.policy.cabling.file = "plan.csv";
+  for (size_t i = 0; i < planned.policy.cabling.cables.size(); ++i)
+    planned.policy.cabling.cables[i].port = "p" + std::to_string(i + 8);
+  const auto plan = complaints_of(planned.view(), {"cabling"});
+  ASSERT_FALSE(plan.empty());
+  EXPECT_EQ(plan[0].observed, "ports in the plan: p8, p9, p10, p11") << describe(plan);
+  EXPECT_EQ(plan[0].expected, "RDMA ports: eth8, eth9, eth10, eth11") << describe(plan);
+
+  for (size_t port : {1, 2})
+    node.now.network.interfaces.at(node.now.ports[port].netdev).addresses->front() = {ip("10.9.0.1"), 24};
+  const auto found = complaints_of(node.view(), {"address"});
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].subject, "mlx5_2/1") << describe(found);
 }
 
 TEST(Rails, RemedyIsTheCommandsToRun) {

@@ -187,6 +187,14 @@ TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   EXPECT_EQ(said(node.view(), {"agent"}), "agent host warning: not running\n");
 }
 
+TEST(Check, AHostSettingThatDiffersIsAWarning) {
+  Healthy node;
+  node.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
+  node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", {}, "net.ipv4.tcp_ecn"}};
+  EXPECT_EQ(said(node.view(), {"sysctl"}), "sysctl host warning: net.ipv4.tcp_ecn = 2 (differs)\n");
+  EXPECT_EQ(complaints_of(node.view(), {"sysctl"})[0].expected, "net.ipv4.tcp_ecn = 1");
+}
+
 TEST(Check, WorstFirst) {
   Healthy node;
   node.now.agent->running = false;                            // warning
@@ -236,7 +244,7 @@ TEST(Check, AFaultOfTheConfigurationIsOneWarningOfTheNode) {
                     empty = file + ":1:1: no key", missing = file + ": No such file or directory (ENOENT)";
   struct Case {
     const char* what;
-    std::string agent_error, reader_error;  // what the running agent found, and who reads the files now
+    std::string agent_error, reader_error;  // the error of the running agent, and that of the present reader
     bool lost_entry = false;
   };
   for (const Case& each :
@@ -574,6 +582,18 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
 }
 
+// ethtool -A restarts the link with Broadcom's driver, and not with NVIDIA's.
+TEST(Check, GlobalPauseIsWrittenAsTheDriverDoes) {
+  for (const bool restarts : {false, true}) {
+    Healthy node;
+    node.now.ports[1].kernel_driver = restarts ? "bnxt_en" : "mlx5_core";
+    node.now.ports[1].qos.pause = Pause{true, true};
+    const auto found = complaints_of(node.view(), {"pfc-and-pause"});
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].remedy.starts_with("Drain the node first. ethtool -A"), restarts) << found[0].remedy;
+  }
+}
+
 // -- Ports, PCIe links and the agent
 
 const PlantedDefects& defects() {
@@ -673,7 +693,7 @@ Status worst_setting(const Report& report) {
   return worst(settings);
 }
 
-// What alerts, node-problem-detector and dashboards read.
+// The statuses that alerts, node-problem-detector and dashboards read.
 std::set<double> statuses_of_settings(const Report& report) {
   std::set<double> out;
   for (const auto& [series, value] : series_of([&](FamilySet& set) { add_report(set, report, {}); }))
@@ -770,7 +790,7 @@ TEST(CheckAudit, EnforcedSettingsCount) {
   }
 }
 
-// Intel's drivers show pause as off beside PFC: for ever, and without a fault. Neither in sync nor different.
+// Intel's drivers always show pause as off beside PFC, which is not a fault. It is neither in sync nor different.
 TEST(CheckUnverified, IsAValueOfItsOwn) {
   for (const bool audit : {false, true}) {
     Healthy node;

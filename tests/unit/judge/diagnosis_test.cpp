@@ -501,11 +501,117 @@ TEST(DiagnosisBounds, ASlotAtItsMaximumHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
   // For a faster port the slot is too slow.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
-  EXPECT_TRUE(has(text(ask(node)), "x16 at 16 GT/s (the maximum of NIC and slot), less than the port's rate, 400 Gb/s"))
-      << text(ask(node));
+  EXPECT_TRUE(has(text(ask(node)), "pcie mlx5_0: x16 at 16 GT/s; expected x16 at 32 GT/s")) << text(ask(node));
+  EXPECT_TRUE(has(text(ask(node)), "is slower than the network port (400 Gb/s)")) << text(ask(node));
   for (Node* each : {&node.before, &node.now})
     each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+}
+
+// -- One limit for one fact: what a check does not report is no evidence
+
+WindowLimits never() { return {.warning = {}, .critical = {}}; }
+WindowLimits from(double warning) { return {.warning = warning, .critical = {}}; }
+bool reports(const Healthy& node, const std::string& rule) { return !complaints_of(node.view(), {rule}).empty(); }
+
+// A hypervisor may show any link.
+TEST(OneLimit, TheLinkOfAGuestsOnlyNicIsThatOfItsSlot) {
+  Healthy node(1);
+  node.now.topology.hypervisor = "kvm";
+  node.now.topology.nics[0].link.width = 8;
+  hold(node, 0.3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
+  EXPECT_FALSE(reports(node, "pcie"));
+}
+
+TEST(OneLimit, ALinkWhoseFaultTheSiteSuppressesIsNoEvidence) {
+  Healthy node;
+  node.now.topology.nics[0].link.width = 8;
+  hold(node, 0.3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+  node.policy.rules.enabled = {{"pcie", false}};
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
+}
+
+TEST(OneLimit, OfPcieErrors) {
+  Healthy node;
+  grow(node, Where::ethtool, "outbound_pci_buffer_overflow", 20);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+  EXPECT_TRUE(reports(node, "pcie-errors"));
+  for (const WindowLimits& limits : {from(5), never()}) {
+    node.policy.rules.windows["pcie_errors"] = limits;
+    EXPECT_EQ(text(ask(node)), "");
+    EXPECT_FALSE(reports(node, "pcie-errors"));
+  }
+}
+
+TEST(OneLimit, AFewPcieErrorsDoNotExplainPause) {
+  Healthy node;
+  grow(node, Where::ethtool, "outbound_pci_buffer_overflow", 3);
+  hold(node, 0.3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
+}
+
+TEST(OneLimit, OfUncorrectablePcieErrors) {
+  for (const auto& [window, counts] :
+       {std::pair("pcie_fatal", &PlatformFunction::fatal), std::pair("pcie_nonfatal", &PlatformFunction::nonfatal)}) {
+    Healthy node;
+    const std::string& pci = node.now.topology.nics[0].pci;
+    ++*(node.now.platform.functions.at(pci).*counts).total;
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+    EXPECT_TRUE(has(said(node.view(), {"aer"}), "critical"));
+    node.policy.rules.windows[window] = never();
+    EXPECT_EQ(text(ask(node)), "") << window;
+    EXPECT_EQ(said(node.view(), {"aer"}), "") << window;
+  }
+}
+
+// A few corrected errors are normal. Without the link's speed and width they are counted by the long window.
+TEST(OneLimit, OfCorrectedPcieErrorsOfAnUnknownLink) {
+  Healthy node;
+  const std::string& pci = node.now.topology.nics[0].pci;
+  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(pci).link = {};
+  *node.now.platform.functions.at(pci).correctable.total += 3;
+  EXPECT_EQ(text(ask(node)), "");
+  EXPECT_EQ(said(node.view(), {"aer"}), "");
+  *node.now.platform.functions.at(pci).correctable.total += 60;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+  EXPECT_TRUE(reports(node, "aer"));
+}
+
+TEST(OneLimit, OfPfcStorms) {
+  Healthy node;
+  grow(node, Where::ethtool, "tx_pause_storm_warning_events", 1);
+  hold(node, 0.01);
+  const auto is_storm = [&] {
+    return std::ranges::any_of(ask(node), [](const Finding& each) { return each.status == Status::critical; });
+  };
+  EXPECT_TRUE(is_storm()) << text(ask(node));
+  EXPECT_TRUE(reports(node, "pause-storm"));
+  node.policy.rules.windows["pause_storms"] = never();
+  EXPECT_FALSE(is_storm()) << text(ask(node));
+  EXPECT_FALSE(reports(node, "pause-storm"));
+}
+
+TEST(OneLimit, OfAckTimeouts) {
+  Healthy node;
+  grow(node, Where::hw, "local_ack_timeout_err", 50);
+  grow(node, Where::pma, "port_rcv_packets", 4'000'000'000);  // the share is below every other limit
+  EXPECT_FALSE(ask(node).empty());
+  EXPECT_TRUE(reports(node, "loss"));
+  node.policy.rules.windows["ack_timeouts"] = from(10);
+  EXPECT_EQ(text(ask(node)), "");
+  EXPECT_FALSE(reports(node, "loss"));
+}
+
+TEST(OneLimit, OfIgnoredCnps) {
+  Healthy node;
+  grow(node, Where::hw, "rp_cnp_ignored", 100);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"ecn-off"}) << text(ask(node));
+  EXPECT_TRUE(reports(node, "cnp-ignored"));
+  node.policy.rules.windows["cnp_ignored"] = from(20);
+  EXPECT_EQ(text(ask(node)), "");
+  EXPECT_FALSE(reports(node, "cnp-ignored"));
 }
 
 // As for port-state, they are unused, even if an entry of the policy matches them.
@@ -596,7 +702,7 @@ TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
                [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); });
 }
 
-// The far end counts the errors of what this port sends; here answers are missing.
+// The far end counts the errors of this port's packets; here answers are missing.
 TEST(DiagnosisBounds, WhatTheModuleGetsDamagedIsMissingAtTheFarEnd) {
   for (const double ratio : {1e-3, 3e-5}) {  // more, and less, than the far end corrects
     Healthy node;
@@ -614,7 +720,7 @@ TEST(DiagnosisBounds, WhatArrivesAtTheModuleOfALinkThatIsDownIsNoEvidence) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
 }
 
-// Without a link, during pause and without credits a NIC drops what it cannot send; the host is not the cause.
+// Without a link, during pause and without credits a NIC drops packets to send; the host is not the cause.
 TEST(DiagnosisBounds, DropsOnSendingAreNotBlamedOnAHostThatMayNotSend) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
       {"no link for a moment", [](Healthy& node) { lose_link(node); }},

@@ -226,7 +226,7 @@ TEST_P(OneRule, IsRaisedAloneAndClears) {
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), test::kByName);
 
-// `many` events every `every` minutes, and what the finding after two hours says.
+// `many` events every `every` minutes, and the text of the finding after two hours.
 struct Slow {
   const char* name;
   unsigned speed;  // Mb/s
@@ -532,6 +532,21 @@ TEST(HealthRules, CountersOfAPortWithoutRegisteredMemoryAreNotFrozen) {
       for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{50'000'000'000});
     });
     EXPECT_EQ(has(machine.said(), "counters-frozen"), regions > 0) << machine.said();
+  }
+}
+
+// [rules.roce-unprotected] much_traffic holds for every rule that judges RDMA by its bytes.
+TEST(HealthRules, LittleTrafficFreezesNoCounters) {
+  for (const double much : {100e6, 1e14}) {
+    Machine machine;
+    machine.limits().limits["roce-unprotected.much_traffic"] = much;
+    const Port idle = machine.port();
+    machine.steps(6, [&](Port& port) {
+      port.counters.hw = idle.counters.hw;
+      port.counters.pma = idle.counters.pma;
+      for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{50'000'000'000});
+    });
+    EXPECT_EQ(has(machine.said(), "counters-frozen"), much == 100e6) << machine.said();
   }
 }
 

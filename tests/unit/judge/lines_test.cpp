@@ -88,6 +88,42 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
 TEST(LogConditions, AreNotOfAnotherErrno) {
   const Condition* condition = condition_of(read_line("foo: failed to allocate the algorithm, err -2"));
   EXPECT_TRUE(condition == nullptr || condition->id != "says-used-up");
+  condition = condition_of(read_line("UCX ERROR mlx5_2: post failed: Resource temporarily unavailable"));
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->id, "says-temporary");
+  EXPECT_EQ(condition->cause, Cause::unknown);
+  condition = condition_of(read_line("acme: the feature is unavailable, err -11"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-unsupported") << "EAGAIN is no lack of a feature";
+  condition = condition_of(read_line("acme: Remote I/O error, modify failed"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-peer-ended") << "EREMOTEIO is of this host's firmware";
+}
+
+// Texts that the drivers and programs of several vendors print are not of the one that printed them first.
+TEST(LogLines, ATextOfSeveralDriversIsOfNone) {
+  for (const auto& [line, id] : {
+           // Linux ice_sriov.c, idpf_lib.c, hinic_sriov.c, mlx4/main.c; mlx5/core/sriov.c
+           std::pair("ice 0000:3d:00.0: Failed to enable SR-IOV: -28", "vfs-msix"),
+           std::pair("idpf 0000:3d:00.0: Failed to enable SR-IOV: -12", "vfs-resources"),
+           std::pair("hinic 0000:3d:00.0: Failed to enable SR-IOV, error -12", "vfs-resources"),
+           std::pair("mlx4_core 0000:3d:00.0: Failed to enable SR-IOV, continuing without SR-IOV (err = -16)",
+                     "vfs-busy"),
+           std::pair("mlx5_core 0000:01:00.1: mlx5_sriov_enable:195:(pid 3): pci_enable_sriov failed : -5",
+                     "vfs-resources"),
+           std::pair(
+               "mlx5_core 0000:01:00.1: mlx5_device_enable_sriov:95:(pid 3): failed to enable eswitch SRIOV (-22)",
+               "mlx5-eswitch"),
+           // Linux bnxt.c, tg3.c
+           std::pair("bnxt_en 0000:c1:00.0 ens3np0: PCI I/O error detected", "driver-pci-error"),
+           std::pair("tg3 0000:61:00.0 lc5: PCI I/O error detected", "driver-pci-error"),
+           std::pair("mlx5_core 0000:c4:00.0: print_health_info:432: PCI slot is unavailable", "mlx5-pci-error"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+  // SONiC's orchagent, the operator of SR-IOV, any program with a connection
+  for (const char* line : {"swss#orchagent: Failed to create LAG PortChannel1 lid:0",
+                           "Failed to set eswitch mode to legacy", "acme: Connection was reset by remote peer"}) {
+    EXPECT_NE(id_of(line), "mlx5-eswitch") << line;
+    EXPECT_NE(id_of(line), "efa-reset") << line;
+  }
 }
 
 TEST(LogLines, TheNextStepNamesChecksThatExist) {
@@ -325,6 +361,49 @@ TEST(LogCodes, StatusesOfDevices) {
             "NVSHMEM status 7 NVSHMEMX_ERROR_INTERNAL\n");
 }
 
+// libfabric's completions: the errno is libfabric's, the other number is the provider's.
+TEST(LogCodes, ErrorsOfLibfabric) {
+  const std::string not_connected = "errno 107 ENOTCONN (Transport endpoint is not connected; libfabric FI_ENOTCONN)\n";
+  EXPECT_EQ(codes_text("NET/OFI Request completed with error. RC: 107. Error: Inappropriate ioctl for device."),
+            not_connected)
+      << "strerror(3) of the number of another provider";
+  EXPECT_EQ(
+      codes_text("NET/OFI Request 0x7f (send) completed with error: err: 107, flags: 2, prov_errno: 13, strerror: "
+                 "Permission denied, len: 8"),
+      not_connected)
+      << "13 is not EACCES";
+  EXPECT_TRUE(has(codes_text("NET/OFI Request 0x7f completed with error. RC: 103. Error: 4126 (x)"),
+                  "EFA error 4126 FI_EFA_ERR_UNESTABLISHED_RECV_UNRESP\n"));
+  EXPECT_TRUE(has(codes_text("NET/OFI Request 0x7f (send) completed with error: err: 103, flags: 2, prov_errno: 4124"),
+                  "EFA error 4124 FI_EFA_ERR_ESTABLISHED_RECV_UNRESP\n"));
+  EXPECT_TRUE(has(codes_text("efa: err: Connection aborted (103), prov_errno: Bad queue pair (QP) number (QP does not "
+                             "exist or is in error state) (9)"),
+                  "EFA status 9 BAD_DEST_QPN\n"));
+  EXPECT_EQ(id_of("NET/OFI Request 0x7f completed with error. RC: 103. Error: 4126 (x)"), "efa-unresponsive-handshake");
+  EXPECT_EQ(id_of("NET/OFI Request 0x7f completed with error: err: 103, flags: 2, prov_errno: 4124, strerror: x"),
+            "efa-unresponsive");
+}
+
+TEST(LogCodes, NamesAndNumbersOfTestPrograms) {
+  EXPECT_EQ(codes_text("cq completion failed status 12"), "status 12 IBV_WC_RETRY_EXC_ERR\n");
+  EXPECT_EQ(id_of("cq completion failed status 12"), "wc-retry-exceeded");
+  EXPECT_EQ(codes_text("doca_rdma_start() failed: DOCA_ERROR_NO_MEMORY"), "DOCA error 7 DOCA_ERROR_NO_MEMORY\n");
+  EXPECT_EQ(codes_text("cuMemCreate failed: CUDA_ERROR_NOT_PERMITTED"), "error CUDA_ERROR_NOT_PERMITTED\n");
+  for (const char* line : {"NCCL_ASYNC_ERROR_HANDLING is deprecated", "DOCA_ERROR_OF_NO_TABLE"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  // -1 is what a call returned; only the kernel returns EPERM so.
+  for (const char* line : {"connect error -1", "rdma_connect error -1", "setup_qp failed: -1"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  EXPECT_EQ(id_of("connect error -1"), "rdmacm-step");
+  EXPECT_EQ(codes_text("mlx5_core 0000:01:00.0: probe with driver mlx5_core failed with error -1"),
+            "errno 1 EPERM (Operation not permitted)\n");
+  for (const char* line : {" Did not detect devices ", " If device exists, check if driver is up"})
+    EXPECT_EQ(id_of(line), "perftest-no-devices") << line;
+  EXPECT_EQ(id_of("IB device mlx5_9 not found"), "perftest-device");
+  EXPECT_EQ(id_of("Couldn't allocate MR"), "registration-failed");
+  EXPECT_EQ(id_of("Couldn't allocate MR with error=12"), "registration-memlock");
+}
+
 // Numbers and texts that look like errnos, and are those of something else.
 TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
   const std::string timeout = "errno 110 ETIMEDOUT (Connection timed out)\n",
@@ -356,7 +435,7 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
   EXPECT_EQ(codes_text("i40e 0000:01:00.0: probe with driver i40e failed with error -22"), invalid);
   EXPECT_EQ(codes_text("i40e 0000:01:00.0: Failed to enable PCI sriov: -22"), invalid);
   EXPECT_EQ(codes_text("CUDA error 46"), "CUDA error 46: busy or unavailable\n");
-  EXPECT_EQ(codes_text("NCCL WARN DOCA Error 13"), "DOCA error 13\n") << "a number without a name";
+  EXPECT_EQ(codes_text("NCCL WARN DOCA Error 99"), "DOCA error 99\n") << "a number without a name";
   EXPECT_EQ(codes_text("SOME_CMD(0x504) op_mod(0x0) failed, status other(0x77)"),
             "command SOME_CMD 0x504\ncommand status 0x77\n");
   EXPECT_EQ(codes_text("process command X (opcode 8) comp_status 77"), "command X, status 77\n");
@@ -757,6 +836,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme: GPU 3 is far from the NIC, performance may be reduced", "says-speed"},
       {"There are not enough slots available in the system to satisfy the 16 slots", "says-slots"},
       {"acmed: cannot parse line 7 of the config file", "says-configuration-file"},
+      {"acme: Resource temporarily unavailable", "says-temporary"},
       {"acme: tagged traffic is not supported", "says-unsupported"},
       {"acme: no suitable device", "says-absent"},
       {"acme: handshake timed out", "says-timeout"},
@@ -849,7 +929,7 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
     }
 }
 
-// What the same programs say of a port, a GPU or a job is shown.
+// Lines of the same programs about a port, a GPU or a job are shown.
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
            std::pair("acmed[49841]: eth1: cannot change the rings: Device or resource busy", "says-busy"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict of a report, its JSON, and its fixes, which fit the machine: a guest, a captured tree, a node with jobs.
-// What a report does not judge is said with its verdict: RDMA devices in other network namespaces, and queue pairs that
-// no counter counts. Traffic without PFC is reported before it is lost.
+// The verdict lists subjects that are not judged: RDMA devices in other network namespaces, and queue pairs that no
+// counter counts. Traffic without PFC is reported before it is lost.
 #include "judge/report.h"
 
 #include <regex>
@@ -48,7 +48,7 @@ TEST(Report, JsonKeepsTheContract) {
             R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}],"not_judged":[]})");
 }
 
-// What limits the verdict is shown with it, and does not change it.
+// Limits of the verdict are shown with it, and do not change it.
 TEST(Report, WhatIsNotJudgedIsSaidWithTheVerdict) {
   Report report = of({Status::ok, Status::ok});
   report.findings[1].observed = "3 of 8 devices";
@@ -109,6 +109,29 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   EXPECT_EQ(lines[2].ports.size(), 1u);
 }
 
+// A reason often has a path, and a path the name of its port. That of one port alone is shown as it is.
+TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
+  Node node;
+  node.ports.resize(12);
+  const auto path = [](const Port& port, const char* file) {
+    return "sys/class/infiniband/" + port.rdma + "/ports/1/" + file + ": ENOENT";
+  };
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    Port& port = node.ports[i];
+    port.rdma = "mlx5_" + std::to_string(i);
+    port.netdev = "eth" + std::to_string(i);
+    port.pci = "0000:" + std::to_string(10 + i) + ":00.0";
+    port.unread = {"gids: " + path(port, "gids"), "settings of " + port.netdev + " (" + port.pci + "): EIO"};
+  }
+  node.ports[10].unread.push_back("rate: " + path(node.ports[10], "rate"));
+  const auto lines = merged_unseen(node);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].reason, "gids: sys/class/infiniband/RDMADEV/ports/1/gids: ENOENT");
+  EXPECT_EQ(lines[1].reason, "settings of NETDEV (ADDRESS): EIO");
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(lines[i].ports.size(), 12u) << lines[i].reason;
+  EXPECT_EQ(lines[2].reason, "rate: " + path(node.ports[10], "rate"));
+}
+
 // Like an acknowledgement, but of the site: counted, listed with its reason, and apart from acknowledgements.
 TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   Report report = of({Status::critical, Status::ok});
@@ -128,7 +151,7 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
 }
 
-// -- What is not judged
+// -- Subjects that are not judged
 
 const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
   return find_where(report.findings,
@@ -420,6 +443,19 @@ TEST(Remedy, AGuestHasNoHandsAtTheHardware) {
   EXPECT_EQ(adapted(node.view(), {Work::ends_jobs, "Reboot."}), "Drain the node first. Reboot.");
 }
 
+// EFA, MANA and eRDMA are in clouds only. Without DMI no hypervisor is known.
+TEST(Remedy, ATenantOfACloudHasNoHandsAtTheHardware) {
+  const Fix fix{"journalctl -k; ", {Work::in_machine, "then reseat it."}};
+  for (const uint16_t vendor : std::initializer_list<uint16_t>{0x1d0f, 0x1414, 0x1ded, 0x15b3}) {
+    Healthy node;
+    node.now.topology.hypervisor.clear();
+    node.now.topology.nics.back().vendor = vendor;
+    const std::string text = adapted(node.view(), fix);
+    EXPECT_EQ(has(text, "reseat"), vendor == 0x15b3) << text;
+    EXPECT_EQ(has(text, "report it to the operator"), vendor != 0x15b3) << text;
+  }
+}
+
 TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
   Healthy node;
   View view = node.view();
@@ -435,7 +471,7 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
             "fabric-agentctl plan. Read the log");
 }
 
-// The agent runs: what to correct is the same, whoever reloads it.
+// The agent runs: the correction is the same, whichever process reloads it.
 TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   const auto remedy = [](auto change) {
     Healthy node;

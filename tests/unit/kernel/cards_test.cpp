@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards: what identifies one (its serial number by devlink, else of its VPD, else its address); what NVIDIA's library
-// tells of GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
+// Cards: their identity (serial number by devlink, else of the VPD, else the address); data of NVIDIA's library about
+// GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
 // unprivileged process.
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
@@ -32,7 +32,7 @@ using test::SimFiles;
 
 // -- Serial numbers
 
-// As PCI Local Bus Specification 3.0, appendix I: an identifier, read-only fields, the end tag.
+// The layout of PCI Local Bus Specification 3.0, appendix I: an identifier, read-only fields, the end tag.
 std::string vpd_of(const std::string& serial) {
   const auto sized = [](const std::string& text) {
     return std::string{static_cast<char>(text.size()), static_cast<char>(text.size() >> 8)} + text;
@@ -132,7 +132,7 @@ TEST_F(Cards, OfOneSerialNumberAreToldApartByTheirAddresses) {
 
 // -- NVIDIA's library
 
-// What the probe prints with the library of this folder in reach, in the mood that fake_nvml.cpp knows.
+// The output of the probe with the library of this folder in reach, in a mood of fake_nvml.cpp.
 std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
   const std::string command = "LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience;
   std::string out;
@@ -392,7 +392,7 @@ TEST(PciState, ReadsBackAsWritten) {
   EXPECT_FALSE(*state::load_pci_state(tree.root())) << "not run yet";
 }
 
-// Without the service's file: what this process may read itself.
+// Without the service's file, the values that this process may read itself.
 TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
   test::Tree tree;
   tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x2036, 0x1d));
@@ -410,14 +410,14 @@ TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
 
   ASSERT_TRUE(state::save_pci_state(tree.path(), PciState{"2026-11-21T10:00:00Z", {}}).ok());
   scanning::read_platform(tree.root(), node);
-  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "what is published stands before it";
+  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "published data takes precedence";
 
   tree.remove("run");
   for (const char* pci : {"a1", "b1", "b2"})
     tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config",
               config_space(0x2936, 0x1d).substr(0, 64));
   scanning::read_platform(tree.root(), node);
-  EXPECT_FALSE(node.pci_settings) << "as nobody but root reads it";
+  EXPECT_FALSE(node.pci_settings) << "only root can read it";
 }
 
 // The oneshot service.

@@ -109,7 +109,7 @@ TEST(Child, ConfinedItReachesNothing) {
         << attempt.first;
 }
 
-// Before Linux 5.9, and below the filters of older container runtimes, there is no close_range(2).
+// close_range(2) is missing before Linux 5.9, and below the filters of older container runtimes.
 TEST(Child, ClosesItsFilesWithoutCloseRange) {
   const Fd held(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   for (const uint32_t code : {ENOSYS, EPERM}) {
@@ -134,7 +134,7 @@ TEST(Child, ClosesItsFilesWithoutCloseRange) {
   }
 }
 
-// -- Child processes: what they are for
+// -- Uses of child processes
 
 // Memories of every standard, and of none, with any bytes in them.
 TEST(DecodeApart, SaysWhatTheDecoderSays) {
@@ -193,7 +193,7 @@ TEST(Sandbox, IsOutgrownByADeviceThatIsNewOrMadeAgain) {
   EXPECT_EQ(sandbox.outgrown(), tree.path() + "/class/net/eth1/ecn");
 }
 
-// As of agentd in /sys/devices: the folder of a device's settings, and not its PCI configuration.
+// agentd's rule for /sys/devices: it may write the folder of a device's settings, and not its PCI configuration.
 TEST(Sandbox, WritesOnlyWhereSettingsAre) {
   test::Tree tree;
   tree.file("device/config", "").file("device/net/eth0/ecn/enable", "0");
@@ -234,7 +234,7 @@ TEST(Sandbox, DoesNotConfineWithoutAFolderThatIsThere) {
 
 // -- Processes that were taken over
 
-// What the work says in a process of its own, which may change itself for good.
+// The result of the work in a process of its own, which may change itself for good.
 std::string apart(const std::function<std::string()>& work) {
   const auto said = run_in_child([&]() -> Result<std::string> { return work(); }, "apart");
   return said ? *said : said.error().text();

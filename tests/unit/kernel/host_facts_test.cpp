@@ -78,7 +78,7 @@ TEST(UnitFile, LimitsAreSystemds) {
   EXPECT_EQ(text("4096"), "4096:4096");
   EXPECT_EQ(text("0"), "0:0");
   EXPECT_EQ(text("2T"), "2199023255552:2199023255552");
-  // What systemd ignores with a warning: an empty value sets nothing back.
+  // Values that systemd ignores with a warning: an empty value resets nothing.
   for (const char* bad : {"", "unlimited", "8m", "8MB", "-1", "%i", "8M:4M", "infinity:8M", "1M 1G", "8M:8M:8M", "8M:",
                           ":8M", "1.", ".5G", "16E", "99999999999999999999", "18446744073709551615", "8M;", "8 M x"})
     EXPECT_EQ(text(bad), "-") << bad;
@@ -168,7 +168,7 @@ TEST_F(Systemd, DefaultsOfTheManager) {
   EXPECT_EQ(systemd::default_limits(tree.root()).memlock->where.text(), "/etc/systemd/system.conf.d/a.conf:2");
 }
 
-// As Linux 6.12 writes it.
+// The format of Linux 6.12.
 std::string limits_text(const std::string& memlock) {
   return "Limit                     Soft Limit           Hard Limit           Units     \n"
          "Max core file size        0                    unlimited            bytes     \n"
@@ -326,7 +326,7 @@ void add_cpu(Tree& tree, unsigned cpu, const std::string& governor, const std::s
   }
 }
 
-// Of what is included, the last word wins; where files include each other in a circle, each is read once.
+// In included files the last value wins; files that include each other in a circle are read once each.
 TEST(SlurmLimits, IncludedFilesAreFollowed) {
   Tree tree;
   tree.file("etc/slurm/slurm.conf",
@@ -446,7 +446,7 @@ TEST(HostInterrupts, QueuesElsewhereAreFound) {
   add_irq(tree, pci, 100, "40", "mlx5_async0@pci:0000:17:00.0");
   add_irq(tree, pci, 101, "3", "mlx5_comp0@pci:0000:17:00.0");
   add_irq(tree, pci, 102, "40", "mlx5_comp1@pci:0000:17:00.0");
-  add_irq(tree, pci, 103, "40", "");  // nobody has asked for it
+  add_irq(tree, pci, 103, "40", "");  // no driver has requested it
   add_irq(tree, pci, 104, "", "mlx5_comp2@pci:0000:17:00.0");
   add_irq(tree, pci, 105, "nonsense", "mlx5_comp3@pci:0000:17:00.0");
   add_irq(tree, pci, 106, "40",
@@ -476,7 +476,7 @@ TEST(HostInterrupts, QueuesElsewhereAreFound) {
 
 // -- The platform
 
-// As drivers/pci/pcie/aer.c prints them.
+// The format of drivers/pci/pcie/aer.c.
 constexpr const char* kCorrectable =
     "RxErr 0\nBadTLP 3\nBadDLLP 0\nRollover 0\nTimeout 1\nNonFatalErr 0\nCorrIntErr 0\nHeaderOF 0\nTOTAL_ERR_COR 4\n";
 constexpr const char* kFatal =
@@ -537,7 +537,8 @@ TEST(CommandLine, WordsAboutIommuAndPci) {
 TEST(NvidiaVersion, OpenOrClosed) {
   const auto parsed = [](const char* text) {
     const auto driver = platform::parse_nvidia_version(text);
-    return driver ? driver->version + (driver->open ? " open" : " closed") : "none";
+    if (!driver) return std::string("none");
+    return driver->version + (driver->open ? " open" : " closed");
   };
   EXPECT_EQ(parsed("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"
                    "GCC version:  gcc version 12.2.0\n"),
@@ -597,7 +598,7 @@ struct PlatformOf : testing::Test {
 TEST_F(PlatformOf, ACapturedMachine) {
   const Node node = scanned();
   const Platform& has = node.platform;
-  ASSERT_EQ(has.functions.size(), 3u) << "of the NIC's root port nothing is told";
+  ASSERT_EQ(has.functions.size(), 3u) << "nothing is published about the NIC's root port";
   EXPECT_EQ(has.functions.at(kPort).link, (PcieLink{32, 32, 16, 16}));
   const PlatformFunction& gpu = has.functions.at(kGpu);
   EXPECT_EQ(gpu.power_state, "D0");
@@ -632,7 +633,7 @@ TEST_F(PlatformOf, WhatWasPublishedOfConfigurationSpace) {
   EXPECT_TRUE(has(node.unseen.back(), "pci.json: "));
 }
 
-// Of kernels that always have it, no configuration mentions it.
+// The configuration of kernels that always have the feature does not mention it.
 TEST_F(PlatformOf, AnOptionThatIsGoneIsNotMissing) {
   tree.file("proc/sys/kernel/osrelease", "7.1.0-5-amd64\n").file("boot/config-7.1.0-5-amd64", "CONFIG_PCI_P2PDMA=y\n");
   EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, std::nullopt);

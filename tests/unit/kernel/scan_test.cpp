@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scan of the machine reads: RDMA devices and their ports, netdevs and functions. Who is at the other end: the
-// listener's file, else what firmware keeps of the other end's DCBX.
+// The results of a scan of the machine: RDMA devices and their ports, netdevs and functions. The neighbor of a port:
+// from the listener's file, else from the DCBX data of the other end in firmware.
 #include "node/scan.h"
 
 #include <linux/netlink.h>
@@ -34,7 +34,7 @@ using test::add_pci;
 using test::has;
 using test::Tree;
 
-// -- What the RDMA subsystem tells
+// -- Files of the RDMA subsystem
 
 TEST(Infiniband, RatesAreBytesPerSecond) {
   EXPECT_EQ(infiniband::parse_rate("400 Gb/sec (4X NDR)\n"), 50e9);
@@ -237,7 +237,7 @@ TEST_F(ScanOfANic, CapturedTree) {
   EXPECT_FALSE(node.agent);
 }
 
-// A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
+// sysfs has a link from the netdev to a VLAN; of a container's macvlan, only the GID table has the name.
 TEST_F(ScanOfANic, GidsOfVlansAreToldFromThoseOfContainers) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
   for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
@@ -416,7 +416,7 @@ TEST_F(ScanOfANic, ItServesGpusBelowAGpusHostBridge) {
   EXPECT_EQ(scanned({.topology = false}).ports[0].serves, "");
 }
 
-// What bond_set_slave_link and mlx5's lag leave in sysfs.
+// The files of bond_set_slave_link and of mlx5's lag in sysfs.
 struct ScanOfABond : Scan {
   ScanOfABond() {
     for (int i = 0; i < 2; ++i) {
@@ -529,7 +529,7 @@ TEST_F(ScanOfANic, RepresentorsAndIwarpAreTold) {
   EXPECT_TRUE(names({why_unmanageable(scanned().ports.at(0))}, "usNIC"));
 }
 
-// The same NIC with netlink: what the kernel says there comes before the files.
+// The same NIC with netlink: the kernel's answers take precedence over the files.
 struct ScanWithNetlink : ScanOfANic {
   ScanWithNetlink() {
     sim.add_nic("eth0", test::Personality::mlx5).mtu = 9000;
@@ -643,8 +643,8 @@ TEST_F(Scan, TheRunningMachineWhateverItHas) {
 
 // -- Neighbors
 
-// A driver that passes on what its DCBX agent was told, as net/dcb/dcbnl.c (dcbnl_ieee_fill, dcbnl_build_peer_app) puts
-// it into the answer.
+// A driver that reports the data of its DCBX agent's peer, in the format of net/dcb/dcbnl.c (dcbnl_ieee_fill,
+// dcbnl_build_peer_app).
 class PeerNetlink final : public Netlink {
  public:
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8) override {

@@ -516,7 +516,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
   EXPECT_EQ(sizes["fabric_rdma_hw_counters_total"], 20u);
 }
 
-// -- Neighbors: who is heard, how long, and what of it is published; names of devices and ports
+// -- Neighbors: their lifetime and their metrics; names of devices and ports
 
 Neighbor neighbor(const std::string& system, const std::string& port, unsigned ttl = 120) {
   Neighbor out;
@@ -537,7 +537,7 @@ TEST(NeighborTable, NewsAreWhatIsNewGoneOrSaysSomethingElse) {
   Neighbor other = neighbor("01", "Ethernet1");
   other.pfc = DcbxPfc{false, false, 8, PrioSet{8}};
   EXPECT_TRUE(table.hear(7, other, 170));
-  EXPECT_FALSE(table.hear(8, neighbor("01", "Ethernet1"), 170)) << "nobody listens there";
+  EXPECT_FALSE(table.hear(8, neighbor("01", "Ethernet1"), 170)) << "not listened to";
   const Neighbors now = table.neighbors();
   ASSERT_EQ(now.heard.size(), 1u);
   EXPECT_EQ(now.heard[0].netdev, "ens1");
@@ -727,7 +727,7 @@ TEST(Names, OfAnEnd) {
   EXPECT_TRUE(is_device(switch_port, {"leaf01", "swp6"}));
 }
 
-// What switches send as port id and description, and a plan's name of that port or of another one.
+// Port ids and descriptions of switches, and a plan's name of that port or of another one.
 TEST(Names, OfPortsAsSwitchesSendThem) {
   enum class Is : uint8_t { the_port, another_port, unknown };
   struct Row {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exporter's pages: what a page is made of anew each time, and what is kept from the one before; our text against
-// the reference: prometheus-cpp's TextSerializer, and promtool where it is installed; and the page of / for people.
+// The exporter's pages: their parts that are computed each time, and those that are cached; our text against the
+// reference: prometheus-cpp's TextSerializer, and promtool where it is installed; and the page of / for people.
 // tests/integration/landing looks at its golden file in a browser.
 #include "exporter/http/page.h"
 
@@ -36,12 +36,12 @@ using test::count_of;
 using test::has;
 using test::RunningCollector;
 
-// -- What is kept
+// -- Cached pages
 
-// What a scraper or a person sees.
+// The pages for scrapes and for people.
 class Paging {
  public:
-  // As it is shown when all has been read again.
+  // The page after a new reading of all sources.
   std::string page(const PageContext& context = {}) {
     running.refresh();
     return *cache.page(*running, context);
@@ -58,7 +58,7 @@ double value_of(const std::string& page, const std::string& name) {
   return test::value(page, name).value_or(std::nan(""));
 }
 
-// Of /proc/self/status, in kB.
+// A field of /proc/self/status, in kB.
 double status_of(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -93,7 +93,7 @@ TEST(Page, TellsWhatTheProcessCosts) {
 
 const std::string kDown = "fabric_check_status{check=\"port-state\",subject=\"mlx5_0/1\"} 1\n";  // its twin is up
 
-// Somebody knows of the port that is down.
+// The port that is down is acknowledged.
 PageContext acknowledging() {
   PageContext out;
   out.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
@@ -108,7 +108,7 @@ TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   ASSERT_TRUE(has(paging.page(), kDown));
   const PageContext acknowledged = acknowledging();
   const std::string mark = "fabric_check_acknowledged{check=\"port-state\"";
-  EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged anew with each page";
+  EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged again with each page";
   paging.cache.drop_findings();
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
@@ -123,11 +123,11 @@ TEST(Page, AReportIsThereWithoutAScrape) {
   ASSERT_NE(report, nullptr);
   const auto down = std::ranges::find(report->findings, "port-state", &Finding::id);
   ASSERT_NE(down, report->findings.end());
-  EXPECT_TRUE(down->acknowledged) << "computed anew";
+  EXPECT_TRUE(down->acknowledged) << "computed again";
   EXPECT_NE(down->observed, "");
 }
 
-// An alert looks for it: without it, what somebody knows of would page him on the largest machines.
+// Alerts read it: without it, an acknowledged fault would page on the largest machines.
 TEST(Page, AnAcknowledgementIsNotLeftOutForWantOfRoom) {
   Paging paging;
   paging.take_down();
@@ -179,7 +179,7 @@ TEST(Page, ThePageForPeopleIsOfTheNewestReading) {
   EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
 }
 
-// Otherwise an open browser would shorten the window of the scrapes, which then miss what was between.
+// Otherwise an open browser would shorten the window of the scrapes, which would then miss the events in between.
 TEST(Page, APersonWhoLooksIsNoScrape) {
   Paging paging;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(paging.page({.landing = true}), "Not known yet: it compares"));
@@ -193,8 +193,8 @@ TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
   EXPECT_TRUE(has(paging.page(), "fabric_diagnosis{device=\"mlx5_0\""));
 }
 
-// Prometheus was away for three hours: what was over two hours ago is no news, and what came just now is not thinned by
-// them.
+// Prometheus was away for three hours: events that ended over two hours ago are not reported, and the long time does
+// not dilute recent ones.
 TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   Paging paging;
   paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/req_transport_retries_exceeded", "5\n");
@@ -237,7 +237,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   test::SlowNics nics;
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
   nics.statistics->hang("eth2");
-  RunningCollector collector(soon_stuck(nics));  // nobody waits for the other NIC any more
+  RunningCollector collector(soon_stuck(nics));  // nothing waits for the other NIC any more
   const auto half = [&](const RunningCollector& of) {
     return nics.statistics->is_waiting("eth2") && of.node().ports.size() == 1;
   };
@@ -252,7 +252,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   RunningCollector next(soon_stuck(nics));
   next.settle([&] { return half(next); });
   cache.restart();
-  EXPECT_TRUE(has(*cache.page(*next, {}), kDown)) << "what was found before a reload stands";
+  EXPECT_TRUE(has(*cache.page(*next, {}), kDown)) << "findings from before a reload are kept";
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   nics.statistics->answer("eth2");
   next.settle([&] { return next->has_all(); });
@@ -260,7 +260,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   next.settle([&] { return !has(*cache.page(*next, {}), kDown); });
 }
 
-// Its firmware is dead: nobody knows whether it has symptoms.
+// Its firmware is dead: it is unknown whether it has symptoms.
 TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
   test::SlowNics nics;
   RunningCollector collector(soon_stuck(nics));
@@ -592,7 +592,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
 
 constexpr int64_t kWall = 1'790'000'000;
 
-// What the page is made of, of a machine as a literal.
+// The input of the page, for a machine as a literal.
 struct Shown {
   explicit Shown(int rails = 8) : machine(rails) {}
   test::Healthy machine;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many series a page has: counted on machines where every counter of the catalogue is there. What etc/ gives
-// Prometheus and Grafana asks for nothing that no program publishes.
+// The number of series of a page: counted on machines where every counter of the catalogue is there. The files for
+// Prometheus and Grafana in etc/ use published metrics only.
 #include "support/series.h"
 
 #include "exporter/http/page.h"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kUsual = 700;  // of a node with four ports
 
-// What fabric-exporter(8) promises of a node with eight NICs.
+// The numbers that fabric-exporter(8) promises for a node with eight NICs. No other file states them.
 struct Budget {
   size_t all_sources = 0, sysfs_alone = 0;
 };
@@ -43,7 +43,7 @@ constexpr const char* kHowToFit =
     "that is not the usual one), give one series for the node and not for each port. If every site needs it, raise the "
     "number in the page.";
 
-// As mlx5 shows it with PFC on priority 3, and traffic on 0, 3 and 6.
+// The counters of mlx5 with PFC on priority 3, and traffic on 0, 3 and 6.
 PortCounters all_of_mlx5() {
   PortCounters out;
   for (const CounterRow& row : kMlx5Counters.rows) {
@@ -155,7 +155,7 @@ size_t count(const char* what, int rails, bool optics, const Published& publishe
   return count(what, rails, machine(rails, optics), published);
 }
 
-// What is in force on a NIC with a profile beyond the settings of every healthy port.
+// The settings in force on a NIC with a profile, beyond those of every healthy port.
 void add_settings(test::Healthy& node) {
   for (Port& port : node.now.ports) {
     port.qos.ecn_rp = port.qos.ecn_np = PrioSet{0x08};
@@ -312,7 +312,7 @@ TEST(SeriesBudget, WhatIsAskedForByNameCostsWhatItMatches) {
   EXPECT_EQ(cost({"*"}), 4 * node.now.ports[0].counters.ethtool.size());
 }
 
-// -- What etc/ asks for
+// -- Metrics that etc/ uses
 
 std::set<std::string> words(const std::string& text, const std::regex& pattern) {
   std::set<std::string> found;
@@ -320,7 +320,7 @@ std::set<std::string> words(const std::string& text, const std::regex& pattern) 
   return found;
 }
 
-// The names that stand as literals in the code: each metric is made of one.
+// The names that are literals in the code: each metric is made of one.
 std::set<std::string> published() {
   std::set<std::string> names;
   for (const char* folder : {"lib", "agent/exporter"})

@@ -25,8 +25,8 @@ Bytes from_hex(std::string_view hex) {
 
 const NetdevId kEth0{"eth0", 7};
 
-// Keeps what was sent and answers what it was told to: the bytes on the wire are the subject here. Who asks for the
-// name of interface 7 before a write gets eth0.
+// Keeps the requests and returns the prepared answers: the bytes of the messages are the subject here. A request for
+// the name of interface 7 before a write gets eth0.
 class Recorder final : public Netlink {
  public:
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {

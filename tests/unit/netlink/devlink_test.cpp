@@ -12,8 +12,8 @@
 namespace fabric::devlink {
 namespace {
 
-// As devlink_nl_health_reporter_fill() of Linux 6.12 writes it: nests without NLA_F_NESTED, numbers of 64 bits behind a
-// pad.
+// The format of devlink_nl_health_reporter_fill() of Linux 6.12: nests without NLA_F_NESTED, numbers of 64 bits behind
+// a pad.
 AttrWriter& put_u64(AttrWriter& out, uint16_t type, uint64_t value) {
   return out.bytes(DEVLINK_ATTR_PAD, {}).u64(type, value);
 }
@@ -38,7 +38,7 @@ Bytes message(const Handle& of, const HealthReporter& reporter, bool of_port = f
 constexpr uint16_t kDevlink = 21;
 const Handle kPci{"pci", "0000:17:00.0"};
 
-// What the kernel answers to a dump: everything it was given here, or an errno.
+// The kernel's answer to a dump: all given replies, or an errno.
 class Dump final : public Netlink {
  public:
   std::vector<Message> replies;
@@ -54,7 +54,7 @@ class Dump final : public Netlink {
   }
 };
 
-// As devlink_nl_eswitch_fill() of Linux 6.12 writes it.
+// The format of devlink_nl_eswitch_fill() of Linux 6.12.
 TEST(Eswitch, ItsModeIsRead) {
   for (const uint16_t mode : {DEVLINK_ESWITCH_MODE_LEGACY, DEVLINK_ESWITCH_MODE_SWITCHDEV}) {
     genlmsghdr header{};
@@ -95,7 +95,7 @@ TEST(ParseReporter, WhatIsCutShortIsNone) {
   EXPECT_FALSE(parse_reporter(out.data())) << "without counts: absent is not zero";
 }
 
-// As devlink_fmsg_prepare_skb() of Linux 6.12 writes it: a flat list, whose nests are flags. mlx5's reporter vnic has
+// The format of devlink_fmsg_prepare_skb() of Linux 6.12: a flat list, whose nests are flags. mlx5's reporter vnic has
 // an object of counters, u32 but for the last.
 AttrWriter diagnosis() {
   constexpr uint8_t kU32 = 3, kU64 = 4, kText = 10;

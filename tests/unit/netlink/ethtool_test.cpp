@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ethtool: messages as the kernel sends them, what simulated NICs do, and this kernel on a veth pair.
+// ethtool: messages as the kernel sends them, answers of simulated NICs, and this kernel on a veth pair.
 #include "kernel/netlink/ethtool.h"
 
 #include <fcntl.h>
@@ -437,7 +437,7 @@ TEST_F(ModuleReading, APageThatCannotBeReadCostsItsOwnValues) {
   EXPECT_TRUE(read()->voltage_limits.high_alarm) << "tried again";
 }
 
-// What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
+// A page that came short, damaged or before the module had filled its memory is not kept until the module is pulled.
 TEST_F(ModuleReading, APageThatCameBadlyIsReadAgain) {
   const std::vector<std::pair<const char*, std::function<void(SimCage&)>>> faults{
       {"short", [](SimCage& at) { at.cut = 8; }},
@@ -623,7 +623,7 @@ TEST(FecInUse, IsReadWhereADriverListsItsAbilities) {
     EXPECT_EQ(outcome(ETHTOOL_FEC_RS), Outcome::applied);
     EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS);
     EXPECT_EQ(outcome(ETHTOOL_FEC_RS), Outcome::in_sync);
-    EXPECT_EQ(of(bed.apply(original), "fec").outcome, Outcome::applied) << "what stood is one mode";
+    EXPECT_EQ(of(bed.apply(original), "fec").outcome, Outcome::applied) << "the original is one mode";
     // A list never reads back: each try would have the link train again for nothing (qede_set_fecparam() takes it).
     for (const int never : {ETHTOOL_FEC_AUTO, ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER})
       EXPECT_EQ(outcome(never), Outcome::unsupported);

@@ -70,7 +70,7 @@ TEST(ParseAttributes, ValuesByType) {
 TEST(ParseAttributes, DropsAMalformedRest) {
   auto good = AttrWriter().u32(1, 42).data();
   for (const Bytes& rest : {bytes_of({3, 0, 1, 0}),            // shorter than its own header
-                            bytes_of({12, 0, 1, 0, 1, 2, 3}),  // longer than what is there
+                            bytes_of({12, 0, 1, 0, 1, 2, 3}),  // longer than the rest of the message
                             bytes_of({0, 0, 0, 0}), bytes_of({8})}) {
     Bytes message = good;
     message.insert(message.end(), rest.begin(), rest.end());
@@ -239,7 +239,7 @@ TEST(NotificationSocket, TellsWhatItHeardAndThatItLostSome) {
   for (uint32_t mtu = 1401; mtu < 1420; ++mtu)
     ASSERT_TRUE(rtnl::set_mtu(**route, test::id_of(**route, "veth0"), mtu).ok());
   EXPECT_TRUE(socket->drain().lost);
-  EXPECT_FALSE(socket->drain().lost) << "told once";
+  EXPECT_FALSE(socket->drain().lost) << "reported once";
 }
 
 TEST(OpenKernel, TheRunningMachineHasSocketsAndATreeHasNone) {

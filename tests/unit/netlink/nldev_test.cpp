@@ -37,7 +37,7 @@ Bytes attr(uint16_t type, const Bytes& value) {
   out.resize((out.size() + 3) & ~size_t{3});
   return out;
 }
-// As nla_put_u64_64bit does: where the payload would not be aligned to 8, an empty attribute of type 0 goes first.
+// nla_put_u64_64bit() puts an empty attribute of type 0 first if the payload would not be aligned to 8.
 Bytes u64_attr(uint16_t type, uint64_t value, bool pad) {
   return (pad ? attr(0, {}) : Bytes{}) + attr(type, number(value));
 }

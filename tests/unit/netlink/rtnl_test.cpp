@@ -345,7 +345,7 @@ TEST(Dumps, AreBounded) {
   ASSERT_EQ(test::code_of(routes_), E2BIG);
 }
 
-// What ip(8) sets is what is read back.
+// Values that ip(8) sets are read back.
 class Namespace : public test::Veth {
  protected:
   void SetUp() override {
@@ -420,7 +420,7 @@ TEST_F(Namespace, SettingsOfAllAndOfTheNetdev) {
   EXPECT_EQ(interface.arp_announce.effective(), 0u);
 }
 
-// Refused while it is read; what is asked next is answered.
+// Refused while it is read; the next request is answered.
 TEST_F(Namespace, ARoutersTableIsRefused) {
   const std::string batch = testing::TempDir() + "fabric-routes-" + std::to_string(::getpid());
   {
@@ -459,8 +459,8 @@ TEST_F(Namespace, NetdevOfAnotherNamespaceIsUnknown) {
 
 // -- Notifications of addresses
 
-// What has been heard once `command` is done and `expected` has come: IPv6 tells from a work queue, after the request's
-// answer.
+// The names that were announced until `command` is done and `expected` has come: IPv6 sends notifications from a work
+// queue, after the request's answer.
 Names after(exporter::AddressWatch& watch, const std::string& command, const Names& expected) {
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   Names heard = watch.drain();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drivers: which one a port has, what it reads and completes, what it offers and why not; and what every driver
-// has: the PFC watchdog, rdma_cm's defaults. The table of driver operations in fabric-concepts(7) is what the
-// operations' rows make.
+// The drivers: the driver of a port, the settings that it reads and completes, those that it offers, and the reasons
+// for the others; and features of every driver: the PFC watchdog, rdma_cm's defaults. The table of driver operations in
+// fabric-concepts(7) is generated from the operations' rows.
 #include "nic/driver.h"
 
 #include "base/parse.h"
@@ -210,7 +210,7 @@ const Offer kOffers[] = {
       {"cable_length", "mlx5"}}},
 };
 
-// A port with dcbnl: what is missing is missing for a reason of its own.
+// A port with dcbnl: each missing setting has a reason of its own.
 Qos with_dcbnl() { return {.dcbx = Dcbx::host, .trust = Trust::pcp}; }
 
 TEST(Offers, WhatIsMissingHasItsReason) {
@@ -535,12 +535,12 @@ class RdmaCm : public testing::Test {
   }
 
   std::string device() const { return std::string(kFolder) + "/" + bed.port.rdma; }
-  // The kernel's values show in a directory made anew: they are the device's, not the directory's.
+  // A new directory shows the kernel's values: they are the device's, not the directory's.
   void stand() {
     bed.tree.file(device() + "/ports/1/default_roce_mode", mode + "\n")
         .file(device() + "/ports/1/default_roce_tos", std::to_string(tos) + "\n");
   }
-  // The device was registered anew while the directory stood.
+  // The device was registered again while the directory existed.
   void outlive() {
     stand();
     stale = true;
@@ -590,7 +590,7 @@ TEST_F(RdmaCm, ADirectoryThatOutlivedItsDeviceIsMadeAnew) {
   expect_all(bed.apply(want), {Outcome::applied});
   EXPECT_EQ(bed.files->log[0], "rmdir " + device());
   EXPECT_EQ(bed.files->log[1], "mkdir " + device());
-  EXPECT_TRUE(bed.tree.root().exists(device())) << "it stood before";
+  EXPECT_TRUE(bed.tree.root().exists(device())) << "it existed before";
   EXPECT_EQ(tos, 106u);
 }
 
@@ -704,7 +704,7 @@ TEST(DriverManual, IsWhatTheRowsMake) {
                         ".\\\" Generated: end\n", section());
 }
 
-// A write whose source nobody has read is not offered, and none is harmless by default.
+// A write whose source was not read is not offered, and none is harmless by default.
 TEST(DriverManual, EveryOperationNamesItsSource) {
   for (const Driver* driver : drivers())
     for (const SettingOp& each : driver->ops) {

@@ -20,7 +20,7 @@ using headroom::xoff;
 
 // -- Receive buffers and rate limits
 
-// What a lossless buffer of the simulated card needs.
+// The minimum size of a lossless buffer of the simulated card.
 uint64_t least(const SimNic& nic, uint32_t cable) { return minimum({nic.speed, cable, nic.mtu, nic.max_mtu}); }
 
 constexpr Eight kBuffer1{0, 0, 0, 1, 0, 0, 0, 0};  // of priority 3
@@ -283,8 +283,8 @@ TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
   EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
 }
 
-// Any wish after any other: the first pass ends in sync or says what it could not, the second finds nothing, or what
-// the first left behind; the third writes nothing.
+// From any policy to any other: the first pass ends in sync or reports the reason; the second finds nothing, or the
+// rest of the first; the third writes nothing.
 TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
   std::mt19937 random(11);
   auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };
@@ -317,8 +317,8 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
   }
 }
 
-// ConnectX-4 wants L2 headers inline, and with DSCP those of IP: its channels are closed and opened. What is not known
-// to be harmless waits for an idle port.
+// ConnectX-4 requires L2 headers inline, and with DSCP those of IP: its channels are closed and opened. Writes that are
+// not known to be harmless wait for an idle port.
 TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
   for (const char* device : {"0x1013", "0x1015", "0x1016", "", "0x1017", "0x1021", "0xa2dc"}) {
     FileBed bed(Personality::mlx5);
@@ -488,8 +488,8 @@ TEST(Automatic, SaysWithNumbersWhatDoesNotFit) {
   EXPECT_TRUE(has(sizes.error().what, "link is down"));
 }
 
-// Any port: what comes out is never objected to, needs no rounding on cells of 128, 144 or 288 bytes, and is the answer
-// again when it is what stands.
+// For any port, the result is never objected to, needs no rounding on cells of 128, 144 or 288 bytes, and is the result
+// again if the port already has it.
 TEST(Automatic, IsAcceptableAndItsOwnAnswer) {
   std::mt19937 random(3);
   auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };
@@ -545,7 +545,7 @@ struct Ofed : testing::Test {
   OfedBed bed;
 };
 
-// Each number that differs from what the card has as shipped, alone: one write, read back, put back.
+// Each number, alone, with a value that differs from the card's default: one write, read back, restored.
 void set_and_restore_each(FileBed& bed) {
   for (std::string_view key : words(kNumbers)) {
     SCOPED_TRACE(key);
@@ -617,7 +617,7 @@ TEST_F(Inbox, TheCnpsPriorityCountsOnlyWhereTheModeSaysSo) {
   EXPECT_EQ(shown("np_cnp_prio_mode"), "0\n");
   expect_all(bed.apply(want), {Outcome::in_sync});
   want.cnp_prio = OrNone{};
-  EXPECT_EQ(of(bed.apply(want), "cnp_prio").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(of(bed.apply(want), "cnp_prio").outcome, Outcome::applied) << "as before our first write";
   EXPECT_EQ(shown("np_cnp_prio_mode"), "1\n");
 }
 
@@ -628,7 +628,7 @@ TEST_F(Inbox, TheDscpOfRoundTripAnswersCountsOnceItIsValid) {
   EXPECT_EQ(shown("rtt_resp_dscp_valid"), "1\n");
   EXPECT_EQ(bed.read().rtt_resp_dscp, OrNone{0});
   want.rtt_resp_dscp = OrNone{};
-  EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied) << "as before our first write";
   EXPECT_EQ(shown("rtt_resp_dscp_valid"), "0\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Broadcom's and Intel's cards have of their own (mlx5: mlx5_test.cpp).
+// Features of Broadcom's and Intel's cards alone (mlx5: mlx5_test.cpp).
 #include "support/sim_files_bnxt.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -32,7 +32,11 @@ const std::map<std::string, uint32_t> kSet{
     {"alt_vlan_dscp", 48}, {"alt_vlan_pcp", 6}, {"tos_dscp", 26}, {"roce_prio", 3}};
 
 struct CcBed : FileBed {
-  CcBed() : FileBed(Personality::bnxt), card(*files) { port.rdma = "bnxt_re0"; }
+  // No number of the card is as congestion_control() wants it.
+  CcBed() : FileBed(Personality::bnxt), card(*files) {
+    port.rdma = "bnxt_re0";
+    for (const char* name : {"tos_dscp", "alt_vlan_dscp", "alt_vlan_pcp"}) card.firmware[name] = 0;
+  }
   // Where it stands in the log of what was written; npos: nowhere.
   [[nodiscard]] size_t at(const std::string& line) const {
     const auto found = std::find(files->log.begin(), files->log.end(), line);
@@ -148,7 +152,8 @@ TEST_F(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
-// Only mlx5 can leave the choice to the adapter: here it is said, and the number that stands is not made a zero.
+// Only mlx5 can leave the choice to the adapter: for bnxt this is reported, and the present number does not become
+// zero.
 TEST_F(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
   bed.card.firmware["alt_vlan_pcp"] = 5;
   bed.card.add_configfs(bed.port.rdma);
@@ -164,7 +169,7 @@ TEST_F(BnxtCcConfigfs, AServiceProfileRefusesThePriorityAndCostsNothingElse) {
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
-// The module shows what was written to it, applied or not.
+// The module shows the written value, applied or not.
 TEST_F(BnxtCcConfigfs, ARefusedApplyIsTakenBackAndReported) {
   const auto before = bed.card.firmware;
   bed.files->fault({.code = EINVAL, .glob = "*/apply"});

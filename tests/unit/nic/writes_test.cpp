@@ -196,7 +196,7 @@ struct Machine {
   }
 
   Changes reconcile(const Qos& want) {
-    // As state::save_original(): a saved value is never replaced.
+    // A saved value is never replaced, as in state::save_original().
     Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
       if (!original) original.emplace();
       for (const Setting& setting : kSettings)
@@ -206,7 +206,7 @@ struct Machine {
     nic.link_up();
     return changes;
   }
-  // What a new process without any fault reads.
+  // The settings as a new process without any fault reads them.
   Qos read() {
     start();
     auto now = qos::read(*kernel, port);
@@ -234,19 +234,19 @@ bool good(Outcome outcome) {
   return outcome == Outcome::applied || outcome == Outcome::in_sync || outcome == Outcome::unverified;
 }
 
-// The driver's word for what was wanted, as it reads it.
+// The wanted settings as the driver will read them back.
 Qos expected_of(Machine& machine, const Qos& want, const Qos& have) {
   return driver_for(machine.port.kernel_driver, &machine.kernel->root, machine.port.netdev)
       .expected(want, {.values = have});
 }
 
-// What is said of a setting is what a fresh look finds.
+// The report of a setting matches a new reading.
 void expect_honest(Machine& machine, const Changes& changes, const Qos& want) {
   const Qos now = machine.read(), expected = expected_of(machine, want, now);
   EXPECT_EQ(changes.size(), keys_of(expected).count()) << "a word on each setting\n" << text(changes);
   for (const Change& change : changes) {
     const Setting& setting = setting_of(change.setting);
-    // Of a device that went away nothing good is known, also where its last write still came through.
+    // No good outcome is known for a device that went away, even if its last write was accepted.
     if (change.code == ENODEV) continue;
     EXPECT_EQ(good(change.outcome), same_value(setting, expected, now))
         << change.key() << " reads " << value_text(setting, now) << "\n"

@@ -59,7 +59,7 @@ struct Mlx5 {
   }
 };
 
-// Clock's beginning plus a time that is no multiple of ten seconds.
+// Clock's beginning plus a time that is not a multiple of ten seconds.
 constexpr Clock::time_point kStart{1234567s + 500ms};
 
 class Bursts : public testing::Test {
@@ -308,7 +308,7 @@ TEST_F(Bursts, StatisticsThatComeOnceASecondAreNoBursts) {
   EXPECT_EQ(series.at("fabric_burst_pause_ratio_count" + kPausedRx), 10);
 }
 
-// What burst.h says of a port's series.
+// The number of a port's series in burst.h.
 TEST(BurstSeries, AreAsManyAsIsSaid) {
   auto count = [](uint8_t lossless, bool busy, bool everything) {
     BurstMeter meter("mlx5_core");

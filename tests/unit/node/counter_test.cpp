@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters: the catalogue, how they are read, widened and named; optional ones; and that fabric-counters(7) matches the
-// tables. Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names
-// that nobody has told us the meaning of.
+// tables. Reads and names every counter of the captures, and prints the score, with the names whose meaning is unknown.
 #include <rdma/rdma_netlink.h>
 
 #include <cctype>
@@ -355,7 +354,7 @@ TEST(PortReader, ADeviceThatFailsIsLeftAloneAndSaidSo) {
   EXPECT_EQ(rdma.requests, 2);
 }
 
-// As mlx5's, of which most are of its queues.
+// Statistics in the style of mlx5's, most of which are per queue.
 class ManyStatistics : public ethtool::Statistics {
  public:
   Result<std::vector<Counter>> read(const std::string&) override {
@@ -710,7 +709,7 @@ struct Score {
   size_t written = 0, read = 0, named = 0, described = 0;
   std::set<std::string> strangers;
 
-  // What a capture holds, against what our reader says it holds.
+  // Compares the values in a capture with those of our reader.
   void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer,
             const std::string& where) {
     for (const Counter& counter : truth) {
@@ -762,7 +761,7 @@ TEST(CapturedCounters, Sysfs) {
   pma.print("ib-sysfs counters");
 }
 
-// What nldev.c's stat_get_doit_default_counter() of Linux 6.12 sends for these counters.
+// The message of nldev.c's stat_get_doit_default_counter() of Linux 6.12 for these counters.
 Bytes statistics_message(const Counters& counters) {
   AttrWriter table, out;
   for (const Counter& counter : counters) {
@@ -816,10 +815,9 @@ TEST_F(CounterCorpus, Ethtool) {
     const std::string name = file.path().filename();
     const Counters truth = test::printed_by_ethtool(slurp(file.path()));
     if (truth.size() < 5) continue;  // settings of a netdev, not statistics
-    const std::string maker = name.find("mlx5") != std::string::npos    ? "mlx5"
-                              : name.find("ionic") != std::string::npos ? "ionic"
-                              : name.find("ice") != std::string::npos   ? "ice"
-                                                                        : "other";
+    std::string maker = "other";
+    for (const char* driver : {"ice", "ionic", "mlx5"})
+      if (name.find(driver) != std::string::npos) maker = driver;
     scores[maker].take(CounterSource::ethtool, {}, truth, through_the_ioctl(truth), name);
   }
   for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());

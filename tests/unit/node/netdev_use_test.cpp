@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses a netdev besides RDMA: real devices, routes and TCP sessions of this kernel, in network namespaces.
+// Users of a netdev besides RDMA: real devices, routes and TCP sessions of this kernel, in network namespaces.
 #include "node/netdev_use.h"
 
 #include <arpa/inet.h>
@@ -332,7 +332,7 @@ TEST_F(NetdevUse, ATapLeadsToAGuestAndATunDoesNot) {
   }
 }
 
-// What `cat /proc/net/tcp` and tcp6 print on a little-endian machine.
+// The output of `cat /proc/net/tcp` and tcp6 on a little-endian machine.
 TEST(SockDiag, ParsesTheFilesOfOlderKernels) {
   const auto sessions = sock_diag::parse_proc_tcp(
       "  sl  local_address rem_address   st tx_queue\n"

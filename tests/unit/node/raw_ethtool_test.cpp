@@ -101,7 +101,7 @@ TEST(RawEthtool, TheManPageNamesIt) {
 namespace fabric::exporter {
 namespace {
 
-// What is left of a page beside them when there is no room for all.
+// The page loses these statistics first if there is no room for all.
 TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   Snapshot snapshot;
   for (int i = 0; i < 10; ++i) {
@@ -130,7 +130,7 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   EXPECT_GE(shown, 40u);
   EXPECT_LE(shown, 60u);
   EXPECT_EQ(lines("fabric_series_dropped{reason=\"limit\"} " + std::to_string(1000 - shown)), 1u)
-      << "what is left out is told";
+      << "the number of omitted series is published";
   EXPECT_EQ(lines("fabric_series_dropped{reason=\"duplicate\"} 0"), 1u);
 }
 
@@ -158,7 +158,7 @@ TEST(RawEthtool, ThePageHasWhatTheConfigurationAsksFor) {
   EXPECT_TRUE(has(with, known));
   EXPECT_TRUE(has(with, common)) << "beside it, not instead";
   EXPECT_TRUE(has(without, common));
-  EXPECT_FALSE(has(with, "counter=\"rx_discards_phy\"")) << "nobody asked for it";
+  EXPECT_FALSE(has(with, "counter=\"rx_discards_phy\"")) << "not requested";
 }
 
 // Signals are for the program alone: blocked before any other test has a thread.
@@ -205,7 +205,7 @@ class Program {
   }
 
  private:
-  // Of a port that nobody has.
+  // The address of an unused TCP port.
   static std::string free_address() {
     const auto listener = listen_on(*parse_listen_address("127.0.0.1:0"));
     return "127.0.0.1:" + std::to_string(test::port_of(*listener));

@@ -192,7 +192,7 @@ TEST(Signals, AResetFromHighUpIsNoWrap) {
       << "64 bits, unlike a Q counter";
 }
 
-// InfiniBand's counters do not wrap: they stop at their last value until somebody resets them.
+// InfiniBand's counters do not wrap: they stop at their last value until they are reset.
 TEST(Signals, AnInfinibandCounterThatIsFullSaysNothing) {
   EXPECT_EQ(step(CounterSource::pma, "port_xmit_wait", 100, 0xffff'ffff).transmit_wait, 0xffff'ffff - 100.0);
   EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xffff'ffff, 0xffff'ffff).transmit_wait)

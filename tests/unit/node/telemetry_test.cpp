@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telemetry other than counters: what of a device is read, how often, what is said of a failure, and its metrics.
+// Telemetry other than counters: the readings of a device, their interval, the text of a failure, and their metrics.
 #include "node/telemetry.h"
 
 #include <linux/devlink.h>
@@ -355,7 +355,7 @@ TEST(TelemetryFamilies, AModuleSaysWhatArrivesAtItsSides) {
                             {"fabric_module_input_snr_decibels" + kAt + ",side=medium", 21}}));
 }
 
-// A breakout, or a link of two lanes in a module of four: the other lanes are no fault of it.
+// A breakout, or a link of two lanes in a module of four: the other lanes are not at fault.
 TEST(TelemetryFamilies, LanesThatALinkDoesNotUseAreNotItsWeakest) {
   Port port;
   port.module.emplace().lanes = {lane(1, 0.0005), lane(2, 0)};
@@ -375,7 +375,7 @@ TEST(TelemetryFamilies, LanesThatALinkDoesNotUseAreNotItsWeakest) {
   }
 }
 
-// Detail is published on request; what is judged of it stays.
+// Detail is published on request; values that rules judge are always published.
 TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
   Port port;
   port.rdma = "mlx5_0";
@@ -489,7 +489,7 @@ class Objects final : public Netlink {
     }
     return error(EINVAL, "simulated");
   }
-  // As the summary gives them.
+  // The counts of the summary.
   Counts totals() {
     Counts out{{"ctx", "", 1}};
     for (const test::ResourceKind& each : test::kResourceKinds)
@@ -505,7 +505,7 @@ class Objects final : public Netlink {
 
 class Owners : public testing::Test {
  protected:
-  // What is shown after a reading at that time from the start; the failure, if any, in `failed`.
+  // The published counts after a reading at that time from the start; the failure, if any, in `failed`.
   Counts read_at(std::chrono::milliseconds time) {
     Counts counts = rdma.totals();
     auto done = reader.read(rdma, device, counts, start + time);

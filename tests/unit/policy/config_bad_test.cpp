@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator reads who wrote something impossible, or doubtful: each message whole. A rejected value is corrected
-// as its operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as
-// people write it, comes back as the same value or as an example, never as another value.
+// The messages for an impossible or doubtful configuration: each message whole. A rejected value is corrected as its
+// operator meant it, or an example is named as one. Over all keys: a value that the key accepts, written as people
+// write it, comes back as the same value or as an example, never as another value.
 #include "judge/rule.h"
 #include "policy/config.h"
 #include "policy/keys.h"
@@ -155,9 +155,9 @@ const Bad kBad[] = {
     {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 26, priority = 6 }\n",
      "f.toml:3:7: cnp: DSCP 26 is that of traffic, which has priority 3; write another DSCP"},
     {"[[port]]\nprofile = \"nvidia\"\n",
-     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"nvidia-spectrum-x\", \"oci\""},
     {"[[port]]\nprofile = \"../fabric-agent\"\n",
-     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"oci\""},
+     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; it has \"amd-pollara\", \"broadcom-thor2\", \"intel-e810\", \"nvidia-dcqcn\", \"nvidia-lossy\", \"nvidia-scheduled\", \"nvidia-spectrum-x\", \"oci\""},
     {"[[port]]\nfront_end = 1\n",
      "f.toml:2:13: front_end: expected true or false, not 1; write front_end = true"},
     {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
@@ -740,7 +740,7 @@ std::vector<std::string> valid_values(const Place& place) {
     tried.push_back(in_quotes(word));
   std::vector<std::string> out;
   for (const std::string& value : tried)
-    // A list of nodes that names one twice is no list of nodes.
+    // A list of nodes that names one twice is not valid.
     if (!value.empty() && (place.key != "numa" || value != "[0,0,1,2,0,0,0,0]") && read_at(place, value).ok())
       out.push_back(value);
   return out;
@@ -912,7 +912,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"pci_id = \"1021\"", "for example pci_id"},
            {"driver = \"broadcom\"", "; write driver = \"bnxt_en\""},
            {"rdma = \"mlx5_0:1\"", "; write rdma = \"mlx5_0\""},
-           {"netdev = \"enp170s0f0np0v0\"", "the 15 characters of a netdev's name"},
+           {"netdev = \"enp170s0f0np0v10\"", "the 15 characters of a netdev's name"},
            {"numa = \"node1\"", "; write numa = 1"},
            {"driver = \"bnxt_re\"", "; write driver = \"bnxt_en\""},
            {"driver = \"mlx5_ib\"", "; write driver = \"mlx5_core\""},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration: what is read of its files, that config show gives it back, the plan of cables, and that what is
-// documented is what there is.
+// The configuration: its files, the same configuration from config show, the plan of cables, and a documentation that
+// matches the keys.
 #include "policy/config.h"
 
 #include <unistd.h>
@@ -167,14 +167,14 @@ TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
   for (int i = 0; i < 200'000; ++i) parts += ".a";
   EXPECT_TRUE(bad(parts + " = 1\n").starts_with("f.toml:1:1: more than 512 dots in one line"));
   EXPECT_TRUE(bad("[" + parts + "]\n").starts_with("f.toml:1:1: more than 512 dots in one line"));
-  // As deep as they may be together: tables in arrays, each of a key with as many dots.
+  // The greatest depth that is allowed together: tables in arrays, each of a key with as many dots.
   parts.resize(2 * 512 + 1);
   std::string deep = "[" + parts + "]\n";
   for (int i = 0; i < 4; ++i) deep += parts + " = [\n{";
   EXPECT_TRUE(has(bad(deep + parts + " = 1" + joined(std::vector<std::string>(4, "}]"), "") + "\n"), "f.toml:"));
   EXPECT_TRUE(has(bad("mtu = " + std::string(100'000, '[') + "\n"), "TOML_MAX_NESTED_VALUES"));
   EXPECT_TRUE(bad("[[port]]\ncl\u00e9 = 3\n").starts_with("f.toml:2:3: "));
-  // Where toml++'s own tables of white space end in undefined behaviour.
+  // toml++'s own tables of white space end in undefined behaviour here.
   EXPECT_TRUE(bad("reread = 8(8\"\u00e9\"\"8").starts_with("f.toml:1:11: "));
   EXPECT_TRUE(bad("mode = \"\xff\xfe\"\n").starts_with("f.toml:1:"));
   EXPECT_TRUE(has(bad(std::string(2'000'000, '#')), "1 MiB"));
@@ -227,7 +227,7 @@ TEST(Config, APatternIsAsGlobHasIt) {
     EXPECT_EQ(good("[[port]]\nmatch = { rdma = \"" + std::string(pattern) + "\" }\nmtu = 9000\n").ports.size(), 1u);
 }
 
-// As many entries as a file can hold: no step may look at all pairs of them.
+// The maximum number of entries of a file: no step may look at all pairs of them.
 TEST(Config, ManyEntriesAreRead) {
   std::string text;
   for (int i = 0; i < 9'000; ++i)
@@ -337,7 +337,7 @@ TEST_F(ConfigFiles, WhatAFileThatIsNotTomlWouldSayIsNotCalledMissing) {
   EXPECT_FALSE(has(refused(load()), "mode: not set")) << refused(load());
 }
 
-// ENOENT would say that there is no configuration, and the exporter would go on without one.
+// ENOENT would mean that there is no configuration, and the exporter would continue without one.
 TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   tree.file("a.toml", "mode = \"audit\"\n");
   tree.link("conf.d/10.toml", "nowhere");
@@ -349,11 +349,11 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   EXPECT_TRUE(has(refused(load()), "create it, with mode at least"));
   EXPECT_EQ(load().error().code, 0);
   tree.file("a.toml", std::string((1 << 20) + 1, '#'));
-  EXPECT_FALSE(has(refused(load()), "create it")) << "nobody is told to write over a file that is there";
+  EXPECT_FALSE(has(refused(load()), "create it")) << "no advice to overwrite an existing file";
 }
 
 TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   tree.file("a.toml", "mode = \"audit\"\n");
   std::filesystem::permissions(tree.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(file(), std::filesystem::perms(0600));
@@ -364,9 +364,9 @@ TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
   EXPECT_EQ(config.error().code, EACCES);
 }
 
-// Of root's umask 077.
+// The folder's mode with root's umask 077.
 TEST_F(ConfigFiles, AFolderThatOnlyRootMayReadSaysWhatToDo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become another user";
   tree.file("a.toml", "mode = \"audit\"\n").folder("conf.d");
   std::filesystem::permissions(tree.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(tree.path() + "/conf.d", std::filesystem::perms(0700));
@@ -768,7 +768,7 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   const Policy defaults;
   for (const RuleWindow& rule : rule_windows())
     EXPECT_EQ(limits_of(sample.rules, rule), limits_of(defaults.rules, rule)) << rule.key;
-  // Beside these: what has no default, and where each stands.
+  // Excluded: values without a default, and the places of all values.
   sample.ports.clear(), sample.firmware.clear(), sample.driver_version.clear(), sample.sysctl.clear();
   sample.expect = {}, sample.cabling = {};
   sample.rules = {}, sample.origin.clear();

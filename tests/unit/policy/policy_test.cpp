@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a valid configuration means: which entry a port has, profiles and what follows from traffic and cnp. [rules.ID]:
-// every limit has its source and its key and follows the configuration; every rule can be switched off, and its
-// severity changed.
+// The meaning of a valid configuration: the entry of a port, profiles and the settings derived from traffic and cnp.
+// [rules.ID]: every limit has its source and its key and follows the configuration; every rule can be switched off, and
+// its severity changed.
 #include "policy/policy.h"
 
 #include "judge/cause.h"
@@ -139,7 +139,7 @@ TEST(Policy, ChangesNothingUnlessToldTo) {
   EXPECT_EQ(to_text(Disruptive::never), "never");
 }
 
-// -- Profiles, and what follows from traffic and cnp
+// -- Profiles, and the settings derived from traffic and cnp
 
 const std::string kShipped = FABRIC_SOURCE_DIR "/etc/profiles";
 
@@ -238,6 +238,9 @@ TEST(FabricKind, OfTheEntryComesBeforeTheSiteBeforeTheProfile) {
   EXPECT_EQ(port("[fabric]\nkind = \"lossless\"\n[[port]]\nprofile = \"nvidia-lossy\"\n").want.pfc, PrioSet{1 << 3});
   EXPECT_EQ(port("[fabric]\nspraying = true\n[[port]]\nprofile = \"nvidia-lossy\"\n").fabric,
             (Fabric{FabricKind::lossy, false, true}));
+  EXPECT_EQ(port("[[port]]\nprofile = \"nvidia-spectrum-x\"\n").fabric, (Fabric{.adaptive_routing = true}));
+  EXPECT_FALSE(
+      port("[[port]]\nprofile = \"nvidia-spectrum-x\"\nfabric = { adaptive_routing = false }\n").fabric.reorders());
   EXPECT_EQ(port(lossy + "[[port]]\nname = \"storage\"\n").want, Qos{}) << "an entry without settings";
 }
 
@@ -340,10 +343,11 @@ TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
 }
 
 // The kernel driver that each shipped profile is for.
-const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"}, {"oci", "mlx5_core"},
-                                                   {"nvidia-lossy", "mlx5_core"}, {"nvidia-scheduled", "mlx5_core"},
-                                                   {"broadcom-thor2", "bnxt_en"}, {"amd-pollara", "ionic"},
-                                                   {"intel-e810", "ice"}};
+const std::map<std::string, std::string> kDriverOf{
+    {"nvidia-dcqcn", "mlx5_core"},      {"oci", "mlx5_core"},
+    {"nvidia-lossy", "mlx5_core"},      {"nvidia-scheduled", "mlx5_core"},
+    {"nvidia-spectrum-x", "mlx5_core"}, {"broadcom-thor2", "bnxt_en"},
+    {"amd-pollara", "ionic"},           {"intel-e810", "ice"}};
 
 TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
   size_t files = 0;
@@ -378,8 +382,12 @@ std::string wanted(const PortPolicy& entry) {
 
 std::string oci_map() {
   std::string out;
-  for (int dscp = 0; dscp < 64; ++dscp)
-    out += (dscp == 0 ? "" : ", ") + std::to_string(dscp) + " = " + (dscp == 10 ? "0" : dscp == 46 ? "6" : "1");
+  for (int dscp = 0; dscp < 64; ++dscp) {
+    int priority = 1;
+    if (dscp == 10) priority = 0;
+    if (dscp == 46) priority = 6;
+    out += (dscp == 0 ? "" : ", ") + std::to_string(dscp) + " = " + std::to_string(priority);
+  }
   return "dscp_map = { " + out + " }\n";
 }
 
@@ -406,6 +414,11 @@ const std::map<std::string, std::string> kWantedOf{
      "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
          ets("0, 0, 0, 1, 0, 0, 2, 0") +
          "pfc = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"nvidia-spectrum-x",
+     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = [3]\n" + kEcnOnAll +
+         "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
          "roce_mode = \"v2\"\nroce_tos = 106\n"},
     {"oci", "dcbx = \"host\"\npause = \"off\"\ntrust = \"dscp\"\n" + oci_map() + ets("1, 0, 0, 0, 0, 0, 2, 0") +
                 "pfc = [0]\n" + kEcnOnAll +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents: CONTRIBUTING.md names files and tests that there are; a release has one version; pictures of README show
-// what it says. The man pages as roff(7) reads them.
+// Documents: the files, functions and tests that CONTRIBUTING.md names exist; a release has one version; pictures of
+// README match its text. The man pages as roff(7) reads them.
 #include "support/test.h"
 
 namespace fabric {
@@ -18,6 +18,80 @@ TEST(Contributing, EachPathExists) {
   for (std::sregex_iterator found(page.begin(), page.end(), path), end; found != end; ++found, ++paths)
     EXPECT_TRUE(fs::exists(FABRIC_SOURCE_DIR "/" + (*found)[1].str())) << (*found)[1];
   EXPECT_GT(paths, 30u);
+}
+
+// The text of all sources of the programs.
+std::string sources() {
+  std::string out;
+  for (const char* folder : {"lib", "agent"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
+      if (const std::string kind = entry.path().extension(); kind == ".h" || kind == ".cpp")
+        out += test::slurp(entry.path());
+  return out;
+}
+
+// Whether the text has the name as a whole word; a function's with "(" behind it.
+bool has_name(const std::string& text, const std::string& name, bool is_function) {
+  const auto is_word = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if (is_word(at - 1) || is_word(end)) continue;
+    if (!is_function || text.compare(end, 1, "(") == 0) return true;
+  }
+  return false;
+}
+
+std::string life_of_a_drift() {
+  const std::string page = test::of_source("CONTRIBUTING.md");
+  const size_t begin = page.find("\n## Life of a drift\n");
+  if (begin == std::string::npos) return {};
+  return page.substr(begin, page.find("\n## ", begin + 1) - begin);
+}
+
+// `PortManager::publish()` is defined under this name, `qos::reconcile()` as reconcile() in its namespace.
+TEST(Contributing, EachNameInTheLifeOfADriftExists) {
+  const std::string page = life_of_a_drift(), text = sources();
+  const std::regex name("`(?:[a-z]\\w*::)?((?:\\w+::)*(\\w+))(\\(\\))?`");
+  size_t functions = 0;
+  for (std::sregex_iterator found(page.begin(), page.end(), name), end; found != end; ++found) {
+    const bool is_function = (*found)[3].matched;
+    functions += is_function ? 1 : 0;
+    EXPECT_TRUE(has_name(text, (*found)[is_function ? 1 : 2].str(), is_function)) << (*found)[0];
+  }
+  EXPECT_GT(functions, 10u);
+}
+
+// A comment behind the value, or "// value: ..." above the enum.
+TEST(Contributing, EachStateHasAComment) {
+  const std::string page = life_of_a_drift();
+  const std::regex row("\\| `(?:\\w+::)*(\\w+)` \\|[^|]*\\| `([a-z_/.]+)` \\|"), word("\\w+");
+  size_t enums = 0;
+  for (std::sregex_iterator found(page.begin(), page.end(), row), end; found != end; ++found, ++enums) {
+    const std::string text = test::of_source((*found)[2].str()), head = "enum class " + (*found)[1].str() + " ";
+    const size_t begin = text.find('{', text.find(head)), last = text.find("};", begin);
+    ASSERT_TRUE(test::has(text, head) && last != std::string::npos) << (*found)[0];
+    std::istringstream lines(text.substr(begin + 1, last - begin - 1));
+    for (std::string line; std::getline(lines, line);) {
+      const size_t comment = line.find("//");
+      const std::string code = line.substr(0, comment);
+      for (std::sregex_iterator value(code.begin(), code.end(), word); value != end; ++value)
+        EXPECT_TRUE(comment != std::string::npos || test::has(text, "// " + (*value)[0].str() + ": "))
+            << head << (*value)[0];
+    }
+  }
+  EXPECT_GT(enums, 5u);
+}
+
+// A recipe can be followed as it is only if its example is not in the project yet.
+TEST(Contributing, ExamplesOfRecipesAreNew) {
+  const std::string page = test::of_source("CONTRIBUTING.md"), text = sources();
+  const std::regex example("\n\\+.*(?:\\.id = |\\{hw, |SettingId::\\w+, |Metric k\\w+\\{)(\"[a-z0-9_-]+\")");
+  size_t examples = 0;
+  for (std::sregex_iterator found(page.begin(), page.end(), example), end; found != end; ++found, ++examples)
+    EXPECT_FALSE(test::has(text, (*found)[1].str())) << (*found)[1];
+  EXPECT_GE(examples, 4u);
 }
 
 // `tests/run check_host`: a file or a folder of tests/unit; `tests/run vm/drift`: a scenario.

@@ -113,8 +113,8 @@ std::set<std::string> folders_in(const std::string& path) {
   return names;
 }
 
-// Who creates, replaces or renames files. The others use base/files.h, so that nobody else can put a link or a folder
-// in the place of what root writes.
+// The files that create, replace or rename files. The others use base/files.h, so that no other process can put a link
+// or a folder in the place of a file that root writes.
 TEST(Floors, FilesAreCreatedInAFewPlaces) {
   const std::set<std::string> allowed{
       "lib/base/files.cpp",             // by descriptors, in directories that only root and this user can write
@@ -138,6 +138,38 @@ TEST(Floors, FilesAreCreatedInAFewPlaces) {
           if (line.substr(0, line.find("//")).find(call) != std::string::npos) found.insert(file);
     }
   EXPECT_EQ(found, allowed);
+}
+
+// Rules ask for a capability of a NIC, not for the name of its driver. Tables of log messages contain the names.
+std::vector<std::string> rules_with_drivers(const std::string& root, const std::set<std::string>& drivers) {
+  static const std::regex kText("\"([a-z0-9_]+)\"");
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(fs::path(root) / "lib/judge")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      line = line.substr(0, line.find("//"));
+      for (std::sregex_iterator at(line.begin(), line.end(), kText), end; at != end; ++at)
+        if (drivers.contains((*at)[1]))
+          out.push_back(entry.path().filename().string() + ": " + (*at)[1].str() + ": a member of Capabilities");
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(Floors, RulesNameNoDriver) {
+  std::set<std::string> drivers;  // the first text of each row
+  const std::string rows = test::of_source("lib/nic/capabilities.cpp");
+  static const std::regex kRow("\\{+\"([a-z0-9_]+)\",");
+  for (std::sregex_iterator at(rows.begin(), rows.end(), kRow), end; at != end; ++at) drivers.insert((*at)[1]);
+  for (const char* driver : {"mlx5_core", "bnxt_en", "efa", "qede"}) EXPECT_TRUE(drivers.contains(driver)) << driver;
+  EXPECT_TRUE(test::same_text("", lines(rules_with_drivers(FABRIC_SOURCE_DIR, drivers))));
+
+  test::Tree tree;
+  tree.file("lib/judge/a.cpp", "bool a = driver == \"efa\";  // \"ice\"\nbool b = text == \"efficient\";\n");
+  tree.file("lib/judge/lines/b.cpp", "bool c = name == \"ice\";\n");
+  EXPECT_EQ(lines(rules_with_drivers(tree.path(), drivers)), "a.cpp: efa: a member of Capabilities\n");
 }
 
 TEST(Floors, EveryFolderHasItsFloor) {

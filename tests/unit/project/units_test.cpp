@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of systemd/, as far as their files tell.
+// The units of systemd/, by their files.
 #include "base/parse.h"
 #include "kernel/host/sandbox.h"
 #include "node/systemd.h"
@@ -47,8 +47,8 @@ TEST(Units, LandlockIsPermitted) {
       EXPECT_TRUE(values(name, "SystemCallFilter").contains(call)) << name << " " << call;
 }
 
-// Whoever takes a service over finds nobody to ask who acts for root: stream sockets need connect(2), io_uring would be
-// a way round it, and what else root may write to in /run is not there.
+// A service that was taken over cannot reach a process that acts for root: stream sockets need connect(2), io_uring
+// would be a way around it, and other files that root may write to in /run are hidden.
 TEST(Units, NobodyWhoActsForRootIsReached) {
   for (const std::string& name : kServices) {
     const Words filter = values(name, "SystemCallFilter");

@@ -74,7 +74,7 @@ void compare_pairs(Json& pairs, const char* first, const char* second, const Top
     ASSERT_TRUE(a != nullptr && b != nullptr) << pair[first] << " " << pair[second];
     const auto ours = path_class(*a, *b);
     if (pair["class"].is_null()) {
-      EXPECT_FALSE(ours) << a->pci << " " << b->pci << ": nobody can know, and we said " << class_text(ours);
+      EXPECT_FALSE(ours) << a->pci << " " << b->pci << ": cannot be known, and we printed " << class_text(ours);
       continue;
     }
     ++score.pairs;
@@ -224,7 +224,7 @@ struct Device {
   bool bridge = false;
 };
 
-// The tree as it is drawn: a '+' or '\' stands below the '+' of the bus that its device is on.
+// Reads the drawn tree: a '+' or '\' is below the '+' of the bus that its device is on.
 class TreeReader {
  public:
   std::vector<Device> read(const std::string& text) {
@@ -291,12 +291,15 @@ void build(test::Tree& tree, const std::vector<Device>& devices) {
     for (auto bridge = device.bus.bridges.rbegin(); bridge != device.bus.bridges.rend(); ++bridge)
       parent += "/" + *bridge;
     const bool gpu = is_gpu(device);
-    const char* kind = device.bridge ? "0x060400" : gpu ? "0x030200" : is_nic(device) ? "0x020000" : "0x088000";
+    const char* kind = "0x088000";
+    if (is_nic(device)) kind = "0x020000";
+    if (gpu) kind = "0x030200";
+    if (device.bridge) kind = "0x060400";
     test::add_pci(tree, {parent, device.address, gpu ? "0x10de" : "0x15b3", "0x1021", kind, "-1"});
   }
 }
 
-// The corpus' rules 1 to 3; where no bridge is shared, the text does not tell.
+// The corpus' rules 1 to 3; if no bridge is shared, the text does not decide.
 std::optional<PathClass> class_of(const Device& a, const Device& b) {
   const auto& up = a.bus.bridges;
   const auto& other = b.bus.bridges;
@@ -362,7 +365,7 @@ TEST_F(CorpusLspci, EveryClassIsTheTrees) {
       score.right, score.classes, score.machines);
 }
 
-// -- XML of NCCL and RCCL, matrices of nvidia-smi topo: no PCI tree, but what follows from one
+// -- XML of NCCL and RCCL, matrices of nvidia-smi topo: facts derived from a PCI tree
 
 struct MatrixScore {
   int machines = 0, pairs = 0, right = 0, gpus = 0, nearest = 0, paired = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that a machine lacks: by the inventory of its last good state (its file, what differs from it, and who writes
-// it), and by the machine's own symmetry, on eight GPUs with two NIC functions each.
+// Parts that a machine lacks: by the inventory of its last good state (its file, differences from it, and its writers),
+// and by the machine's own symmetry, on eight GPUs with two NIC functions each.
 #include "topology/inventory.h"
 
 #include "agentd/inventory.h"
@@ -34,7 +34,7 @@ Inventory recorded(const Node& node) {
   return out;
 }
 
-// What the check says of a node with the inventory of a healthy one.
+// The check's text for a node with the inventory of a healthy one.
 std::string changes_said(Healthy& node) {
   node.now.inventory = recorded(Healthy().now);
   return test::said(node.view(), {"topology"});
@@ -103,7 +103,7 @@ TEST(Inventory, WhatHasChangedIsNamed) {
   EXPECT_TRUE(has(changes_said(other), "model 15b3:101d")) << changes_said(other);
 }
 
-// As after a card more, or other firmware: bus 0000:23 is 0000:26 now.
+// The effect of an added card or other firmware: bus 0000:23 is 0000:26 now.
 void renumber(Node& node) {
   const auto move = [](std::string& pci) { pci[6] = static_cast<char>(pci[6] + 3); };
   for (Gpu& gpu : node.topology.gpus) move(gpu.pci);
@@ -237,7 +237,7 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
 }
 
 using RecordedInventory = test::OfCorpus;
-// The agent writes it while nothing is missing, and never without what was there.
+// The agent writes it while nothing is missing, and never without a part that was there.
 TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   const test::Unpacked tree(corpus + "/repro/oci16.tgz");
   const std::string root = tree.root(), function = "0000:2a:00.1";
@@ -623,6 +623,35 @@ TEST(Symmetry, ADataDirectFunctionProvesACard) {
   EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
 }
 
+// As GB300 with ConnectX-8 at 2 x 400 Gb/s.
+TEST(Symmetry, ALostFunctionLeavesTheOtherCardsTheirFunctions) {
+  Topology topology = test::grace_server().topology;
+  const std::vector<Nic> cards = std::exchange(topology.nics, {});
+  for (size_t i = 0; i < 4; ++i) {
+    PciDevice direct = topology.gpus[i];
+    direct.vendor = cards[i].vendor;
+    direct.device = 0x2100;
+    direct.pci = topology.gpus[i].pci.substr(0, 5) + "02:00.0";
+    for (const char* number : {"0", "1"}) {
+      Nic& nic = topology.nics.emplace_back(cards[i]);
+      nic.device = 0x1023;
+      nic.pci.back() = *number;
+      nic.rdma = {nic.name = cards[i].name + number};
+      nic.direct = direct;
+    }
+  }
+  for (const size_t lost : {0u, 2u, 6u}) {
+    Topology now = topology;
+    now.nics.erase(now.nics.begin() + static_cast<long>(lost));
+    const auto found = missing_parts(now, {});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].place.pci, topology.nics[lost].pci);
+    const Pairing pairing = built_pairing(now, {});
+    for (size_t gpu = 0; gpu < 4; ++gpu)
+      EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == lost / 2 ? 1u : 2u) << "GPU" << gpu << " without NIC " << lost;
+  }
+}
+
 TEST(Symmetry, ADataDirectFunctionProvesAGpu) {
   Topology whole = test::grace_server().topology;
   for (size_t i = 0; i < 4; ++i) {
@@ -681,7 +710,7 @@ TEST(Symmetry, StorageNicsLackNoGpu) {
   EXPECT_EQ(places(topology), Texts{});
   topology = dual();
   add_storage_nic(topology);
-  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, where boards are not told";
+  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, if the boards are unknown";
   topology = with_cards_of_their_own(dual());
   add_storage_nic(topology);
   EXPECT_EQ(places(topology), Texts{}) << "nor the second NIC of a GPU's place";
@@ -708,7 +737,7 @@ TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
   EXPECT_EQ(odd[0].name, "mlx5_2");
 }
 
-// Two devices below one root port cannot tell which of them is wrong; the bridge above them can.
+// Two devices below one root port do not show which of them is wrong; the bridge above them does.
 TEST(Symmetry, ADeviceIsOnTheNodeOfTheBridgeAboveIt) {
   Topology topology = Healthy(2).now.topology;
   for (Gpu& gpu : topology.gpus) gpu.numa_above = gpu.numa;

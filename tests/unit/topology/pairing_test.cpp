@@ -262,7 +262,7 @@ TEST(Pairing, KeepsTheOrderOfAddressesAmongEquals) {
 }
 
 TEST(Pairing, FewerBridgesWinWithinAClass) {
-  // As AMD's GPUs: behind bridges of their own, so that every NIC below the root port is PXB.
+  // AMD's GPUs are behind bridges of their own, so that every NIC below the root port is PXB.
   Topology topology;
   const auto deep = [](const char* pci, std::vector<std::string> bridges) {
     PciDevice out = at(0, 0, 0, 0, pci[9] == '0');
@@ -468,7 +468,7 @@ TEST(Flattened, AGpuOnARootBusOrAKnownHypervisor) {
   EXPECT_TRUE(is_flattened(topology));
 }
 
-// What the check says of a machine, without the findings that are ok.
+// The check's text for a machine, without the findings that are ok.
 std::string said(const Node& node) { return test::said({.now = node}, {"locality", "pairing"}); }
 
 Node eight_by_eight() {
@@ -637,6 +637,64 @@ TEST(RateCheck, ASlowerCardInThePairingIsNamed) {
   node.ports[5].hca_type = "MT4123";
   node.ports[5].rate = 25e9;
   EXPECT_EQ(test::said({.now = node}, {"locality", "pairing", "rate"}), "pairing mlx5_5 warning: 200 Gb/s\n");
+}
+
+// Of the same chip.
+TEST(RateCheck, ASlowerBoardInThePairingIsNamed) {
+  Node node = eight_by_eight();
+  for (Port& port : node.ports) port.board_id = "MT_0000001070";
+  node.ports[5].rate = 25e9;
+  EXPECT_EQ(test::said({.now = node}, {"pairing", "rate"}), "rate mlx5_5/1 critical: 200 Gb/s\n");
+  node.ports[5].board_id = "MT_0000000884";
+  const auto found = test::complaints_of({.now = node}, {"locality", "pairing", "rate"});
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject, "pairing mlx5_5");
+  EXPECT_TRUE(has(found[0].meaning, "board MT_0000000884) serves GPU5")) << found[0].meaning;
+}
+
+// As XE9680: each GPU has a NIC on its switch, some a second one, or two ports at 200 Gb/s, for storage.
+Node with_spares() {
+  Node node = eight_by_eight();
+  for (const int i : {0, 6}) {
+    add_nic(node.topology, at(i / 2, i % 2, 3, i / 4, false));
+    node.ports.push_back(port_of(node.topology.nics.back(), 50e9));
+  }
+  for (Port& port : node.ports) port.board_id = "MT_0000001070";
+  for (const int i : {3, 5}) {
+    add_nic(node.topology, at(i / 2, i % 2, 3, i / 4, false));
+    node.ports.push_back(port_of(node.topology.nics.back(), 25e9));
+    node.ports.back().board_id = "MT_0000000884";
+  }
+  return node;
+}
+
+TEST(SymmetryCheck, SpareNicsBesideAGpuAreNoPlacesOfGpus) {
+  Node node = with_spares();
+  EXPECT_EQ(test::said({.now = node}, {"symmetry"}), "");
+  node.topology.nics[1].rdma.clear();
+  node.ports.erase(node.ports.begin() + 1);
+  EXPECT_FALSE(has(test::said({.now = node}, {"symmetry"}), "GPUs")) << test::said({.now = node}, {"symmetry"});
+  // Of two GPUs and two NICs on each switch, a GPU that is gone leaves a NIC.
+  Node four = two_gpus_on_a_switch();
+  std::erase_if(four.topology.gpus,
+                [](const Gpu& gpu) { return gpu.root != "pci0000:00" && gpu.root != "pci0000:20"; });
+  std::erase_if(four.topology.nics,
+                [](const Nic& nic) { return nic.root != "pci0000:00" && nic.root != "pci0000:20"; });
+  four.ports.clear();
+  EXPECT_EQ(test::said({.now = four}, {"symmetry"}), "");
+  four.topology.gpus.pop_back();
+  EXPECT_TRUE(has(test::said({.now = four}, {"symmetry"}), "symmetry GPUs")) << test::said({.now = four}, {"symmetry"});
+}
+
+// The only port of its board with a slower link is not a NIC for something else: its GPU keeps it.
+TEST(Pairing, ASlowLinkChangesNoNic) {
+  const Node healthy = with_spares();
+  const Pairing before = built_pairing(healthy.topology, healthy.ports);
+  for (size_t gpu = 0; gpu < 8; ++gpu) {
+    Node node = healthy;
+    node.ports[gpu].rate = 25e9;
+    EXPECT_EQ(built_pairing(node.topology, node.ports).pairs, before.pairs) << gpu;
+  }
 }
 
 using PairingCorpus = test::OfCorpus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `topo` prints in each format. Whole machines are in tests/golden/topo: the project's own, and those of the
+// The output of `topo` in each format. Whole machines are in tests/golden/topo: the project's own, and those of the
 // corpus if it is present. FABRIC_UPDATE_GOLDEN=1 writes the files; look at the difference and at the picture before
 // the commit.
 #include <set>
@@ -153,7 +153,7 @@ bool has_line(const std::string& text, const std::string& line) {
   return std::find(all.begin(), all.end(), line) != all.end();
 }
 
-// Every element closed in order, attributes quoted, no stray "<" or "&". Empty when well-formed, else what is wrong.
+// Every element closed in order, attributes quoted, no stray "<" or "&". Empty if well-formed, else the fault.
 std::string xml_fault(const std::string& text) {
   static const std::regex element("<(/?)([a-z]+)((?: [a-zA-Z-]+=\"[^\"<]*\")*)(/?)>");
   static const std::regex entity("&(?!(amp|lt|gt|quot);)");
@@ -173,7 +173,7 @@ std::string xml_fault(const std::string& text) {
   return matched == count_of(text, "<") ? "" : "a < that opens no element";
 }
 
-// What is wrong, and which NIC serves which GPU, come before the matrix: a screen ends before a machine of eight does.
+// The problems and the pairing of GPUs and NICs come before the matrix: a screen ends before a machine of eight does.
 TEST(TopoText, ProblemsAndPairingComeFirst) {
   Node node = eight_on_eight();
   node.ports[2].state = 1;
@@ -267,7 +267,7 @@ TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
       << slurm;
 }
 
-// As AutoDetect=nvml would: a space becomes an underscore, a hyphen stays (Slurm compares the text).
+// The form of AutoDetect=nvml: a space becomes an underscore, a hyphen stays (Slurm compares the text).
 TEST(TopoBind, TheTypeIsAutoDetects) {
   Node node = eight_on_eight();
   node.topology.gpus[0].model = "NVIDIA A100-SXM4-80GB";
@@ -297,6 +297,55 @@ TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
   EXPECT_TRUE(has(lines[1], "File=/dev/dri/renderD129 Cores=0-31 Links=4,-1")) << lines[1];
 }
 
+// A site's changes to a rule hold for the problems as for the check.
+TEST(TopoProblems, FollowTheSitesRules) {
+  constexpr int64_t kEnd = 1'800'000'000;
+  Node node = eight_on_eight();
+  for (Port& port : node.ports) port.rate = 10e9;  // four lanes are enough for it
+  node.topology.nics[3].link.width = 4;
+  Policy policy;
+  const auto problems_at = [&](int64_t wall) {
+    std::string out;
+    for (const Finding& each : ctl::topo_view(node, &policy, "", wall).problems)
+      out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) + "\n";
+    return out;
+  };
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 warning\n");
+  policy.rules.severity = {{"pcie", Status::critical}};
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n");
+  policy.rules.enabled = {{"pcie", false}};
+  policy.rules.until = {{"pcie", kEnd}};
+  EXPECT_EQ(problems_at(kEnd - 1), "");
+  EXPECT_FALSE(has(ctl::find_topo_format("text")->print(ctl::topo_view(node, &policy, "", kEnd - 1)), "x4 at 32 GT/s"));
+  EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n") << "the suppression has ended";
+}
+
+// A part that is missing or slow is a problem of the topology as it is one of the check.
+TEST(TopoProblems, AreThoseOfTheCheck) {
+  const auto problems = [](const Node& node) {
+    std::set<std::string> out;
+    for (const Finding& each : ctl::topo_view(node).problems) out.insert(each.id + " " + each.subject);
+    return out;
+  };
+  const auto found = [](const Node& node) {
+    std::set<std::string> out;
+    for (const Finding& each : run_rules({.now = node}).findings)
+      if (is_fault(each.status) &&
+          contains(std::vector<std::string>{"symmetry", "inventory", "rate", "pcie", "port-state"}, each.id))
+        out.insert(each.id + " " + each.subject);
+    return out;
+  };
+  Node node = eight_on_eight();
+  EXPECT_TRUE(problems(node).empty());
+  node.topology.gpus.erase(node.topology.gpus.begin() + 2);
+  EXPECT_FALSE(found(node).empty()) << "a GPU is gone";
+  EXPECT_EQ(problems(node), found(node));
+  node = eight_on_eight();
+  node.ports[5].rate = node.ports[5].rate.value_or(50e9) / 2;
+  EXPECT_FALSE(found(node).empty()) << "half of the rate";
+  EXPECT_EQ(problems(node), found(node));
+}
+
 TEST(TopoNotes, WhatTheClassesCannotSay) {
   Node node = eight_on_eight();
   EXPECT_TRUE(ctl::topo_notes(ctl::topo_view(node)).empty());
@@ -309,7 +358,7 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
     EXPECT_TRUE(has(text, part)) << part;
 }
 
-// Where nvidia-smi's words would be other ones, and what its table cannot tell.
+// Differences from nvidia-smi's words, and facts that its table cannot show.
 TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   const auto notes = [](const Node& node) { return joined(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
   const auto says = [&](const Node& node, const char* what) { return notes(node).find(what) != std::string::npos; };
@@ -404,7 +453,7 @@ TEST_F(TopoCorpus, EveryFormatOfEveryMachine) {
   EXPECT_GT(machines, 20);
 }
 
-// -- The environment of jobs: variables of NCCL, UCX and NVSHMEM, and what must not be set without evidence
+// -- The environment of jobs: variables of NCCL, UCX and NVSHMEM, and those that require evidence
 
 Ip ip(const char* text) { return *parse_ip(text); }
 TEST(NcclGidIndex, IsOfOneFamilyAndAsPinned) {
@@ -632,7 +681,7 @@ TEST(Gres, CoresAreLogicalAndLinksGoByThePciAddress) {
     }
 }
 
-// slurmd compares what is written with what it detects, and drains the node where they differ.
+// slurmd compares the file with its detection, and drains the node if they differ.
 TEST(Gres, WhoDetectsWritesNothing) {
   EXPECT_TRUE(has(printed_for(machine_with(64), "slurm"), "# With AutoDetect=nvml or rsmi leave Cores and Links out"));
 }
@@ -657,7 +706,7 @@ TEST(Rankfile, EachRankHasCoresOfItsOwn) {
   EXPECT_FALSE(has(text, "overload"));
 }
 
-// mpirun refuses ranks that share cores, unless it is told.
+// mpirun refuses ranks that share cores, unless an option allows it.
 TEST(Rankfile, SharedCoresAreTold) {
   EXPECT_TRUE(
       has(printed_for(machine_with(2), "rankfile"), "# Some ranks share cores: add --bind-to core:overload-allowed"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /sys, or an hwloc XML file, tells of a machine: PCI devices, links and NUMA nodes; GPUs by their drivers; cards
-// and CPUs. Broken and impossible trees cost themselves only.
+// The description of a machine in /sys, or in an hwloc XML file: PCI devices, links and NUMA nodes; GPUs by their
+// drivers; cards and CPUs. Broken and impossible trees cost themselves only.
 #include "node/topology.h"
 
 #include "kernel/kernel.h"
@@ -11,7 +11,7 @@
 #include "support/test.h"
 #include "support/tree.h"
 
-// hwloc 2.9 does not free what it built of a file that ends early; the program reads one file and ends.
+// hwloc 2.9 does not free the objects of a file that ends early; the program reads one file and ends.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }
 
 namespace fabric {
@@ -246,8 +246,8 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   EXPECT_EQ(topology.nics[0].card, topology.nics[1].card);
 }
 
-// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of
-// Linux 6.12).
+// The files of devlink port function and mlx5's sf/dev: an auxiliary device below the function (mlx5/core/sf/dev/dev.c
+// of Linux 6.12).
 TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   Tree tree;
   const auto with = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
@@ -332,10 +332,14 @@ TEST(Topology, MemoryOfCxlIsANodeWithoutCpus) {
   const std::string nodes = "sys/devices/system/node/node", cpus = "sys/devices/system/cpu/";
   tree.file(cpus + "online", "0-3\n").file(cpus + "possible", "0-3\n").file(cpus + "present", "0-3\n");
   tree.file("sys/devices/system/node/online", "0-2\n").file("sys/devices/system/node/possible", "0-2\n");
-  for (const int node : {0, 1, 2}) {
+  const struct {
+    int node;
+    const char *list, *map;
+  } cpus_of_nodes[]{{0, "0-1\n", "3\n"}, {1, "2-3\n", "c\n"}, {2, "\n", "0\n"}};
+  for (const auto& [node, list, map] : cpus_of_nodes) {
     const std::string folder = nodes + std::to_string(node) + "/";
-    tree.file(folder + "cpulist", node == 0 ? "0-1\n" : node == 1 ? "2-3\n" : "\n");
-    tree.file(folder + "cpumap", node == 0 ? "3\n" : node == 1 ? "c\n" : "0\n");
+    tree.file(folder + "cpulist", list);
+    tree.file(folder + "cpumap", map);
     tree.file(folder + "meminfo", "Node 0 MemTotal: 1000000 kB\n")
         .folder(folder + "access0/initiators/node" + std::to_string(node % 2));
   }

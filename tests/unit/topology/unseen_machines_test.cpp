@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines as sites build them, and what the programs would have said wrong of them.
+// Machines as sites build them, on which earlier versions would have been wrong.
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
 #include "judge/engine.h"
@@ -25,7 +25,7 @@ std::vector<Finding> found_of(const Node& node, const Policy* policy = nullptr) 
   return test::complaints_of({.now = node, .policy = policy}, {"locality", "pairing", "pcie", "expect"});
 }
 std::string said_of(const Node& node) { return test::describe(found_of(node)); }
-// Where the site expects so many NICs for GPUs.
+// The text if the site expects so many NICs for GPUs.
 std::string said_of(const Node& node, size_t compute_nics) {
   Policy policy;
   policy.expect.compute_nics = static_cast<unsigned>(compute_nics);
@@ -131,7 +131,7 @@ TEST(UnseenMachines, PortsThatServeNoGpuNeedNeitherMtuNorAddressForRoce) {
   EXPECT_TRUE(has(said(), "gid mlx5_8/1") && has(said(), "roce-mtu mlx5_8/1")) << "none serves a GPU: " << said();
 }
 
-// Which of them the card without a link is, only its links would tell.
+// Only the links of the card without a link would show which of them it is.
 TEST(UnseenMachines, ACardWithoutAnyLinkIsNoDeviceTooMany) {
   Node node = test::snc_server();
   for (size_t i = 0; i < 10; ++i) node.topology.nics[i].vendor = 0x14e4, node.topology.nics[i].device = 0x1760;
@@ -223,7 +223,7 @@ TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
   ASSERT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
   take_down(node.ports[5]);
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
-  node.ports[5].rate = 5e9;  // what an InfiniBand port shows without a link
+  node.ports[5].rate = 5e9;  // the rate of an InfiniBand port without a link
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
   take_down(node.ports[8]);
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u)
@@ -235,7 +235,7 @@ TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u) << "a bad cable makes no difference either";
 }
 
-// bnxt_re, irdma and ionic have no board_id: what a port is that is down, the other port of its card tells.
+// bnxt_re, irdma and ionic have no board_id: the other port of its card shows the kind of a port that is down.
 TEST(UnseenMachines, AStoragePortWithoutALinkIsNoComputeNicWhereBoardsAreNotTold) {
   Node node = test::snc_server();
   for (size_t i = 0; i < 10; ++i) {
@@ -423,7 +423,7 @@ TEST(UnseenMachines, AContainersVirtualFunctionIsItsNic) {
   EXPECT_TRUE(has(print_as("nccl", node), "NCCL_IB_HCA==mlx5_2:1\n")) << print_as("nccl", node);
 }
 
-// A virtual function reports no current link; what a guest sees of slots and bridges is the hypervisor's invention.
+// A virtual function reports no current link; the hypervisor invents the slots and bridges that a guest sees.
 TEST(UnseenMachines, LinksOfGuestsAreComparedWithTheirEqualsOnly) {
   Node node = test::cloud_guest();
   for (Nic& nic : node.topology.nics) nic.link = {{}, 32, {}, 16};
@@ -517,7 +517,7 @@ TEST(UnseenMachines, SlotsForStorageMayDiffer) {
   EXPECT_EQ(said_of(node), "pcie mlx5_9 warning: x8 at 32 GT/s\n") << "lanes are lost";
 }
 
-// A card with bridges of its own: what is slow is the link above them.
+// A card with bridges of its own: the link above them is slow.
 TEST(UnseenMachines, ASlotThatIsTooSmallForACardWithASwitch) {
   Node node = test::snc_server();
   Nic& nic = node.topology.nics[8];
@@ -595,7 +595,7 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
     EXPECT_TRUE(has(text, "{device=\"" + node.ports[17 * i].rdma + "\",port=\"1\"} 7")) << node.ports[17 * i].rdma;
 }
 
-// In a guest there is no physical function to tell a virtual one by.
+// In a guest there is no physical function that identifies a virtual one.
 TEST(UnseenMachines, WhatAGuestsVirtualFunctionCannotDoIsTheHosts) {
   test::Healthy node;
   Change& change = node.change("mlx5_1/1", "pfc");
@@ -609,7 +609,7 @@ TEST(UnseenMachines, WhatAGuestsVirtualFunctionCannotDoIsTheHosts) {
   }
 }
 
-// Each check of a heading is about each subject behind it, and nobody is told twice.
+// Each check of a heading is about each subject behind it, and no finding is printed twice.
 TEST(UnseenMachines, AHeadingClaimsNothingOfOtherPorts) {
   Report report;
   const auto add = [&](const char* id, const char* subject) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module memory: every one of the corpus against its expected answer; and laid out by the standards, what the captures
-// do not show (flags, external calibration, cut pages).
+// Module memory: every one of the corpus against its expected answer; and memories laid out by the standards, for the
+// parts that the captures lack (flags, external calibration, cut pages).
 #include "wire/eeprom.h"
 
 #include <bit>
@@ -408,7 +408,7 @@ TEST(Cmis, WhatArrivesAtEachSide) {
   EXPECT_EQ(image.pages().size(), 10u) << "five, page 2Fh, and descriptors and samples of two groups";
 }
 
-// The byte that advertises it decides, not what the pages hold.
+// The byte that advertises VDM decides, not the contents of its pages.
 TEST(Cmis, AModuleWithoutVdmIsNotAskedForIt) {
   Image image = osfp_with_vdm();
   image.at(1, 142) = 0xbf;
@@ -479,7 +479,7 @@ TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
   ASSERT_EQ(module.lanes.size(), 4u);
   for (const ModuleLane& lane : module.lanes) {
     EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault)
-        << "no retimer, no loss of lock that could be told";
+        << "no retimer, so no loss of lock is reported";
     EXPECT_EQ(lane.rx_los, false);
   }
   image.at(0, 194) = 1 << 4;
@@ -487,7 +487,7 @@ TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
   EXPECT_FALSE(image.decoded().lanes[0].tx_lol);
 }
 
-// A cable of a memory chip alone: what nobody has written is all ones.
+// A cable that has a memory chip only: bytes that were never written are all ones.
 TEST(Sff8636, AnEmptyChipMeasuresNothing) {
   Image image = qsfp28();
   for (unsigned at = 3; at < 127; ++at) image.at(0, at) = 0xff;
@@ -593,7 +593,7 @@ TEST(Unmeasured, IsNotDark) {
   EXPECT_EQ(small.decoded().lanes.at(0).rx_power.value, 0.0);
 }
 
-// CMIS 5.2 names linear equalizers as well; what is newer than that is not known to be copper.
+// CMIS 5.2 names linear equalizers as well; later technologies are not known to be copper.
 TEST(Cmis, ATechnologyThatIsNotKnownHasNoMedium) {
   Image image = osfp();
   image.at(0, 85) = 4;

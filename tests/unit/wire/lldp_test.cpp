@@ -367,7 +367,7 @@ class LldpListening : public testing::Test {
 
 TEST_F(LldpListening, PublishesWhoComesAndGoes) {
   start({"veth0"});
-  EXPECT_EQ(published().listening.count("veth0"), 1u) << "at once: nobody is there yet, and that is known";
+  EXPECT_EQ(published().listening.count("veth0"), 1u) << "at once: there is no neighbor yet, and this is known";
   EXPECT_EQ(published().heard.size(), 0u);
   send_from("veth1", frame_text("ieee-dcbx"));
   ASSERT_TRUE(hears(1));
@@ -406,7 +406,7 @@ TEST_F(LldpListening, WhatThisHostSendsAndOtherFramesAreNotHeard) {
   EXPECT_EQ(published().heard[0].system_name, "leaf2");
 }
 
-// Open vSwitch takes all frames like this, a bridge those that it is told to forward.
+// Open vSwitch takes all frames in this way, a bridge those that group_fwd_mask forwards.
 TEST_F(LldpListening, BelowABridgeThatTakesTheFrames) {
   run("ip link add br0 type bridge group_fwd_mask 0x4000 && ip link set br0 up && ip link set veth0 master br0");
   start({"veth0"});

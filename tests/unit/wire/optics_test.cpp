@@ -119,7 +119,7 @@ TEST(Cages, AreThoseOfPhysicalFunctions) {
             (std::vector<std::string>{"eth0", "eth1"}));
 }
 
-// What the watch has published, once it has published anything that `holds`.
+// The published state of the watch, once it is one that `holds`.
 template <class Holds>
 std::optional<state::Optics> published(const test::Tree& tree, Holds holds) {
   for (int i = 0; i < 2'000; ++i) {

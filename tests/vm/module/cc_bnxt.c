@@ -1,43 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Congestion control of bnxt_re, one set of values in firmware behind two doors:
- *   debugfs bnxt_re/<PCI address>/cc_config/          Linux 7.3, drivers/infiniband/hw/bnxt_re/debugfs.c: personality "bnxt"
+ *   debugfs bnxt_re/<PCI address>/cc_config/          Linux 6.15, drivers/infiniband/hw/bnxt_re/debugfs.c: personality "bnxt"
  *   configfs bnxt_re/<RDMA device>/ports/1/cc/        Broadcom's own module, configfs.c: personality "bnxt-oot"
  */
 #include <linux/configfs.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
+#include "driver_rules.h"
 #include "fabsim.h"
 
-enum {
-	BNXT_ENABLE, BNXT_TOS_ECN = 5, BNXT_TOS_DSCP = 6, BNXT_ALT_VLAN_PCP = 7, BNXT_ALT_DSCP = 8, BNXT_CC_MODE = 10,
-	BNXT_TX_QUEUE = 12, BNXT_FILES = 14,
-	BNXT_ROCE_PRIO = BNXT_FILES, BNXT_NO_PRIO_VLAN,		/* configfs only */
-	BNXT_PARAMS,
-};
+#define params	rule_bnxt_cc_rows
 
-/* In the order of the firmware command's mask bits, which is that of the files. */
-static const struct {
-	const char *name;
-	u32 width;		/* of the driver's variable: what is beyond is cut off */
-	u32 max, value;		/* firmware's; it refuses more.  The driver sets enable_cc and cc_mode when it starts */
-} params[BNXT_PARAMS] = {
-	{ "enable_cc", 0xff, 1, 1 }, { "run_avg_weight_g", 0xff, 15, 8 }, { "num_phase_per_state", 0xff, 255, 5 },
-	{ "init_cr", 0xffff, 0xffff, 200 }, { "init_tr", 0xffff, 0xffff, 800 }, { "tos_ecn", 0xff, 3, 0 },
-	{ "tos_dscp", 0xff, 63, 26 }, { "alt_vlan_pcp", 0xff, 7, 7 }, { "alt_vlan_dscp", 0xff, 63, 48 },
-	{ "rtt", 0xffff, 0x3fff, 40 }, { "cc_mode", 0xff, 1, 1 }, { "tcp_cp", 0xffff, 0x3ff, 0 }, { "tx_queue", 0xffff, 0, 0 },
-	{ "inactivity_cp", 0xffff, 0xffff, 10000 },
-	[BNXT_ROCE_PRIO] = { "roce_prio", 0xff, 7, 3 }, [BNXT_NO_PRIO_VLAN] = { "disable_prio_vlan_tx", 0xff, 1, 0 },
-};
-
-static_assert(BNXT_PARAMS <= FAB_CC_PARAMS);
+static_assert(RULE_BNXT_CC_PARAMS <= FAB_CC_PARAMS);
 
 void fab_bnxt_cc_reset(struct fab_nic *nic)
 {
 	int i;
 
-	for (i = 0; i < BNXT_PARAMS; i++) {
+	for (i = 0; i < RULE_BNXT_CC_PARAMS; i++) {
 		WRITE_ONCE(nic->cc[i], params[i].value);
 		WRITE_ONCE(nic->cc_pending[i], params[i].value);
 	}
@@ -51,7 +33,7 @@ static ssize_t param_read(struct file *file, char __user *to, size_t len, loff_t
 	int err = fab_get(f->nic, FAB_GETCC);
 	char text[16];
 
-	if (err || f->index == BNXT_TX_QUEUE)
+	if (err || f->index == RULE_BNXT_TX_QUEUE)
 		return err ?: -EINVAL;
 	return simple_read_from_buffer(to, len, pos, text, scnprintf(text, sizeof(text), "%d\n", READ_ONCE(f->nic->cc[f->index])));
 }
@@ -67,10 +49,9 @@ static ssize_t param_write(struct file *file, const char __user *from, size_t le
 	if (len >= 16 || kstrtou32_from_user(from, len, 0, &value))
 		return -EINVAL;
 	if (fab_begin(&call, f->nic, FAB_SETCC, "%s=%u", params[f->index].name, value)) {
-		value &= params[f->index].width;
-		if (f->index == BNXT_TX_QUEUE)
+		if (f->index == RULE_BNXT_TX_QUEUE)
 			err = -EOPNOTSUPP;
-		else if (value <= params[f->index].max)
+		else if (rule_bnxt_cc_debugfs(&params[f->index], value, &value))
 			WRITE_ONCE(f->nic->cc[f->index], value);
 	}
 	err = fab_end(&call, err);
@@ -89,7 +70,7 @@ void fab_bnxt_attach(struct fab_nic *nic)
 
 	nic->cc_dir = debugfs_create_dir(pci_name(nic->pdev), fab_bnxt_root);
 	dir = debugfs_create_dir("cc_config", nic->cc_dir);
-	for (i = 0; i < BNXT_FILES; i++) {
+	for (i = 0; i < RULE_BNXT_CC_FILES; i++) {
 		nic->cc_file[i].nic = nic;
 		nic->cc_file[i].index = i;
 		debugfs_create_file(params[i].name, 0400, dir, &nic->cc_file[i], &param_fops);
@@ -155,11 +136,8 @@ static ssize_t oot_store(struct config_item *item, int i, const char *buf, size_
 	if (!nic || sscanf(buf, "%x", &value) != 1)
 		return -EINVAL;
 	if (fab_begin(&call, nic, FAB_SETCC, "%s=%#x, not applied", params[i].name, value)) {
-		if (i == BNXT_ALT_VLAN_PCP || i == BNXT_ROCE_PRIO)
-			value &= 7;
-		if (value > params[i].max) {
-			err = -EINVAL;
-		} else {
+		err = rule_bnxt_cc_configfs(&params[i], value, &value);
+		if (!err) {
 			WRITE_ONCE(nic->cc_pending[i], value);
 			nic->cc_changed |= BIT(i);
 		}
@@ -176,14 +154,14 @@ static ssize_t _name##_store(struct config_item *item, const char *buf, size_t l
 }													\
 CONFIGFS_ATTR(, _name)
 
-OOT_FILE(ecn_enable, BNXT_ENABLE);
-OOT_FILE(ecn_marking, BNXT_TOS_ECN);
-OOT_FILE(cc_mode, BNXT_CC_MODE);
-OOT_FILE(cnp_prio, BNXT_ALT_VLAN_PCP);
-OOT_FILE(roce_prio, BNXT_ROCE_PRIO);
-OOT_FILE(roce_dscp, BNXT_TOS_DSCP);
-OOT_FILE(cnp_dscp, BNXT_ALT_DSCP);
-OOT_FILE(disable_prio_vlan_tx, BNXT_NO_PRIO_VLAN);
+OOT_FILE(ecn_enable, RULE_BNXT_ENABLE);
+OOT_FILE(ecn_marking, RULE_BNXT_TOS_ECN);
+OOT_FILE(cc_mode, RULE_BNXT_CC_MODE);
+OOT_FILE(cnp_prio, RULE_BNXT_ALT_VLAN_PCP);
+OOT_FILE(roce_prio, RULE_BNXT_ROCE_PRIO);
+OOT_FILE(roce_dscp, RULE_BNXT_TOS_DSCP);
+OOT_FILE(cnp_dscp, RULE_BNXT_ALT_DSCP);
+OOT_FILE(disable_prio_vlan_tx, RULE_BNXT_NO_PRIO_VLAN);
 
 /* apply_show(): what firmware has */
 static ssize_t apply_show(struct config_item *item, char *buf)
@@ -205,25 +183,45 @@ static ssize_t apply_show(struct config_item *item, char *buf)
 		       "roce dscp (roce_dscp)\t\t\t\t\t: %u\n"
 		       "cnp prio (cnp_prio)\t\t\t\t\t: %u\n"
 		       "cnp dscp (cnp_dscp)\t\t\t\t\t: %u\n",
-		       cc[BNXT_ENABLE] ? "Enabled" : "Disabled", ecn[cc[BNXT_TOS_ECN] & 3], cc[BNXT_CC_MODE] ? "DCQCN-P" : "DCQCN-D",
-		       cc[BNXT_NO_PRIO_VLAN] ? "Disabled" : "Enabled", cc[1], cc[BNXT_ROCE_PRIO], cc[BNXT_TOS_DSCP],
-		       cc[BNXT_ALT_VLAN_PCP], cc[BNXT_ALT_DSCP]);
+		       cc[RULE_BNXT_ENABLE] ? "Enabled" : "Disabled", ecn[cc[RULE_BNXT_TOS_ECN] & 3], cc[RULE_BNXT_CC_MODE] ? "DCQCN-P" : "DCQCN-D",
+		       cc[RULE_BNXT_NO_PRIO_VLAN] ? "Disabled" : "Enabled", cc[1], cc[RULE_BNXT_ROCE_PRIO], cc[RULE_BNXT_TOS_DSCP],
+		       cc[RULE_BNXT_ALT_VLAN_PCP], cc[RULE_BNXT_ALT_DSCP]);
 }
 
-/* apply_store(): only 1 does something, and only what was written since the last time */
+/*
+ * bnxt_re_program_cnp_dcb_values(): without congestion control the module forgets what it has of CNPs and does not send it.
+ * Then one command with what was written since the last time, which firmware takes or refuses as a whole.
+ */
+static int oot_apply(struct fab_nic *nic)
+{
+	int i;
+
+	if (nic->cc_changed && !READ_ONCE(nic->cc_pending[RULE_BNXT_ENABLE])) {
+		WRITE_ONCE(nic->cc_pending[RULE_BNXT_ALT_VLAN_PCP], 0);
+		WRITE_ONCE(nic->cc_pending[RULE_BNXT_ALT_DSCP], 0);
+		nic->cc_changed &= ~(BIT(RULE_BNXT_ALT_VLAN_PCP) | BIT(RULE_BNXT_ALT_DSCP));
+	}
+	for (i = 0; i < RULE_BNXT_CC_PARAMS; i++)
+		if ((nic->cc_changed & BIT(i)) && nic->cc_pending[i] > params[i].max)
+			return -EINVAL;
+	for (i = 0; i < RULE_BNXT_CC_PARAMS; i++)
+		if (nic->cc_changed & BIT(i))
+			WRITE_ONCE(nic->cc[i], nic->cc_pending[i]);
+	return 0;
+}
+
+/* apply_store(): only 1 does something */
 static ssize_t apply_store(struct config_item *item, const char *buf, size_t len)
 {
 	struct fab_nic *nic = nic_of(item);
 	struct fab_call call;
-	int i, err = 0;
+	int err = 0;
 	u32 value;
 
 	if (!nic || sscanf(buf, "%x", &value) != 1)
 		return -EINVAL;
 	if (fab_begin(&call, nic, FAB_SETCC, "apply=%#x", value) && value == 1)
-		for (i = 0; i < BNXT_PARAMS; i++)
-			if (nic->cc_changed & BIT(i))
-				WRITE_ONCE(nic->cc[i], nic->cc_pending[i]);
+		err = oot_apply(nic);
 	nic->cc_changed = 0;
 	err = fab_end(&call, err) ? -EINVAL : 0;
 	return err ?: len;

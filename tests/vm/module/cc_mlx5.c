@@ -4,60 +4,25 @@
  *   debugfs mlx5/<PCI address>/cc_params/   Linux 6.12, drivers/infiniband/hw/mlx5/cong.c
  *   sysfs <netdev>/ecn/roce_{rp,np}/        OFED and DOCA, mlx5/core/en_ecn.c and en_sysfs.c: personality "ofed" only
  *
- * A driver cuts a value off to the width of its field (MLX5_SET; widths: include/linux/mlx5/mlx5_ifc.h) before firmware checks
- * the range, so that 64 as a DSCP becomes 0 and is taken.  Ranges and defaults: NVIDIA, "DCQCN parameters", and mstflint.
+ * Parameters, ranges and defaults: driver_rules.h.
  */
 #include <linux/debugfs.h>
 #include <linux/rtnetlink.h>
 #include <linux/uaccess.h>
+#include "driver_rules.h"
 #include "fabsim.h"
 
-#define WIDE		0xffffffffu
-#define LINE_RATE	400000u		/* Mbit/s */
-#define FIRST_NP	MLX5_NP_MIN_TIME
+#define params	rule_mlx5_cc_rows
+#define N_PARAMS	(FAB_HAVE_RTT_RESP ? RULE_MLX5_CC_PARAMS : RULE_MLX5_CC_RTT_VALID)
 
-enum {	/* those that something depends on; the table below has all */
-	MLX5_NP_MIN_TIME = 16, MLX5_NP_PRIO_MODE = 18, MLX5_NP_PRIO = 19, MLX5_RTT_VALID = 20, MLX5_RTT_DSCP = 21,
-};
-
-static const struct {
-	const char *name, *ofed;	/* ofed NULL: no file there */
-	u32 mask, min, max, value;	/* value: what NV configuration has from the factory */
-} params[] = {
-	{ "rp_clamp_tgt_rate", "clamp_tgt_rate", 1, 0, 1, 0 },
-	{ "rp_clamp_tgt_rate_ati", "clamp_tgt_rate_after_time_inc", 1, 0, 1, 1 },
-	{ "rp_time_reset", "rpg_time_reset", WIDE, 1, 131071, 300 },
-	{ "rp_byte_reset", "rpg_byte_reset", WIDE, 0, 32767, 32767 },
-	{ "rp_threshold", "rpg_threshold", WIDE, 1, 31, 1 },
-	{ "rp_ai_rate", "rpg_ai_rate", WIDE, 1, 131071, 5 },
-	{ "rp_max_rate", "rpg_max_rate", WIDE, 0, LINE_RATE, 0 },
-	{ "rp_hai_rate", "rpg_hai_rate", WIDE, 1, 131071, 50 },
-	{ "rp_min_dec_fac", "rpg_min_dec_fac", WIDE, 0, 100, 50 },
-	{ "rp_min_rate", "rpg_min_rate", WIDE, 1, LINE_RATE, 1 },
-	{ "rp_rate_to_set_on_first_cnp", "rate_to_set_on_first_cnp", WIDE, 0, LINE_RATE, 0 },
-	{ "rp_dce_tcp_g", "dce_tcp_g", WIDE, 0, 1023, 1019 },
-	{ "rp_dce_tcp_rtt", "dce_tcp_rtt", WIDE, 1, 131071, 1 },
-	{ "rp_rate_reduce_monitor_period", "rate_reduce_monitor_period", WIDE, 1, 131071, 4 },
-	{ "rp_initial_alpha_value", "initial_alpha_value", WIDE, 1, 1023, 1023 },
-	{ "rp_gd", "rpg_gd", WIDE, 0, 15, 11 },
-	[MLX5_NP_MIN_TIME] = { "np_min_time_between_cnps", "min_time_between_cnps", WIDE, 0, 131071, 4 },
-	{ "np_cnp_dscp", "cnp_dscp", 0x3f, 0, 63, 48 },
-	[MLX5_NP_PRIO_MODE] = { "np_cnp_prio_mode", NULL, 1, 0, 1, 0 },
-	[MLX5_NP_PRIO] = { "np_cnp_prio", "cnp_802p_prio", 7, 0, 7, 6 },
-#if FAB_HAVE_RTT_RESP
-	[MLX5_RTT_VALID] = { "rtt_resp_dscp_valid", NULL, 1, 0, 1, 0 },
-	[MLX5_RTT_DSCP] = { "rtt_resp_dscp", NULL, 0x3f, 0, 63, 0 },
-#endif
-};
-
-static_assert(ARRAY_SIZE(params) <= FAB_CC_PARAMS && FAB_CC_PARAMS + 16 <= FAB_CC_FILES);
+static_assert(RULE_MLX5_CC_PARAMS <= FAB_CC_PARAMS && FAB_CC_PARAMS + 16 <= FAB_CC_FILES);
 
 /* Firmware starts with what is in NV configuration: DCQCN on for all priorities. */
 void fab_mlx5_cc_reset(struct fab_nic *nic)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(params); i++)
+	for (i = 0; i < N_PARAMS; i++)
 		WRITE_ONCE(nic->cc[i], params[i].value);
 	WRITE_ONCE(nic->ecn_enable[0], 0xff);
 	WRITE_ONCE(nic->ecn_enable[1], 0xff);
@@ -69,15 +34,11 @@ static int set_param(struct fab_nic *nic, int i, u32 value)
 	int err = 0;
 
 	if (fab_begin(&call, nic, FAB_SETCC, "%s=%u", params[i].name, value)) {
-		value &= params[i].mask;
-		if (value < params[i].min || value > params[i].max) {
-			err = -EINVAL;
-		} else {
+		err = rule_mlx5_cc_write(&params[i], value, &value);
+		if (!err) {
 			WRITE_ONCE(nic->cc[i], value);
-			if (i == MLX5_NP_PRIO)
-				WRITE_ONCE(nic->cc[MLX5_NP_PRIO_MODE], 0);
-			if (i == MLX5_RTT_DSCP)
-				WRITE_ONCE(nic->cc[MLX5_RTT_VALID], 1);
+			if (params[i].sets)
+				WRITE_ONCE(nic->cc[params[i].sets], params[i].to);
 		}
 	}
 	return fab_end(&call, err);
@@ -117,7 +78,7 @@ void fab_mlx5_attach(struct fab_nic *nic)
 
 	nic->cc_dir = debugfs_create_dir(pci_name(nic->pdev), fab_mlx5_root);
 	dir = debugfs_create_dir("cc_params", nic->cc_dir);
-	for (i = 0; i < ARRAY_SIZE(params); i++) {
+	for (i = 0; i < N_PARAMS; i++) {
 		nic->cc_file[i].nic = nic;
 		nic->cc_file[i].index = i;
 		debugfs_create_file(params[i].name, 0600, dir, &nic->cc_file[i], &param_fops);
@@ -217,9 +178,9 @@ void fab_ofed_attach(struct fab_nic *nic)
 		if (!nic->ecn_dir[i])
 			return;
 	}
-	for (i = 0; i < ARRAY_SIZE(params); i++)
+	for (i = 0; i < N_PARAMS; i++)
 		if (params[i].ofed)
-			ofed_file(nic, nic->ecn_dir[i < FIRST_NP ? 1 : 3], i, params[i].ofed, i, false);
+			ofed_file(nic, nic->ecn_dir[i < RULE_MLX5_CC_NP ? 1 : 3], i, params[i].ofed, i, false);
 	for (i = 0; i < 16; i++)
 		ofed_file(nic, nic->ecn_dir[i < 8 ? 2 : 4], FAB_CC_PARAMS + i, prio[i % 8], i, true);
 }

@@ -44,7 +44,7 @@ static int bnxt_getets(struct fab_nic *nic, struct ieee_ets *ets)
 	return 0;
 }
 
-/* The queues are laid out anew, for which the netdev is closed and opened (bnxt_setup_mq_tc). */
+/* The queues are laid out again, for which the netdev is closed and opened (bnxt_setup_mq_tc). */
 static int bnxt_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
 	int err;

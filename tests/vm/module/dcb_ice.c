@@ -6,11 +6,6 @@
 #include "driver_rules.h"
 #include "fabsim.h"
 
-/* What the result byte of an accepted set may be, ice_dcb_lib.h */
-#define ICE_DCB_HW_CHG_RST	0
-#define ICE_DCB_NO_HW_CHG	1
-#define ICE_DCB_HW_CHG		2
-
 /* ice_dcb_sw_dflt_cfg(): one traffic class. */
 static void ice_vlan_defaults(struct fab_nic *nic)
 {
@@ -43,37 +38,20 @@ static void ice_driver_init(struct fab_nic *nic)
 	nic->dscp_entries = 0;
 }
 
-static bool ice_refuses(struct fab_nic *nic)
-{
-	return (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED) || !(nic->dcbx & DCB_CAP_DCBX_VER_IEEE);
-}
-
-/* ice_dcbnl_setets(): in DSCP mode the priority to class map stays as it is, silently. */
 static int ice_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	struct ieee_ets want = nic->ets;
-	int i, n, sum = 0;
+	struct ieee_ets next;
+	int changed;
 
-	if (ice_refuses(nic))
+	if (rule_ice_refuses(nic->dcbx))
 		return -EINVAL;
-	want.willing = ets->willing;
-	want.cbs = ets->cbs;
-	memcpy(want.tc_tx_bw, ets->tc_tx_bw, sizeof(want.tc_tx_bw));
-	memcpy(want.tc_tsa, ets->tc_tsa, sizeof(want.tc_tsa));
-	if (!nic->dscp_mode)
-		memcpy(want.prio_tc, ets->prio_tc, sizeof(want.prio_tc));
-	n = rule_ice_classes(&want);	/* ice_dcb_bwchk() */
-	for (i = 0; i < n; i++)
-		sum += want.tc_tx_bw[i];
-	if (n > 1 && sum && sum != 100)
-		return -EINVAL;
-	if (n == 1 || !sum)
-		want.tc_tx_bw[0] = 100;
-	if (!memcmp(&want, &nic->ets, sizeof(want)))
-		return ICE_DCB_HW_CHG_RST;
-	nic->ets = want;
-	fab_flap(nic, fab_reopen_ms);
-	return ICE_DCB_HW_CHG_RST;
+	changed = rule_ice_ets(&nic->ets, ets, nic->dscp_mode, &next);
+	if (changed < 0)
+		return changed;
+	nic->ets = next;
+	if (changed)
+		fab_flap(nic, fab_reopen_ms);
+	return RULE_ICE_HW_CHG_RST;
 }
 
 /* ice_dcbnl_getets() shows the transmit bandwidths as receive ones, too. */
@@ -89,25 +67,21 @@ static int ice_getets(struct fab_nic *nic, struct ieee_ets *ets)
 
 static int ice_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
-	if (ice_refuses(nic))
+	if (rule_ice_refuses(nic->dcbx))
 		return -EINVAL;
 	if (pfc->pfc_en == nic->pfc.pfc_en)
-		return ICE_DCB_HW_CHG_RST;
+		return RULE_ICE_HW_CHG_RST;
 	nic->pfc.pfc_en = pfc->pfc_en;
 	fab_flap(nic, fab_reopen_ms);
-	return ICE_DCB_HW_CHG_RST;
+	return RULE_ICE_HW_CHG_RST;
 }
 
-/*
- * ice_dcbnl_setapp(): only DSCP; one that is mapped already is refused.  The first entry switches the port to L3 DSCP mode and
- * overwrites ETS.  The list of entries is a part of what ice_pf_dcb_cfg() compares: each entry is a change.
- */
 static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 {
-	int i, err;
+	int i, err = rule_ice_setapp(app, nic->dcbx, nic->ets.ets_cap);
 
-	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || ice_refuses(nic) || app->protocol >= 64 || app->priority >= 8)
-		return -EINVAL;
+	if (err)
+		return err;
 	err = dcb_ieee_setapp(fab_netdev(nic), app);
 	if (err)
 		return err;
@@ -117,54 +91,46 @@ static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 	}
 	if (!nic->dscp_mode) {
 		nic->dscp_mode = true;
-		nic->ets.willing = 0;
 		for (i = 0; i < 64; i++)
 			nic->dscp2prio[i] = i >> 3;
-		for (i = 0; i < 8; i++) {
-			nic->ets.tc_tx_bw[i] = i ? 0 : 100;
-			nic->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
-			nic->ets.prio_tc[i] = i;
-		}
+		rule_ice_dscp_ets(&nic->ets, nic->ets.ets_cap);
 	}
 	nic->dscp2prio[app->protocol] = app->priority;
 	fab_flap(nic, fab_reopen_ms);
-	return ICE_DCB_HW_CHG_RST;
+	return RULE_ICE_HW_CHG_RST;
 }
 
-/* ice_dcbnl_delapp(): the last one switches back to VLAN mode with default ETS. */
 static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
 {
-	u8 fallback = app->protocol % 8;
-	int err;
+	int answer, err = rule_ice_delapp(nic->dcbx);
 
-	if (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED)
-		return -EINVAL;
+	if (err)
+		return err;
 	err = dcb_ieee_delapp(fab_netdev(nic), app);
 	if (err)
 		return err;
-	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64)
-		return ICE_DCB_HW_CHG;
-	clear_bit(app->protocol, nic->dscp_mapped);
-	nic->dscp2prio[app->protocol] = fallback;
-	if (bitmap_empty(nic->dscp_mapped, 64)) {
-		ice_vlan_defaults(nic);
-		nic->pfc.pfc_en = 0;
+	if (app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol < 64) {
+		clear_bit(app->protocol, nic->dscp_mapped);
+		nic->dscp2prio[app->protocol] = app->protocol % 8;
+		nic->dscp_mode = !bitmap_empty(nic->dscp_mapped, 64);
 	}
-	fab_flap(nic, fab_reopen_ms);
-	return ICE_DCB_HW_CHG_RST;
+	answer = rule_ice_deleted(app, nic->dscp_mode, &nic->ets, &nic->pfc.pfc_en);
+	if (answer == RULE_ICE_HW_CHG_RST)
+		fab_flap(nic, fab_reopen_ms);
+	return answer;
 }
 
 /* ice_dcbnl_setdcbx(): "1" also when the mode is set already or in DSCP mode. */
 static u8 ice_setdcbx(struct fab_nic *nic, u8 mode)
 {
 	if (nic->fw_agent)
-		return ICE_DCB_NO_HW_CHG;
+		return RULE_ICE_NO_HW_CHG;
 	if (rule_intel_refuses_dcbx(mode))
-		return ICE_DCB_NO_HW_CHG;
+		return RULE_ICE_NO_HW_CHG;
 	if (mode == nic->dcbx || nic->dscp_mode)
-		return ICE_DCB_NO_HW_CHG;
+		return RULE_ICE_NO_HW_CHG;
 	nic->dcbx = mode;
-	return ICE_DCB_HW_CHG_RST;
+	return RULE_ICE_HW_CHG_RST;
 }
 
 /* ice_ethtool.c, ice_set_pauseparam(): autoneg is not changed here; ice_set_fc() restarts the link. */

@@ -10,9 +10,6 @@
 #define MLX5_DEFAULT_CABLE	7	/* meters, MLX5E_DEFAULT_CABLE_LEN */
 #define MLX5_MAX_CABLE		1000	/* MLX5E_MAX_CABLE_LENGTH */
 #define MLX5_CELL		128	/* bytes; en/port_buffer.h MLX5E_BUFFER_CELL_SHIFT */
-#define MLX5_MAX_MTU		9978
-#define MLX5_100_MBPS		100000	/* Kbit/s */
-#define MLX5_1_GBPS		1000000
 
 static void mlx5_fw_reset(struct fab_nic *nic)
 {
@@ -99,86 +96,24 @@ static int mlx5_setets(struct fab_nic *nic, struct ieee_ets *ets)
 	return 0;
 }
 
-/*
- * What a lossless buffer must at least hold: en/port_buffer.c, calculate_xoff() and update_xoff_threshold().  While the link is
- * down the driver assumes 40 Gbit/s.
- */
-static u32 mlx5_lossless_min(struct fab_nic *nic)
+/* mlx5e_port_manual_buffer_config() */
+static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const struct dcbnl_buffer *want)
 {
 	struct net_device *nd = fab_netdev(nic);
-	u32 mbps = netif_carrier_ok(nd) ? max_t(u32, nic->speed, 40000) : 40000;
-	u32 xoff = (301 + 216 * nic->pfc.delay / 100) * mbps / 1000 + 272 * nd->mtu / 100;
+	struct rule_mlx5_buffers b = { .total = nic->buffer.total_size, .cell = MLX5_CELL };
+	int err;
 
-	return xoff + MLX5_MAX_MTU + MLX5_CELL;
-}
-
-/* update_xoff_threshold() */
-static int mlx5_check_buffers(struct fab_nic *nic, const bool *lossless, const u32 *size)
-{
-	u32 least = mlx5_lossless_min(nic);
-	int i;
-
-	for (i = 0; i < 8; i++)
-		if (lossless[i] && size[i] < least)
-			return -ENOMEM;
-	return 0;
-}
-
-/* update_buffer_lossy(): judged by the sizes there are, and only if a flag changes. */
-static int mlx5_update_lossy(struct fab_nic *nic, bool *lossless, u8 pfc_en, const u8 *prio2buffer)
-{
-	bool old[8];
-	int prio;
-
-	memcpy(old, lossless, sizeof(old));
-	memset(lossless, 0, sizeof(old));
-	for (prio = 0; prio < 8; prio++)
-		if (pfc_en & BIT(prio))
-			lossless[prio2buffer[prio] & 7] = true;
-	return memcmp(old, lossless, sizeof(old)) ? mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size) : 0;
-}
-
-#define MLX5_CHANGE_CABLE	BIT(0)	/* MLX5E_PORT_BUFFER_* */
-#define MLX5_CHANGE_PFC		BIT(1)
-#define MLX5_CHANGE_MAP		BIT(2)
-#define MLX5_CHANGE_SIZES	BIT(3)
-
-/* mlx5e_port_manual_buffer_config(): cable, PFC, map, sizes, each judged before the next is looked at. */
-static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const u8 *prio2buffer, const u32 *size)
-{
-	bool paused = nic->pause.rx_pause || nic->pause.tx_pause;
-	bool lossless[8];
-	u64 sum = 0;
-	int i, err = 0;
-
-	memcpy(lossless, nic->lossless, sizeof(lossless));
-	if (change & MLX5_CHANGE_CABLE)
-		err = mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size);
-	if (!err && (change & MLX5_CHANGE_PFC))
-		err = mlx5_update_lossy(nic, lossless, nic->pfc.pfc_en, nic->buffer.prio2buffer);
-	if (!err && (change & MLX5_CHANGE_MAP))	/* fill_pfc_en() */
-		err = mlx5_update_lossy(nic, lossless, paused ? 0xff : nic->pfc.pfc_en, prio2buffer);
+	b.least = rule_mlx5_least(nic->pfc.delay, netif_carrier_ok(nd) ? nic->speed : 0, nd->mtu, nd->max_mtu, MLX5_CELL);
+	memcpy(b.size, nic->buffer.buffer_size, sizeof(b.size));
+	memcpy(b.prio2buffer, nic->buffer.prio2buffer, sizeof(b.prio2buffer));
+	memcpy(b.lossless, nic->lossless, sizeof(b.lossless));
+	err = rule_mlx5_config_buffers(&b, change, nic->pfc.pfc_en, nic->pause.rx_pause || nic->pause.tx_pause,
+				       want ? want->prio2buffer : NULL, want ? want->buffer_size : NULL);
 	if (err)
 		return err;
-	if (change & MLX5_CHANGE_SIZES) {
-		for (i = 0; i < 8; i++) {
-			if (lossless[i] && !size[i])
-				return -EINVAL;
-			sum += size[i];
-		}
-		if (sum > nic->buffer.total_size)
-			return -EINVAL;
-		err = mlx5_check_buffers(nic, lossless, size);
-	} else if (!change) {	/* xoff has changed with the link's speed, or the MTU */
-		err = mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size);
-	}
-	if (err)
-		return err;
-	memcpy(nic->lossless, lossless, sizeof(nic->lossless));
-	if (change & MLX5_CHANGE_MAP)
-		memcpy(nic->buffer.prio2buffer, prio2buffer, sizeof(nic->buffer.prio2buffer));
-	if (change & MLX5_CHANGE_SIZES)
-		memcpy(nic->buffer.buffer_size, size, sizeof(nic->buffer.buffer_size));
+	memcpy(nic->buffer.buffer_size, b.size, sizeof(b.size));
+	memcpy(nic->buffer.prio2buffer, b.prio2buffer, sizeof(b.prio2buffer));
+	memcpy(nic->lossless, b.lossless, sizeof(b.lossless));
 	return 0;
 }
 
@@ -196,36 +131,28 @@ static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 	if (pfc->pfc_en != nic->pfc.pfc_en) {
 		nic->pfc.pfc_en = pfc->pfc_en;
 		fab_flap(nic, fab_flap_ms);
-		change |= MLX5_CHANGE_PFC;
+		change |= RULE_MLX5_PFC;
 	}
 	if (pfc->delay && pfc->delay < MLX5_MAX_CABLE && pfc->delay != nic->pfc.delay) {
 		nic->pfc.delay = pfc->delay;
-		change |= MLX5_CHANGE_CABLE;
+		change |= RULE_MLX5_CABLE;
 	}
 	if (nic->manual_buffers)
-		err = mlx5_config_buffers(nic, change, NULL, NULL);
+		err = mlx5_config_buffers(nic, change, NULL);
 	if (err)
 		nic->pfc.delay = old_cable;
 	return err;
 }
 
-/* mlx5e_dcbnl_setbuffer(): sizes are rounded down to cells; nothing changed is success. */
+/* mlx5e_dcbnl_setbuffer(): nothing changed is success, and does not make the host the owner. */
 static int mlx5_setbuffer(struct fab_nic *nic, struct dcbnl_buffer *buffer)
 {
-	unsigned int change = 0;
-	u32 size[8];
-	int i;
+	unsigned int change = rule_mlx5_buffer_change(&nic->buffer, buffer);
 
-	for (i = 0; i < 8; i++)
-		size[i] = rounddown(buffer->buffer_size[i], MLX5_CELL);
-	if (memcmp(buffer->prio2buffer, nic->buffer.prio2buffer, sizeof(buffer->prio2buffer)))
-		change |= MLX5_CHANGE_MAP;
-	if (memcmp(size, nic->buffer.buffer_size, sizeof(size)))
-		change |= MLX5_CHANGE_SIZES;
 	if (!change)
 		return 0;
 	nic->manual_buffers = true;
-	return mlx5_config_buffers(nic, change, buffer->prio2buffer, size);
+	return mlx5_config_buffers(nic, change, buffer);
 }
 
 /*
@@ -283,35 +210,26 @@ static u8 mlx5_setdcbx(struct fab_nic *nic, u8 mode)
 	return 0;
 }
 
-/* mlx5e_dcbnl_ieee_setmaxrate(): units of 100 Mbit/s up to 25.5 Gbit/s, then of 1 Gbit/s up to 255, more is refused. */
+/* mlx5e_dcbnl_ieee_setmaxrate() */
 static int mlx5_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
 {
 	int i;
 
 	for (i = 0; i < 8; i++)
-		if (rate->tc_maxrate[i] > 255ULL * MLX5_1_GBPS)
+		if (rate->tc_maxrate[i] > RULE_MLX5_MAX_RATE)
 			return -EINVAL;
-	for (i = 0; i < 8; i++) {
-		u32 kbps = rate->tc_maxrate[i];
-		u32 unit = kbps <= 255 * MLX5_100_MBPS ? MLX5_100_MBPS : MLX5_1_GBPS;
-
-		nic->rate.tc_maxrate[i] = kbps ? max(rounddown(kbps, unit), unit) : 0;
-	}
+	for (i = 0; i < 8; i++)
+		nic->rate.tc_maxrate[i] = rule_mlx5_rate(rate->tc_maxrate[i], false);
 	return 0;
 }
 
-/* OFED 25.10 (as Linux 5.10): no check, the number of units is cut off to a byte, so 400 Gbit/s becomes 144. */
+/* OFED 25.10, as Linux 5.10 */
 static int ofed_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
 {
 	int i;
 
-	for (i = 0; i < 8; i++) {
-		u64 kbps = rate->tc_maxrate[i];
-		u32 unit = kbps <= 255 * MLX5_100_MBPS ? MLX5_100_MBPS : MLX5_1_GBPS;
-		u8 units = div_u64(kbps, unit);
-
-		nic->rate.tc_maxrate[i] = kbps ? (u64)max_t(u8, units, unit == MLX5_100_MBPS) * unit : 0;
-	}
+	for (i = 0; i < 8; i++)
+		nic->rate.tc_maxrate[i] = rule_mlx5_rate(rate->tc_maxrate[i], true);
 	return 0;
 }
 

@@ -246,7 +246,7 @@ static int remove_show(struct seq_file *m, void *v)
 FAB_CONTROL(remove);
 
 /*
- * wipe: firmware forgets ETS, PFC, buffers, rates, pause, DCBX and trust, and tells nobody.  The driver's memory of its APP
+ * wipe: firmware forgets ETS, PFC, buffers, rates, pause, DCBX and trust, without a notification.  The driver's memory of its APP
  * entries and the kernel's list of them stay.
  */
 static int wipe_store(struct fab_nic *nic, char *text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
  * What drivers accept and how they answer: one text for the simulated NICs of the virtual server (this module) and for
- * those of the unit tests (tests/support/sim_nic*.cpp).  Pure functions of C and C++, of Linux 6.12's drivers unless
- * noted.
+ * those of the unit tests (tests/support/sim_*.cpp).  Pure functions and tables of C and C++, of Linux 6.12's drivers
+ * unless noted; files are below drivers/net/ethernet/{mellanox,broadcom,intel} or drivers/.
  */
 #ifndef FABSIM_DRIVER_RULES_H
 #define FABSIM_DRIVER_RULES_H
@@ -13,6 +13,7 @@
 #else
 #include <errno.h>
 #include <linux/dcbnl.h>
+#include <stddef.h>
 #endif
 
 #ifndef ENOTSUPP
@@ -21,6 +22,7 @@
 
 #define RULE_BNXT_CLASSES 8  /* traffic classes, bp->max_tc */
 #define RULE_BNXT_LOSSLESS 2 /* lossless ones, bp->max_lltc */
+#define RULE_ANY 0xffffffffu /* no limit, or all bits of a number */
 
 /* mlx5/core/en_dcbnl.c, mlx5e_dbcnl_validate_ets(): the bandwidths of the ETS classes, used or not, add up to 100. */
 static inline int rule_mlx5_ets(const struct ieee_ets* want) {
@@ -36,6 +38,178 @@ static inline int rule_mlx5_ets(const struct ieee_ets* want) {
     sum += want->tc_tx_bw[i];
   }
   return any && sum != 100 ? -EINVAL : 0;
+}
+
+/* mlx5/core/en_dcbnl.c, mlx5e_dcbnl_ieee_setmaxrate(); Kbit/s. */
+#define RULE_MLX5_SMALL_UNIT 100000u /* MLX5E_100MB */
+#define RULE_MLX5_LARGE_UNIT 1000000u
+#define RULE_MLX5_MAX_RATE (255ull * RULE_MLX5_LARGE_UNIT) /* more is EINVAL */
+
+/*
+ * The rate that the NIC keeps: a byte of small units up to 25.5 Gbit/s, then of large ones.  `old`: without the fixes
+ * of November 2025, as in Linux 5.10 and in OFED 25.10: no EINVAL, the number of units is cut off to a byte, and small
+ * units count below 26 Gbit/s.  So 400 Gbit/s becomes 144, and 25.6 Gbit/s becomes 0.1.
+ */
+static inline unsigned long long rule_mlx5_rate(unsigned long long kbit, int old) {
+  const int small = old ? kbit < 26 * RULE_MLX5_LARGE_UNIT : kbit <= 255 * RULE_MLX5_SMALL_UNIT;
+  const unsigned int unit = small ? RULE_MLX5_SMALL_UNIT : RULE_MLX5_LARGE_UNIT;
+  const unsigned char units = (unsigned char)(kbit / unit);
+
+  if (!kbit) return 0;
+  return (unsigned long long)(small && !units ? 1 : units) * unit;
+}
+
+/* Receive buffers of mlx5: mlx5/core/en/port_buffer.c. */
+#define RULE_MLX5_CABLE 1u /* MLX5E_PORT_BUFFER_* */
+#define RULE_MLX5_PFC 2u
+#define RULE_MLX5_MAP 4u
+#define RULE_MLX5_SIZES 8u
+
+/* struct mlx5e_port_buffer while it is worked on, and what the checks need. */
+struct rule_mlx5_buffers {
+  unsigned int size[8]; /* bytes */
+  unsigned char prio2buffer[8];
+  bool lossless[8];
+  unsigned int total; /* port_buffer_size - internal_buffers_size */
+  unsigned int least; /* of a lossless buffer: rule_mlx5_least() */
+  unsigned int cell;
+};
+
+/* calculate_xoff() and update_xoff_threshold(): bytes.  `mbps` is 0 without a carrier; at least 40 Gbit/s count. */
+static inline unsigned int rule_mlx5_least(unsigned int cable, unsigned int mbps, unsigned int mtu,
+                                           unsigned int max_mtu, unsigned int cell) {
+  const unsigned int speed = mbps > 40000 ? mbps : 40000;
+  const unsigned int xoff = (301 + 216 * cable / 100) * speed / 1000 + 272 * mtu / 100;
+
+  return xoff + (max_mtu > 9216 ? max_mtu : 9216) + cell; /* MINIMUM_MAX_MTU */
+}
+
+/* update_xoff_threshold() */
+static inline int rule_mlx5_check_buffers(const struct rule_mlx5_buffers* b) {
+  int i;
+
+  for (i = 0; i < 8; i++)
+    if (b->lossless[i] && b->size[i] < b->least) return -ENOMEM;
+  return 0;
+}
+
+/* update_buffer_lossy(): judged by the sizes there are, and only if a flag changes. */
+static inline int rule_mlx5_update_lossless(struct rule_mlx5_buffers* b, unsigned int pfc_en,
+                                            const unsigned char* prio2buffer, int* updated) {
+  int i, prio, changed = 0;
+
+  for (i = 0; i < 8; i++) {
+    bool lossless = false;
+
+    for (prio = 0; prio < 8; prio++) lossless = lossless || (prio2buffer[prio] == i && (pfc_en >> prio & 1));
+    changed = changed || lossless != b->lossless[i];
+    b->lossless[i] = lossless;
+  }
+  if (!changed) return 0;
+  *updated = 1;
+  return rule_mlx5_check_buffers(b);
+}
+
+/*
+ * mlx5e_port_manual_buffer_config(): cable, PFC, map, sizes, each judged before the next is looked at; then, if none of
+ * them has looked at the sizes, because xoff follows the link's speed and the MTU.  port_set_buffer() rounds down to
+ * cells.  If it fails, `b` is of no use.  `map` and `size` are used only if they change.
+ */
+static inline int rule_mlx5_config_buffers(struct rule_mlx5_buffers* b, unsigned int change, unsigned int pfc_en,
+                                           int paused, const unsigned char* map, const unsigned int* size) {
+  unsigned long long sum = 0;
+  int i, err = 0, updated = 0;
+
+  if (change & RULE_MLX5_CABLE) {
+    updated = 1;
+    err = rule_mlx5_check_buffers(b);
+  }
+  if (!err && (change & RULE_MLX5_PFC)) err = rule_mlx5_update_lossless(b, pfc_en, b->prio2buffer, &updated);
+  if (!err && (change & RULE_MLX5_MAP)) /* fill_pfc_en() */
+    err = rule_mlx5_update_lossless(b, paused ? 0xff : pfc_en, map, &updated);
+  if (err) return err;
+  if (change & RULE_MLX5_SIZES) {
+    for (i = 0; i < 8; i++) {
+      if (b->lossless[i] && !size[i]) return -EINVAL;
+      b->size[i] = size[i];
+      sum += size[i];
+    }
+    if (sum > b->total) return -EINVAL;
+    updated = 1;
+    err = rule_mlx5_check_buffers(b);
+  }
+  if (!err && !updated) err = rule_mlx5_check_buffers(b);
+  if (err) return err;
+  for (i = 0; i < 8; i++) {
+    if (change & RULE_MLX5_MAP) b->prio2buffer[i] = map[i];
+    b->size[i] -= b->size[i] % b->cell;
+  }
+  return 0;
+}
+
+/* mlx5e_dcbnl_setbuffer(): what changes.  Sizes are compared as they came, before they are rounded. */
+static inline unsigned int rule_mlx5_buffer_change(const struct dcbnl_buffer* now, const struct dcbnl_buffer* want) {
+  unsigned int change = 0;
+  int i;
+
+  for (i = 0; i < 8; i++) {
+    if (now->prio2buffer[i] != want->prio2buffer[i]) change |= RULE_MLX5_MAP;
+    if (now->buffer_size[i] != want->buffer_size[i]) change |= RULE_MLX5_SIZES;
+  }
+  return change;
+}
+
+/*
+ * DCQCN of mlx5, in the order of the files: infiniband/hw/mlx5/cong.c, mlx5_ib_dbg_cc_name[].  The driver cuts a number
+ * off to the bits of its field (MLX5_SET; include/linux/mlx5/mlx5_ifc.h) before firmware judges it, so that 64 as a
+ * DSCP becomes 0 and is taken.  Ranges and values from the factory: NVIDIA, "DCQCN parameters"; mstflint,
+ * tools_open_roce_cc_ecn.
+ */
+enum {
+  RULE_MLX5_CC_NP = 16, /* the first parameter of the notification point */
+  RULE_MLX5_CC_PRIO_MODE = 18,
+  RULE_MLX5_CC_RTT_VALID = 20, /* from here: Linux 6.2 and later */
+  RULE_MLX5_CC_PARAMS = 22,
+};
+
+struct rule_mlx5_cc {
+  const char *name, *ofed; /* ofed null: no file there (OFED 25.10, mlx5/core/en_ecn.c) */
+  unsigned int mask, min, max, value;
+  int sets; /* mlx5_ib_set_cc_param_mask_val(): the parameter that a write sets to `to` as well; 0: none */
+  unsigned int to;
+};
+
+#define RULE_MLX5_LINE_RATE 400000u /* Mbit/s */
+
+static const struct rule_mlx5_cc rule_mlx5_cc_rows[RULE_MLX5_CC_PARAMS] = {
+    {"rp_clamp_tgt_rate", "clamp_tgt_rate", 1, 0, 1, 0, 0, 0},
+    {"rp_clamp_tgt_rate_ati", "clamp_tgt_rate_after_time_inc", 1, 0, 1, 1, 0, 0},
+    {"rp_time_reset", "rpg_time_reset", RULE_ANY, 1, 131071, 300, 0, 0},
+    {"rp_byte_reset", "rpg_byte_reset", RULE_ANY, 0, 32767, 32767, 0, 0},
+    {"rp_threshold", "rpg_threshold", RULE_ANY, 1, 31, 1, 0, 0},
+    {"rp_ai_rate", "rpg_ai_rate", RULE_ANY, 1, 131071, 5, 0, 0},
+    {"rp_max_rate", "rpg_max_rate", RULE_ANY, 0, RULE_MLX5_LINE_RATE, 0, 0, 0},
+    {"rp_hai_rate", "rpg_hai_rate", RULE_ANY, 1, 131071, 50, 0, 0},
+    {"rp_min_dec_fac", "rpg_min_dec_fac", RULE_ANY, 0, 100, 50, 0, 0},
+    {"rp_min_rate", "rpg_min_rate", RULE_ANY, 1, RULE_MLX5_LINE_RATE, 1, 0, 0},
+    {"rp_rate_to_set_on_first_cnp", "rate_to_set_on_first_cnp", RULE_ANY, 0, RULE_MLX5_LINE_RATE, 0, 0, 0},
+    {"rp_dce_tcp_g", "dce_tcp_g", RULE_ANY, 0, 1023, 1019, 0, 0},
+    {"rp_dce_tcp_rtt", "dce_tcp_rtt", RULE_ANY, 1, 131071, 1, 0, 0},
+    {"rp_rate_reduce_monitor_period", "rate_reduce_monitor_period", RULE_ANY, 1, 131071, 4, 0, 0},
+    {"rp_initial_alpha_value", "initial_alpha_value", RULE_ANY, 1, 1023, 1023, 0, 0},
+    {"rp_gd", "rpg_gd", RULE_ANY, 0, 15, 11, 0, 0},
+    {"np_min_time_between_cnps", "min_time_between_cnps", RULE_ANY, 0, 131071, 4, 0, 0},
+    {"np_cnp_dscp", "cnp_dscp", 0x3f, 0, 63, 48, 0, 0},
+    {"np_cnp_prio_mode", NULL, 1, 0, 1, 0, 0, 0},
+    {"np_cnp_prio", "cnp_802p_prio", 7, 0, 7, 6, RULE_MLX5_CC_PRIO_MODE, 0},
+    {"rtt_resp_dscp_valid", NULL, 1, 0, 1, 0, 0, 0},
+    {"rtt_resp_dscp", NULL, 0x3f, 0, 63, 0, RULE_MLX5_CC_RTT_VALID, 1},
+};
+
+/* The driver, then firmware. */
+static inline int rule_mlx5_cc_write(const struct rule_mlx5_cc* row, unsigned int value, unsigned int* kept) {
+  *kept = value & row->mask;
+  return *kept < row->min || *kept > row->max ? -EINVAL : 0;
 }
 
 /* bnxt/bnxt_dcb.c, bnxt_ets_validate(): the highest class in use is not looked at. */
@@ -71,6 +245,71 @@ static inline int rule_bnxt_pfc(const struct ieee_ets* ets, unsigned int pfc_en)
   return count > RULE_BNXT_LOSSLESS ? -EINVAL : 0;
 }
 
+/*
+ * Congestion control of bnxt_re, in the order of the firmware command's mask bits, which is that of the files in
+ * debugfs (infiniband/hw/bnxt_re/debugfs.c, Linux 6.15 and later). Largest values: the fields of struct
+ * cmdq_modify_roce_cc, bnxt_re/roce_hsi.h: g and num_phases_per_state are whole bytes.  Whether firmware takes all of
+ * them is not public; here it refuses what is in the reserved bits. Values at the start: bnxt_re_setup_cc() of
+ * Linux 6.12 sets enable_cc, cc_mode and tos_ecn; the others are firmware's, and no source has them. Files in configfs:
+ * Broadcom's own module, bnxt_re/configfs.c, releases in which all numbers wait for `apply`.
+ */
+enum {
+  RULE_BNXT_ENABLE = 0,
+  RULE_BNXT_TOS_ECN = 5,
+  RULE_BNXT_TOS_DSCP = 6,
+  RULE_BNXT_ALT_VLAN_PCP = 7,
+  RULE_BNXT_ALT_DSCP = 8,
+  RULE_BNXT_CC_MODE = 10,
+  RULE_BNXT_TX_QUEUE = 12,
+  RULE_BNXT_CC_FILES = 14,
+  RULE_BNXT_ROCE_PRIO = RULE_BNXT_CC_FILES, /* this and the next: configfs only */
+  RULE_BNXT_NO_PRIO_VLAN = 15,
+  RULE_BNXT_CC_PARAMS = 16,
+};
+
+struct rule_bnxt_cc {
+  const char *name, *configfs; /* configfs null: no file there */
+  unsigned int width;          /* bits that reach firmware from debugfs (bnxt_qplib_modify_cc()) */
+  unsigned int configfs_most;  /* more is EINVAL */
+  unsigned int configfs_width; /* bits that configfs keeps */
+  unsigned int max, value;     /* firmware's */
+};
+
+static const struct rule_bnxt_cc rule_bnxt_cc_rows[RULE_BNXT_CC_PARAMS] = {
+    {"enable_cc", "ecn_enable", 0xff, RULE_ANY, 0xff, 1, 1},
+    {"run_avg_weight_g", "g", 0xff, RULE_ANY, 0xff, 0xff, 8},
+    {"num_phase_per_state", "nph_per_state", 0xff, RULE_ANY, 0xff, 0xff, 5},
+    {"init_cr", "init_cr", 0xffff, RULE_ANY, 0xffff, 0xffff, 200},
+    {"init_tr", "init_tr", 0xffff, RULE_ANY, 0xffff, 0xffff, 800},
+    {"tos_ecn", "ecn_marking", 3, 2, 3, 3, 0},
+    {"tos_dscp", "roce_dscp", 0x3f, 0x3f, 0x3f, 0x3f, 26},
+    {"alt_vlan_pcp", "cnp_prio", 0xff, RULE_ANY, 7, 7, 7},
+    {"alt_vlan_dscp", "cnp_dscp", 0xffff, 0x3f, 0x3f, 0x3f, 48},
+    {"rtt", "rtt", 0xffff, RULE_ANY, 0xffff, 0x3fff, 40},
+    {"cc_mode", "cc_mode", 0xff, 1, 1, 1, 1},
+    {"tcp_cp", "tcp_cp", 0xffff, RULE_ANY, 0xffff, 0x3ff, 0},
+    {"tx_queue", NULL, 0xff, 0, 0, 0, 0},
+    {"inactivity_cp", "inact_th", 0xffff, RULE_ANY, 0xffff, 0xffff, 10000},
+    {"roce_prio", "roce_prio", 7, RULE_ANY, 7, 7, 3},
+    {"disable_prio_vlan_tx", "disable_prio_vlan_tx", 1, RULE_ANY, 1, 1, 0},
+};
+
+/*
+ * bnxt_re_cc_config_set(): firmware's refusal is not looked at, so the write succeeds all the same.  True: firmware
+ * takes the value.
+ */
+static inline bool rule_bnxt_cc_debugfs(const struct rule_bnxt_cc* row, unsigned int value, unsigned int* kept) {
+  *kept = value & row->width;
+  return *kept <= row->max;
+}
+
+/* g_store() and the others: the module's copy.  Firmware judges at `apply`, all numbers in one command. */
+static inline int rule_bnxt_cc_configfs(const struct rule_bnxt_cc* row, unsigned int value, unsigned int* kept) {
+  if (value > row->configfs_most) return -EINVAL;
+  *kept = value & row->configfs_width;
+  return 0;
+}
+
 /* ice/ice_dcb_lib.c, ice_dcb_get_num_tc(): contiguous classes in use from 0, 1 if there is a gap. */
 static inline int rule_ice_classes(const struct ieee_ets* ets) {
   unsigned int used = 0;
@@ -81,7 +320,7 @@ static inline int rule_ice_classes(const struct ieee_ets* ets) {
   return used == (1u << count) - 1 ? count : 1;
 }
 
-/* ice/ice_dcb_nl.c and ice_dcb_lib.c: one traffic class. */
+/* ice/ice_dcb_lib.c, ice_dcb_sw_dflt_cfg(): one traffic class. */
 static inline void rule_ice_vlan_ets(struct ieee_ets* ets) {
   static const struct ieee_ets none = {0, 0, 0, {0}, {0}, {0}, {0}, {0}, {0}, {0}};
 
@@ -89,6 +328,92 @@ static inline void rule_ice_vlan_ets(struct ieee_ets* ets) {
   ets->ets_cap = 8;
   ets->tc_tx_bw[0] = 100;
   ets->tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+}
+
+/* What the result byte of an accepted set may be: ice/ice_dcb_lib.h. */
+#define RULE_ICE_HW_CHG_RST 0
+#define RULE_ICE_NO_HW_CHG 1
+#define RULE_ICE_HW_CHG 2
+
+/* ice/ice_dcb_nl.c, ice_dcbnl_setets(), ice_dcbnl_setpfc(), ice_dcbnl_setapp() */
+static inline bool rule_ice_refuses(unsigned int dcbx) {
+  return (dcbx & DCB_CAP_DCBX_LLD_MANAGED) || !(dcbx & DCB_CAP_DCBX_VER_IEEE);
+}
+
+/*
+ * ice/ice_dcb_nl.c, ice_dcbnl_setets() with ice_dcb_bwchk() and ice_pf_dcb_cfg() of ice_dcb_lib.c: the new state, or
+ * EINVAL.  1: something differs, and the netdev is closed and opened; 0: nothing does.  In DSCP mode the map of
+ * priorities to classes stays, in silence.  The recommended values count: after each change they are those in use, so
+ * that a request without recommended values restarts the link although it changes nothing.
+ */
+static inline int rule_ice_ets(const struct ieee_ets* now, const struct ieee_ets* want, int dscp_mode,
+                               struct ieee_ets* next) {
+  unsigned char sum = 0; /* as in the driver */
+  int i, classes, reco_sum = 0, changed;
+
+  *next = *now;
+  next->willing = want->willing;
+  next->cbs = want->cbs;
+  for (i = 0; i < 8; i++) {
+    next->tc_tx_bw[i] = want->tc_tx_bw[i];
+    next->tc_tsa[i] = want->tc_tsa[i];
+    if (!dscp_mode) next->prio_tc[i] = want->prio_tc[i];
+    reco_sum += want->tc_reco_bw[i];
+  }
+  classes = rule_ice_classes(next);
+  for (i = 0; i < classes; i++) sum += next->tc_tx_bw[i];
+  if (classes > 1 && sum && sum != 100) return -EINVAL;
+  if (classes == 1 || !sum) next->tc_tx_bw[0] = 100;
+  changed = next->willing != now->willing || next->cbs != now->cbs;
+  for (i = 0; i < 8; i++) {
+    const int reco_bw = !reco_sum && !i ? 100 : want->tc_reco_bw[i];
+
+    if (next->tc_tx_bw[i] != now->tc_tx_bw[i] || next->tc_tsa[i] != now->tc_tsa[i] ||
+        next->prio_tc[i] != now->prio_tc[i] || reco_bw != now->tc_tx_bw[i] || want->tc_reco_tsa[i] != now->tc_tsa[i] ||
+        (!dscp_mode && want->reco_prio_tc[i] != now->prio_tc[i]))
+      changed = 1;
+  }
+  return changed;
+}
+
+/*
+ * ice/ice_dcb_nl.c, ice_dcbnl_setapp(), before the kernel's list of entries is asked: only DSCP.  After that a DSCP
+ * that is mapped already is EINVAL.  The list of entries is a part of what ice_pf_dcb_cfg() compares: each entry is a
+ * change, restarts the link and is answered by 0; 1 is the answer to each failure, and the entry stays listed.
+ */
+static inline int rule_ice_setapp(const struct dcb_app* app, unsigned int dcbx, int classes) {
+  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || rule_ice_refuses(dcbx)) return -EINVAL;
+  return app->protocol >= 64 || app->priority >= classes ? -EINVAL : 0;
+}
+
+/* The same: the first entry switches the port to L3 DSCP mode and overwrites ETS. */
+static inline void rule_ice_dscp_ets(struct ieee_ets* ets, int classes) {
+  int i;
+
+  ets->willing = 0;
+  for (i = 0; i < classes; i++) {
+    ets->tc_tx_bw[i] = i ? 0 : 100;
+    ets->tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
+    ets->prio_tc[i] = (unsigned char)i;
+  }
+}
+
+/*
+ * ice/ice_dcb_nl.c, ice_dcbnl_delapp(): asks for the firmware's agent alone, not for IEEE.  After the kernel's list has
+ * dropped the entry: an entry that is no DSCP is answered by 2, without a restart.  A DSCP is a change, restarts the
+ * link and is answered by 0, whether others remain or not; the last one switches back to VLAN mode, as
+ * rule_ice_vlan_ets() and with PFC off.
+ */
+static inline int rule_ice_delapp(unsigned int dcbx) { return dcbx & DCB_CAP_DCBX_LLD_MANAGED ? -EINVAL : 0; }
+
+static inline int rule_ice_deleted(const struct dcb_app* app, int dscps_left, struct ieee_ets* ets,
+                                   unsigned char* pfc_en) {
+  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP) return RULE_ICE_HW_CHG;
+  if (!dscps_left) {
+    rule_ice_vlan_ets(ets);
+    *pfc_en = 0;
+  }
+  return RULE_ICE_HW_CHG_RST;
 }
 
 /* Is a DCBX mode refused?  None of these drivers lets the host's firmware agent be chosen. */

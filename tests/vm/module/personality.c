@@ -22,7 +22,7 @@ void fab_common_reset(struct fab_nic *nic)
 	nic->ets_known = false;
 	nic->pfc_known = false;
 	nic->buffer.total_size = FAB_BUFFER_TOTAL;
-	nic->buffer.buffer_size[0] = FAB_BUFFER_TOTAL / 2;
+	nic->buffer.buffer_size[0] = rounddown(FAB_BUFFER_TOTAL / 2, 128);	/* mlx5's cells */
 	memset(nic->lossless, 0, sizeof(nic->lossless));
 	nic->pause.autoneg = 0;
 	nic->pause.rx_pause = 1;

@@ -67,7 +67,7 @@ silent_at() { ! lost_at "$1"; }
 check "loss: the other pair stays silent" eval 'silent_at 2 && silent_at 3'
 for n in 0 1; do tc qdisc del dev "$(netdev "$n")" root; done
 
-# Whose the queue pairs are, as the kernel's own tool tells it (a kernel's has its module in brackets). The exporter counts
+# The owners of the queue pairs, as the kernel's own tool shows them (the kernel's have their module in brackets). The exporter counts
 # again a minute after the last change.
 queue_pairs() { rdma resource show qp | grep -E "^(link|dev) $(rdmadev 0)[/ ]" | case $1 in kernel) grep -cF 'comm [' ;; user) grep -vcF 'comm [' ;; esac; }
 shown_of() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
-# apply --confirm: what stood before returns unless somebody confirms, also when the shell that asked is killed, and when
-# agentd is killed, too. A late interface gets its settings soon after its last rename.
+# apply --confirm: the previous settings are restored unless the apply is confirmed, also when the shell that asked is
+# killed, and when agentd is killed, too. A late interface gets its settings soon after its last rename.
 . /mnt/host/scenarios/lib/agent.sh
 check "the package installs" install_agent
 config audit
@@ -31,8 +31,8 @@ systemctl kill --signal=KILL fabric-agent.service
 kill -KILL -- "-$shell"
 check "shell and agent are dead, and the old settings return" wait_until 30 as_before
 
-# agentd may not write kernel.numa_balancing, the guard may: whoever is first, all of it returns. In turn agentd is stopped until
-# the guard has acted, the guard until agentd has, and neither.
+# agentd may not write kernel.numa_balancing, the guard may: whichever is first, all settings are restored. In turn agentd
+# is stopped until the guard has acted, the guard until agentd has, and neither.
 mkdir -p /etc/fabric-agent/conf.d
 balancing=$(sysctl -n kernel.numa_balancing) ecn=$(sysctl -n net.ipv4.tcp_ecn)
 printf '[sysctl]\n"kernel.numa_balancing" = %s\n"net.ipv4.tcp_ecn" = %s\n' $((1 - balancing)) $((ecn == 1 ? 2 : 1)) \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What others change is put back: on notification within milliseconds, after a silent wipe by the periodic reading, after a
+# Changes by others are repaired: on notification within milliseconds, after a silent wipe by the periodic reading, after a
 # driver reload on the new device.
 . /mnt/host/scenarios/lib/agent.sh
 

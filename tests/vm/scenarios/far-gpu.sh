@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
 # run: --far-gpu
-# A GPU that somebody put on the other socket: its NIC is beyond the socket link, and check names that GPU.
+# A GPU that was moved to the other socket: its NIC is beyond the socket link, and check names that GPU.
 . /mnt/host/scenarios/lib/agent.sh
 MOVED=0000:67:00.0
 check "the package installs" install_agent

@@ -52,7 +52,7 @@ fabsim 1 fail clear
 fabsim 1 reload 50
 check "and back: it gets the profile" wait_until 30 as_profile 1
 
-# Killed at each write, before and after it took effect: the next start ends in sync, and what stood at first can be
+# Killed at each write, before and after it took effect: the next start ends in sync, and the originals can be
 # restored. Of the 64 entries of mlx5's DSCP map, one message, a few stand for all.
 reset_nic() {
   fabsim "$1" fail clear

@@ -60,7 +60,7 @@ over() {
   check "$1: taken back" eval "wait_until $GONE silent || { show; false; }"
   echo "figure: $1: taken back after $((SECONDS - began)) s"
 }
-# drive N FILE TEXT...: writes them once a second until told to stop.
+# drive N FILE TEXT...: writes them once a second until stopped.
 drive() {
   local n=$1
   shift
@@ -97,7 +97,7 @@ over "FEC has no margin"
 a=$(value 0 fabric_priority_discarded_packets_total 'priority="3"')
 fabsim 0 stat "rx_prio3_discards +5000"
 told "discards of the lossless priority" discards 0 1
-# Headroom, or PFC that the switch has off: without its own word, nobody is blamed.
+# Headroom, or PFC that the switch has off: without DCBX of the switch, no culprit is named.
 culprit "discards of the lossless priority" 0 unknown not-enough-evidence
 eq "discards: the metric" $(($(value 0 fabric_priority_discarded_packets_total 'priority="3"') - a)) 5000
 over "discards of the lossless priority"
@@ -180,7 +180,7 @@ for _ in 1 2 3; do
   sleep 0.5
 done
 told "flapping" link-flap 0 1
-# Without a neighbor that says which switch it is, nobody is blamed.
+# Without a neighbor that identifies the switch, no culprit is named.
 culprit "flapping" 0 unknown not-enough-evidence
 # Restart of the exporter: nothing is forgotten.
 since() { scrape && sed -nE "s/^fabric_health_since_timestamp_seconds\{rule=\"link_flap\",subject=\"$(port 0 | sed 's,/,\\/,')\"\} //p" $PAGE; }

@@ -32,7 +32,7 @@ check "mended and not restarted" says '.status == "critical" and (.remedy | cont
 restart
 check "mended and restarted" says '.status == "ok"'
 
-# Each value as systemd takes it, or ignores it: what stood in the unit file then holds.
+# Each value as systemd accepts or ignores it: an ignored value leaves the one in the unit file.
 systemd_says() { systemctl daemon-reload; systemctl show -p LimitMEMLOCKSoft --value slurmd.service; }
 we_say() { finding | jq -r '.observed | capture("; (?<limit>[^;]*) by ").limit | sub(" .hard.*"; "")'; }
 in_words() {

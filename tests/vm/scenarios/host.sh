@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
 # What is not a port's over netlink: PCIe read requests, set by a service of their own that has the power, and host settings.
-# Set, read back with setpci and sysctl, drifted, put back, restored.
+# Set, read back with setpci and sysctl, drifted, repaired, restored.
 . /mnt/host/scenarios/lib/agent.sh
 check "the package installs" install_agent
 

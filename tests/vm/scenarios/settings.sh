@@ -67,7 +67,7 @@ buffer_rows() {
   row "$n" maxrate '[0, 0, 0, 0, 0, 10000000, 0, 0]' "dcb_get $n .maxrate[5]" 10000000 "raw $n maxrate 0,0,0,0,0,5000000,0,0"
 }
 
-# The DCQCN parameters: OFED's name, upstream's file, a value that is nobody's default, a foreign one.
+# The DCQCN parameters: OFED's name, upstream's file, a value that is no default, a foreign one.
 DCQCN='clamp_tgt_rate rp_clamp_tgt_rate 1 0
 clamp_tgt_rate_after_time_inc rp_clamp_tgt_rate_ati 0 1
 rpg_time_reset rp_time_reset 310 400

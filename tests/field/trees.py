@@ -1,0 +1,529 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines of reports/, written from the facts of each report: the smallest tree of /sys and /proc that has them.
+
+write(NAME, FOLDER) writes the machine NAME: what its function below adds to a host without devices. What no fact of the report fixes (bus
+numbers, addresses, the healthy rest) is constructed. The right answers are in reports/*/report."""
+import json
+import os
+import struct
+
+NO_GID = ':'.join(['0000'] * 8)
+# PCI vendor, device and kernel driver of one NIC of each maker.
+NICS = {'mlx5': ('0x15b3', '0x1021', 'mlx5_core'), 'mlx5-vf': ('0x15b3', '0x101e', 'mlx5_core'), 'bluefield': ('0x15b3', '0xa2dc', 'mlx5_core'),
+        'bnxt': ('0x14e4', '0x1750', 'bnxt_en'), 'ionic': ('0x1dd8', '0x1002', 'ionic'), 'i40e': ('0x8086', '0x37d0', 'i40e'),
+        'efa': ('0x1d0f', '0xefa3', 'efa'), 'mana': ('0x1414', '0x00ba', 'mana')}
+GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0x2329', '0x030200', 'nvidia'),
+        'a100': ('0x10de', '0x20b2', '0x030200', 'nvidia'), 'b300': ('0x10de', '0x3182', '0x030200', 'nvidia'),
+        'gb10': ('0x10de', '0x2e12', '0x030200', 'nvidia'), 'v100': ('0x10de', '0x1db1', '0x030200', 'nvidia'),
+        'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu')}
+# Names of the rate file by Gb/s.
+RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)'}
+GEN5 = ('32.0 GT/s PCIe', '16')
+
+
+def attribute(kind, value):
+    """A netlink attribute."""
+    return struct.pack('<HH', 4 + len(value), kind) + value + b'\0' * (-len(value) % 4)
+
+
+class Tree:
+    def __init__(self, top, release='6.8.0-60-generic'):
+        self.top, self.index, self.answers, self.acs = top, 1, [], {}
+        self.file('proc/sys/kernel/hostname', 'node-a')
+        self.file('proc/sys/kernel/osrelease', release)
+        for folder in 'sys/class/infiniband', 'sys/class/net', 'sys/bus/pci/devices':
+            os.makedirs(os.path.join(top, folder), exist_ok=True)
+        for node in 0, 1:
+            self.file(f'sys/devices/system/node/node{node}/cpulist', f'{node * 8}-{node * 8 + 7}')
+
+    def path(self, name):
+        full = os.path.join(self.top, name)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        return full
+
+    def file(self, name, text=''):
+        with open(self.path(name), 'w', encoding='ascii') as file:
+            file.write(f'{text}\n')
+
+    def files(self, folder, **texts):
+        for name, text in texts.items():
+            self.file(f'{folder}/{name}', text)
+
+    def link(self, name, target):
+        os.symlink(os.path.relpath(os.path.join(self.top, target), os.path.dirname(self.path(name))), os.path.join(self.top, name))
+
+    def module(self, *names):
+        for name in names:
+            self.file(f'sys/module/{name}/refcnt', '1')
+
+    def function(self, parent, pci, kind, vendor, device, driver='', numa=0, link=GEN5):
+        """A PCI function below the folder `parent`; its own folder."""
+        folder = f'{parent}/{pci}'
+        self.files(folder, vendor=vendor, device=device, numa_node=numa, **{'class': kind})
+        self.files(folder, max_link_speed=link[0], max_link_width=link[1], current_link_speed=link[0], current_link_width=link[1])
+        self.link(f'sys/bus/pci/devices/{pci}', folder)
+        self.acs.setdefault(pci, None)
+        if driver:
+            if not os.path.isdir(os.path.join(self.top, f'sys/bus/pci/drivers/{driver}')):
+                self.file(f'sys/bus/pci/drivers/{driver}/bind')
+            self.link(f'{folder}/driver', f'sys/bus/pci/drivers/{driver}')
+        return folder
+
+    def bridge(self, parent, pci, numa=0, ids=('0x1000', '0xc030'), link=GEN5, acs=0):
+        folder = self.function(parent, pci, '0x060400', *ids, 'pcieport', numa, link)
+        self.acs[pci] = acs
+        return folder
+
+    def switch(self, number, downstream, numa=0, ids=('0x1000', '0xc030'), acs=0):
+        """Root port and switch of bus 0x10 * (number + 1); the folders of its downstream ports."""
+        bus = 0x10 * (number + 1)
+        root = self.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.0', numa, ('0x8086', '0x352a'))
+        upstream = self.bridge(root, f'0000:{bus + 1:02x}:00.0', numa, ids)
+        return [self.bridge(upstream, f'0000:{bus + 2:02x}:{port:02x}.0', numa, ids, acs=acs) for port in range(downstream)]
+
+    def root(self, bus, numa=0):
+        return self.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.0', numa, ('0x8086', '0x352a'))
+
+    def gpu(self, parent, bus, model, numa=0, link=GEN5):
+        vendor, device, kind, driver = GPUS[model]
+        return self.function(parent, f'0000:{bus:02x}:00.0', kind, vendor, device, driver, numa, link)
+
+    def nic(self, parent, bus, maker, numa=0, slot='00.0', kind='0x020000', link=GEN5):
+        return self.function(parent, f'0000:{bus:02x}:{slot}', kind, *NICS[maker], numa=numa, link=link)
+
+    def rdma(self, nic, name, number=1, rate=400, layer='Ethernet', state=('4: ACTIVE', '5: LinkUp'), node_type='1: CA', counters=True):
+        """An RDMA device with one port; the folder of the port."""
+        folder = f'{nic}/infiniband/{name}'
+        guid = f'5aa2:e103:0000:{number:04x}'
+        self.files(folder, node_guid=guid, sys_image_guid=guid, fw_ver='28.43.2026', node_type=node_type, board_id='BOARD_1', hca_type='')
+        self.link(f'{folder}/device', nic)
+        self.link(f'sys/class/infiniband/{name}', folder)
+        verbs = f'{nic}/infiniband_verbs/uverbs{len(os.listdir(self.path("sys/class/infiniband/."))) - 1}'
+        self.file(f'{verbs}/ibdev', name)
+        self.link(f'{verbs}/device', nic)
+        self.link(f'sys/class/infiniband_verbs/{os.path.basename(verbs)}', verbs)
+        port = f'{folder}/ports/1'
+        self.files(port, state=state[0], phys_state=state[1], link_layer=layer, rate=RATES[rate], lid='0x0', sm_lid='0x0')
+        if counters:
+            self.files(f'{port}/counters', port_xmit_data=0, port_rcv_data=0)
+            self.files(f'{port}/hw_counters', packet_seq_err=0, rx_write_requests=0)
+        for index in range(4):
+            self.file(f'{port}/gids/{index}', NO_GID)
+        return port
+
+    def gid(self, port, index, text, netdev):
+        self.file(f'{port}/gids/{index}', text)
+        self.file(f'{port}/gid_attrs/types/{index}', 'RoCE v2')
+        self.file(f'{port}/gid_attrs/ndevs/{index}', netdev)
+
+    def gids(self, port, netdev, address='10.1.0.1'):
+        a, b, c, d = map(int, address.split('.'))
+        self.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{(c << 8) + d:04x}', netdev)
+        self.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:{(a << 8) + b:04x}:{(c << 8) + d:04x}', netdev)
+
+    def netdev(self, nic, name, speed=400, carrier=True, mtu=9000, **more):
+        folder = f'{nic}/net/{name}'
+        self.index += 1
+        self.files(folder, operstate='up' if carrier else 'down', carrier=int(carrier), mtu=mtu, speed=speed * 1000, type=1, dev_port=0,
+                   flags='0x1003' if carrier else '0x1002', ifindex=self.index, address=f'58:a2:e1:00:00:{self.index:02x}', **more)
+        self.link(f'{folder}/device', nic)
+        self.link(f'sys/class/net/{name}', folder)
+
+    def roce(self, parent, bus, rdma, netdev, number, maker='mlx5', rate=400, numa=0, address='', **more):
+        """A RoCE NIC with a port that works; the folder of the port."""
+        nic = self.nic(parent, bus, maker, numa)
+        port = self.rdma(nic, rdma, number, rate)
+        self.netdev(nic, netdev, rate, **more)
+        self.gids(port, netdev, address or f'10.1.{number}.1')
+        return port
+
+    def refuse(self, file, errno):
+        self.answers.append(f'read now {file}\n! {errno} -')
+
+    def statistics(self, netdev, before, now):
+        for sample, values in (('before', before), ('now', now)):
+            self.answers.append('\n'.join([f'statistics {sample} {netdev}', *(f'= {name}={value}' for name, value in values.items())]))
+
+    def counters(self, port, before, now, folder='hw_counters'):
+        """Values of a folder of counters in both samples."""
+        by_class = f'sys/class/infiniband/{port.split("/")[-3]}/ports/1/{folder}'
+        for sample, values in (('before', before), ('now', now)):
+            self.answers += [f'read {sample} {by_class}/{name}\n= {value}%0a' for name, value in values.items()]
+        for name, value in now.items():
+            self.file(f'{port}/{folder}/{name}', value)
+
+    def link_state(self, netdev):
+        """The answer to RTM_GETLINK by name and by index, as the files of the netdev say."""
+        folder = f'{self.top}/sys/class/net/{netdev}'
+        value = {name: open(f'{folder}/{name}', encoding='ascii').read().strip() for name in ('ifindex', 'mtu', 'carrier')}
+        name = attribute(3, netdev.encode() + b'\0')
+        by_name = struct.pack('<BxHiII', 0, 0, 0, 0, 0) + name
+        by_index = struct.pack('<BxHiII', 0, 0, int(value['ifindex']), 0, 0)
+        reply = struct.pack('<BxHiII', 0, 1, int(value['ifindex']), 0x11043, 0) + name
+        reply += attribute(4, struct.pack('<I', int(value['mtu']))) + attribute(33, bytes([int(value['carrier'])]))
+        for question in by_name, by_index:
+            self.answers.append(f'route now {(struct.pack("<HH", 18, 0) + question).hex()}\n= {(struct.pack("<H", 16) + reply).hex()}')
+
+    def dcb(self, netdev, pfc, dscps, dcbx=0x1 | 0x8):
+        """The answer to RTM_GETDCB: PFC of these priorities, and a DSCP table. dcbx: by the host, IEEE."""
+        self.link_state(netdev)
+        header = struct.pack('<BBH', 0, 21, 0)  # struct dcbmsg, DCB_CMD_IEEE_GET
+        name = attribute(1, netdev.encode() + b'\0')
+        mask = sum(1 << priority for priority in pfc)
+        state = attribute(2, struct.pack('<BBBxHxx16Q', 8, mask, 0, 0, *[0] * 16))  # struct ieee_pfc
+        table = b''.join(attribute(1, struct.pack('<BBH', 5, priority, dscp)) for dscp, priority in dscps.items())
+        ets = attribute(1, struct.pack('<59B', *[0, 8, 0], *[50, 50] + [0] * 6, *[50, 50] + [0] * 6, *[2] * 8, *[0, 0, 0, 1, 0, 0, 0, 0], *[0] * 24))  # struct ieee_ets
+        reply = header + name + attribute(13, ets + state + attribute(3, table)) + attribute(14, bytes([dcbx]))
+        question = struct.pack('<HH', 78, 0) + header + name
+        self.answers.append(f'route now {question.hex()}\n= {(struct.pack("<H", 78) + reply).hex()}')
+
+    def close(self):
+        functions = {pci: {'mrrs': 4096, 'max_payload': 256, 'relaxed_ordering': True, **({} if acs is None else {'acs': acs})}
+                     for pci, acs in self.acs.items()}
+        self.file('run/fabric-agent/pci.json', json.dumps({'format': 1, 'updated': '2026-11-29T02:00:00Z', 'functions': functions}))
+        if self.answers:
+            self.file('fabric-agent/answers.txt', '\n'.join(['fabric-agent capture 1', *self.answers, 'end']))
+
+
+DSCPS = {dscp: dscp // 8 for dscp in range(64)}
+POLICY = '''mode = "audit"
+traffic = { dscp = 26, priority = 3 }
+[[port]]
+name = "roce"
+match = { driver = "mlx5_core" }
+trust = "dscp"
+pfc = [3]
+'''
+
+
+def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
+    """A switch for each GPU and its NIC, half of them below each socket; the ports."""
+    out = []
+    for n in range(count):
+        numa = n * 2 // count
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        bus = 0x10 * (n + 1)
+        tree.gpu(below_gpu, bus + 3, model, numa)
+        out.append(tree.roce(below_nic, bus + 4, names.format(maker=maker, n=n), netdevs.format(n=n + 1), n, maker, rate, numa))
+    return out
+
+
+def guest(tree, vendor, product):
+    tree.files('sys/class/dmi/id', sys_vendor=vendor, product_name=product)
+    tree.file('proc/cpuinfo', 'flags : fpu hypervisor')
+
+
+def ainic_named_rdma0(tree):
+    modules(tree, 'mi300x', 'ionic', names='rdma{n}', netdevs='enp{n}s0')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu')
+
+
+def bluefield_dpu_mode(tree):
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100')
+        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{n}', f'ens{n}np0', n, 'bluefield', phys_port_name='p0')
+        # EOPNOTSUPP: the E-Switch is not this function's
+        tree.refuse(f'sys/class/net/ens{n}np0/phys_switch_id', 95)
+        tree.dcb(f'ens{n}np0', [], {})
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('"audit"', '"enforce"').rstrip())
+
+
+def dual_port_second_unprovisioned(tree):
+    port = tree.root(0xc0)
+    tree.gpu(tree.root(0xd0), 0xd1, 'h100')
+    first, second = tree.nic(port, 0xc2, 'bnxt'), tree.nic(port, 0xc2, 'bnxt', slot='00.1')
+    tree.gids(tree.rdma(first, 'bnxt_re0', 0, 100), 'enp194s0f0np0')
+    tree.netdev(first, 'enp194s0f0np0', 100)
+    tree.rdma(second, 'bnxt_re1', 1, 100, state=('1: DOWN', '3: Disabled'))
+    tree.netdev(second, 'enp194s0f1np1', 100, carrier=False)
+
+
+def efa_no_nccl_ib_variables(tree):
+    guest(tree, 'Amazon EC2', 'p6-b300.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 3, numa)
+        tree.gpu(ports[0], bus + 3, 'b300', numa)
+        for which in 0, 1:
+            nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
+            port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 2 * n + which, 400, layer='Unspecified')
+            for index in range(4):
+                os.unlink(tree.path(f'{port}/gids/{index}'))
+            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{2 * n + which:04x}', '')
+
+
+def four_nics_eight_gpus(tree):
+    """GPUs 1, 3, 4 and 6 share a switch with a NIC; each other GPU has a root port of its own."""
+    beside = {1: 0, 3: 1, 4: 2, 6: 3}
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 2, numa)
+        tree.gpu(ports[0], bus + 3, 'h20', numa)
+        if n in beside:
+            tree.roce(ports[1], bus + 4, f'mlx5_{beside[n]}', f'ens{beside[n]}np0', beside[n], numa=numa)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def gdr_off_acs_on(tree):
+    tree.file('proc/sys/kernel/osrelease', '3.10.0-1160.el7.x86_64')
+    for n in range(2):
+        # SrcValid+ ReqRedir+ CmpltRedir+ UpstreamFwd+
+        below_gpu, below_nic = tree.switch(n, 2, acs=0x1d)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'v100')
+        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{n}', f'ens{n}', n, rate=100)
+    tree.module('nvidia', 'mlx5_core', 'ib_core')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  418.67  Sat Apr  6 03:07:24 CDT 2019')
+
+
+def names_of_host(tree, compute):
+    """Four switches with two GPUs and a 400G NIC; 200G and 25G NICs below root ports of their own."""
+    others = [name for name in range(9) if name not in compute]
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        ports = tree.switch(n, 3, numa)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 3 + which, 'h100', numa)
+        tree.roce(ports[2], bus + 5, f'mlx5_{compute[n]}', f'ens{compute[n]}', compute[n], numa=numa)
+    for n, (name, rate) in enumerate(zip(others, (200, 200, 25, 25))):
+        tree.roce(tree.root(0x80 + 0x10 * n, n % 2), 0x81 + 0x10 * n, f'mlx5_{name}', f'eno{name}', name, rate=rate, numa=n % 2, address=f'192.168.{name}.5')
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def hca_names_host_a(tree):
+    names_of_host(tree, (0, 3, 5, 8))
+
+
+def hca_names_host_b(tree):
+    names_of_host(tree, (0, 1, 4, 5))
+
+
+def ionic_no_route_between_rails(tree):
+    lines = ['Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask']
+    for n in range(8):
+        numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        tree.roce(below_nic, bus + 4, f'ionic_{n}', netdev, n, 'ionic', 200, numa, address=f'30.2.{n + 1}.1')
+        lines.append(f'{netdev}\t00{n + 1:02X}021E\t00000000\t0001\t0\t0\t0\t00FFFFFF')
+    tree.file('proc/net/route', '\n'.join(lines))
+    tree.module('ionic', 'ionic_rdma', 'amdgpu')
+
+
+def ionic_provider_abi(tree):
+    modules(tree, 'mi300x', 'ionic', rate=200)
+    tree.module('ionic', 'ionic_rdma', 'amdgpu')
+    folder = 'usr/lib/x86_64-linux-gnu/libibverbs'
+    for name in 'libionic-rdmav59.so', 'libmlx5-rdmav34.so', 'libbnxt_re-rdmav34.so', 'libefa-rdmav34.so':
+        tree.file(f'{folder}/{name}')
+    for name in 'mlx5', 'bnxt_re', 'efa', 'ionic':
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+
+
+def ionic_rdma_blacklisted(tree):
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        tree.netdev(tree.nic(below_nic, bus + 4, 'ionic', numa), f'enp{n}s0')
+    tree.module('ionic', 'amdgpu')
+    tree.file('proc/modules', 'ionic 311296 0 - Live 0x0000000000000000\namdgpu 19718144 0 - Live 0x0000000000000000')
+    tree.file('etc/modprobe.d/blacklist-ionic.conf', 'blacklist ionic_rdma')
+
+
+def iwarp_no_ib_counters(tree):
+    for n in range(4):
+        nic = tree.nic(tree.root(0x10) if n == 0 else 'sys/devices/pci0000:10/0000:10:01.0', 0x11, 'i40e', slot=f'00.{n}')
+        tree.rdma(nic, f'i40iw{n}', n, 10, node_type='4: RNIC', counters=False)
+        tree.netdev(nic, f'eno{n + 1}', 10)
+    for n in range(2):
+        tree.roce(tree.root(0x20 + 0x10 * n), 0x21 + 0x10 * n, f'mlx5_{n}', f'ens{n}', n, rate=100)
+
+
+def lldpad_overrides_pfc(tree):
+    modules(tree, 'h100', 'mlx5', 2)
+    for n in range(2):
+        # PFC as lldpad has written it; DCBX in the host (DCB_CAP_DCBX_HOST, IEEE)
+        tree.dcb(f'ens{n + 1}', [], DSCPS)
+    tree.files('proc/812', comm='lldpad', cmdline='/usr/sbin/lldpad\0-t', cgroup='0::/system.slice/lldpad.service',
+               status='Name:\tlldpad\nPid:\t812\nUid:\t0\t0\t0\t0')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('"audit"', '"enforce"').rstrip())
+
+
+def mana(tree):
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    nic = tree.nic('sys/devices/pci7870:00', 0, 'mana')
+    port = tree.rdma(nic, 'mana_0', 1, 200)
+    tree.netdev(nic, 'eth1', 200)
+    tree.gids(port, 'eth1')
+    tree.module('mana', 'mana_ib')
+    return port
+
+
+def mana_provider_missing(tree):
+    mana(tree)
+    folder = 'usr/lib/libibverbs'
+    for name in 'libmlx5-rdmav34.so', 'libefa-rdmav34.so':
+        tree.file(f'{folder}/{name}')
+    for name in 'mlx5', 'efa':
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+
+
+def mana_rate_einval(tree):
+    port = mana(tree)
+    os.unlink(tree.path(f'{port}/rate'))
+    tree.refuse('sys/class/infiniband/mana_0/ports/1/rate', 22)
+    tree.file(f'{os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))}/net/eth1/speed', '-1')
+
+
+def on_priority_0(tree, ports, busy):
+    """The policy's traffic is on priority 3, with PFC; the ports `busy` send on priority 0 at full rate."""
+    for n, port in enumerate(ports):
+        tree.dcb(f'ens{n + 1}', [3], DSCPS)
+        idle = {f'{way}_prio{p}_{unit}': 1000 for way in ('rx', 'tx') for p in range(8) for unit in ('bytes', 'packets')}
+        now = dict(idle)
+        if n in busy:
+            now |= {'tx_prio0_bytes': 1000 + 40_000_000_000, 'tx_prio0_packets': 1000 + 9_700_000}
+        tree.statistics(f'ens{n + 1}', idle, now)
+        tree.counters(port, {'rx_write_requests': 10}, {'rx_write_requests': 12})
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def mori_devx_ignores_traffic_class(tree):
+    ports = modules(tree, 'mi300x', 'mlx5', 2)
+    on_priority_0(tree, ports, {0, 1})
+    for port in ports:
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+        tree.counters(port, units, dict.fromkeys(units, 10_000_000_000), 'counters')
+
+
+def ucx_traffic_class_one_way(tree):
+    """Host B, in one second."""
+    ports = modules(tree, 'h100', 'mlx5', 1)
+    tree.dcb('ens1', [3], DSCPS)
+    zero = {f'{way}_prio{p}_{unit}': 0 for way in ('rx', 'tx') for p in range(8) for unit in ('bytes', 'packets')}
+    now = zero | {'tx_prio0_packets': 4015359, 'tx_prio0_bytes': 4015359 * 4180, 'rx_prio3_packets': 3964146, 'rx_prio3_bytes': 3964146 * 4180,
+                  'rx_prio0_packets': 50950, 'rx_prio0_bytes': 50950 * 90}
+    tree.statistics('ens1', zero, now)
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+    tree.counters(ports[0], units, dict.fromkeys(units, 4_150_000_000), 'counters')
+    tree.counters(ports[0], {'rx_write_requests': 0}, {'rx_write_requests': 960_000})
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def nccl_all_vfs_of_host(tree):
+    """A container with three VFs; sysfs shows the 34 of the host, whose netdevs are in other network namespaces."""
+    given, parents = {6, 18, 26}, []
+    for n in range(34):
+        # two of the four PFs have one VF more than the others
+        pf = n % 4
+        if n < 4:
+            parents.append(tree.root(0x10 * (pf + 1)))
+        nic = tree.nic(parents[pf], 0x11 + 0x10 * pf, 'mlx5-vf', slot=f'{n // 4 // 8:02x}.{n // 4 % 8}')
+        port = tree.rdma(nic, f'mlx5_{n}', n, 100)
+        name = f'net{sorted(given).index(n) + 1}' if n in given else f'vf{n}'
+        tree.gids(port, name, f'10.2.{n}.1')
+        if n in given:
+            tree.netdev(nic, name, 100)
+        else:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+
+
+def nccl_pex88096_swapped_pair(tree):
+    """Four switches with two GPUs and two NICs; in the first a virtual bridge stands before GPU0's and GPU1's own NICs in turn:
+    GPU0 is one bridge nearer to mlx5_1."""
+    ids = ('0x1000', '0xc010')
+    for n in range(4):
+        numa, bus = n // 2, 0x20 * (n + 1)
+        root = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.0', numa, ('0x1022', '0x1483'))
+        upstream = tree.bridge(root, f'0000:{bus + 1:02x}:00.0', numa, ids)
+        ports = [tree.bridge(upstream, f'0000:{bus + 2:02x}:{port:02x}.0', numa, ids) for port in range(4)]
+        if n == 0:
+            # P2P bridge: a further level of the same switch, with the port of NIC 0
+            inner = tree.bridge(ports[2], f'0000:{bus + 8:02x}:00.0', numa, ids)
+            ports[2] = tree.bridge(inner, f'0000:{bus + 9:02x}:00.0', numa, ids)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 4 + which, 'a100', numa)
+            number = 2 * n + which
+            tree.roce(ports[2 + which], bus + (10 if which == 0 else 11), f'mlx5_{number}', f'ens{number}', number, rate=200, numa=numa)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def nccl_topo_file_slow_bridge(tree):
+    guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
+    slow = ('2.5 GT/s PCIe', '1')
+    for n in range(4):
+        bus = 0x10 * (n + 1)
+        upstream = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:00.0', ids=('0x104c', '0x8232'), link=slow)
+        ports = [tree.bridge(upstream, f'0000:{bus + 1:02x}:{port:02x}.0', ids=('0x104c', '0x8232'), link=slow) for port in (0, 1)]
+        tree.gpu(ports[0], bus + 2, 'a100', link=('16.0 GT/s PCIe', '16'))
+        nic = tree.nic(ports[1], bus + 3, 'mlx5', link=('16.0 GT/s PCIe', '16'))
+        tree.gids(tree.rdma(nic, f'mlx5_{n}', n, 200), f'eth{n}', f'10.1.{n}.1')
+        tree.netdev(nic, f'eth{n}', 200)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def rccl_hyperv_gdr_check(tree):
+    tree.file('proc/sys/kernel/osrelease', '6.5.0-1025-azure')
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    tree.file('sys/class/dmi/id/bios_version', 'Hyper-V UEFI Release v4.1')
+    tree.file('proc/sys/kernel/numa_balancing', '1')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+    for n in range(8):
+        numa = n // 4
+        folder = f'sys/devices/pci000{n}:00'
+        tree.function(folder, f'000{n}:00:00.0', '0x120000', '0x1002', '0x74b5', 'amdgpu', numa)
+        nic = tree.function(f'sys/devices/pci01{n:02x}:00', f'01{n:02x}:00:02.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', numa)
+        port = tree.rdma(nic, f'mlx5_ib{n}', n, 400, layer='InfiniBand')
+        tree.files(port, lid=f'0x1{n}', sm_lid='0x1')
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+    tree.module('amdgpu', 'mlx5_core')
+
+
+def roce_congestion_counters(tree):
+    """The values since boot, as two samples: zero, and these."""
+    port = modules(tree, 'v100', 'mlx5', 1, rate=100)[0]
+    now = {'duplicate_request': 0, 'implied_nak_seq_err': 0, 'local_ack_timeout_err': 91316, 'np_cnp_sent': 17269947,
+           'np_ecn_marked_roce_packets': 11293938, 'out_of_buffer': 0, 'out_of_sequence': 6140236, 'packet_seq_err': 929974,
+           'req_cqe_error': 2, 'req_cqe_flush_error': 0, 'req_remote_access_errors': 0, 'resp_cqe_error': 20540}
+    tree.counters(port, dict.fromkeys(now, 0), now)
+    traffic = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets'), 0)
+    tree.counters(port, traffic, dict.fromkeys(traffic, 900_000_000), 'counters')
+
+
+def spark_mtu_1500(tree):
+    tree.gpu(tree.root(0x0f), 0x10, 'gb10')
+    tree.roce(tree.root(0x01), 0x02, 'rocep1s0f0', 'enp1s0f0np0', 0, rate=200, mtu=1500)
+
+
+def vm_acs_ats_half_bandwidth(tree):
+    guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        tree.gpu(tree.bridge('sys/devices/pci0000:00', f'0000:00:{2 * n + 1:02x}.0', ids=('0x1b36', '0x000c')), bus, 'a100')
+        tree.roce(tree.bridge('sys/devices/pci0000:00', f'0000:00:{2 * n + 2:02x}.0', ids=('0x1b36', '0x000c')), bus + 1, f'mlx5_{n}', f'eth{n}', n, rate=200)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def efa_mlx5_uverbs_exposed(tree):
+    """The pod: the device plugin has given it the eight EFA devices; a hostPath shows the verbs devices of two mlx5 functions as well."""
+    guest(tree, 'Amazon EC2', 'p6-b200.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 2, numa)
+        tree.gpu(ports[0], bus + 3, 'h100', numa)
+        nic = tree.nic(ports[1], bus + 4, 'efa', numa)
+        tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+    for n in range(2):
+        nic = tree.nic(tree.root(0xa0 + 0x10 * n), 0xa1 + 0x10 * n, 'mlx5')
+        tree.rdma(nic, f'ibp{115 + n}s0f0', 20 + n, 400)
+        os.makedirs(os.path.join(tree.top, nic, 'net'))
+    tree.file('proc/1/comm', 'sleep')
+    for n in range(10):
+        tree.file(f'dev/infiniband/uverbs{n}')
+
+
+def write(name, folder):
+    tree = Tree(folder)
+    globals()[name.replace('-', '_')](tree)
+    tree.close()
