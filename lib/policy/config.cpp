@@ -35,6 +35,8 @@ class Files {
   [[nodiscard]] Result<std::string> read(const std::string& file) const;
   // The names of *.toml in the folder, sorted, without hidden files. Empty if the folder does not exist.
   [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
+  // Whether the file is a link to /dev/null, by which systemd.unit(5) masks a unit.
+  [[nodiscard]] bool is_masked(const std::string& file) const;
   // The folder with the package's profiles.
   [[nodiscard]] std::string shipped_profiles() const;
 
@@ -55,7 +57,7 @@ Error unreadable(int code, const std::string& what) {
 std::string Files::path_of(const std::string& name) const {
   std::error_code failed;
   if (below_.empty()) return std::filesystem::absolute(name, failed).string();
-  return name.substr(below_.size());
+  return name.substr(std::min(name.size(), below_.size()));
 }
 
 Result<std::string> Files::read(const std::string& file) const {
@@ -77,6 +79,14 @@ Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) cons
     if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + name);
   std::ranges::sort(files);
   return files;
+}
+
+bool Files::is_masked(const std::string& file) const {
+  const std::string path = path_of(file);
+  const auto target = root_.read_link(path);
+  // In a capture the link is relative.
+  const std::filesystem::path folder = (std::filesystem::path("/") / path).parent_path();
+  return target && (folder / *target).lexically_normal() == "/dev/null";
 }
 
 std::string Files::shipped_profiles() const {
@@ -352,10 +362,10 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   const std::string folder = file.substr(0, file.rfind('/') + 1);  // empty if the name has no slash
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
+  std::erase_if(*files, [&](const std::string& each) { return source.is_masked(each); });
   files->insert(files->begin(), file);
   ConfigDraft draft{.rules = rules};
   ConfigFaults faults;
-  std::vector<std::string> empty;
   size_t bytes = 0;
   bool has_mode = false, has_entry = false;
   for (const std::string& each : *files) {
@@ -372,14 +382,6 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     bytes += text->size();
     if (bytes > kMaxAllBytes) return error(0, each + ":1:1: all files together are larger than 4 MiB");
     ConfigReader reader(each, faults);
-    // As in systemd, an empty file stands for a file that was removed on purpose. The main file is never removed.
-    if (text->empty() && &each != &files->front()) {
-      reader.warn({1, 1},
-                  "the file is empty and sets nothing; delete it after the reload, or restore its content if it was "
-                  "truncated");
-      empty.push_back(each);
-      continue;
-    }
     toml::table table;
     const bool parsed = parse_file(reader, *text, table);
     if (parsed) read_section(reader, "", table, draft);
@@ -393,11 +395,18 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     faults.fail({0, 1, 1},
                 "mode: \"enforce\" with neither a [[port]] entry nor [sysctl]; write one, or mode = \"audit\"");
   auto loaded = finish(std::move(draft), source, folder + "profiles", std::move(faults));
-  if (!loaded) return loaded;
-  std::erase_if(*files, [&](const std::string& each) { return contains(empty, each); });
-  loaded->files = std::move(*files);
-  loaded->empty = std::move(empty);
+  if (loaded) loaded->files = std::move(*files);
   return loaded;
+}
+
+bool is_default(const Root& root, const std::string& file) {
+  return file.empty() || file == config_file_below(root.path());
+}
+
+// Of kConfigFile below the root.
+Files default_files(const Root& root) {
+  const std::string name = root.name_of(kConfigFile);
+  return {root, name.substr(0, name.size() - std::string_view(kConfigFile).size())};
 }
 
 }  // namespace
@@ -409,9 +418,8 @@ Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
 }
 
 Result<LoadedConfig> load_config(const Root& root, const std::string& file, RuleRows rules) {
-  if (!file.empty() && file != config_file_below(root.path())) return load_config(file, rules);
-  const std::string name = root.name_of(kConfigFile);
-  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name, rules);
+  if (!is_default(root, file)) return load_config(file, rules);
+  return load(default_files(root), root.name_of(kConfigFile), rules);
 }
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
@@ -447,14 +455,17 @@ constexpr std::string_view kWritten = "# The last valid configuration. Written b
 constexpr std::string_view kFrom = "# From ";  // followed by the main file
 constexpr std::string_view kAnd = "# And ";    // followed by a drop-in
 
-// The drop-ins that the kept text lists and that do not exist, not even as empty files.
-std::vector<std::string> gone_drop_ins(std::string_view kept, const LoadedConfig& present) {
+// The drop-ins in `folder` that the kept text lists and that do not exist, not even as links to /dev/null.
+std::vector<std::string> gone_drop_ins(std::string_view kept, const std::string& folder, const LoadedConfig& present,
+                                       const Files& source) {
   std::vector<std::string> gone;
   for (const std::string_view line : split(kept, '\n')) {
     if (!is_mark_of_last_good(line)) break;
     if (!line.starts_with(kAnd)) continue;
-    const std::string_view name = line.substr(kAnd.size());
-    if (!contains(present.files, name) && !contains(present.empty, name)) gone.emplace_back(name);
+    const std::string name(line.substr(kAnd.size()));
+    // The copy of a captured tree may come from anywhere.
+    if (!name.starts_with(folder + "/") || clean_text(name) != name) continue;
+    if (!contains(present.files, name) && !source.is_masked(name)) gone.push_back(name);
   }
   return gone;
 }
@@ -472,24 +483,24 @@ std::string shell_word(const std::string& text) {
 std::string gone_text(const std::vector<std::string>& gone, bool folder_exists, const std::string& unit) {
   const std::string folder = gone.front().substr(0, gone.front().rfind('/'));
   std::string out = joined(gone) + ": gone", command;
-  std::string fix = "restore it, or, if it is to go, leave an empty file in its place";
-  if (gone.size() > 1) fix = "restore them, or, if they are to go, leave empty files in their place";
+  std::string fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave a link to /dev/null in its place";
+  if (gone.size() > 1)
+    fix = "restore them, or, if they are to go (see fabric-rollout(7)), leave links to /dev/null in their place";
   if (!folder_exists) {
-    fix = "restore it, or, if it is to go, leave it with empty files";
+    fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave it with links to /dev/null";
     out = folder + ": gone, with " +
           joined(gone, ", ", [](const std::string& each) { return each.substr(each.rfind('/') + 1); });
     command = "mkdir " + shell_word(folder) + " && ";
   }
-  command += ":";
-  for (const std::string& each : gone) command += " >" + shell_word(each);
-  return out + ", which changes the policy; " + fix + " for one reload: " + command + " && systemctl reload " + unit;
+  for (const std::string& each : gone) command += "ln -s /dev/null " + shell_word(each) + " && ";
+  return out + ", which changes the policy; " + fix + " for one reload: " + command + "systemctl reload " + unit;
 }
 
 // The main file and all drop-ins are gone.
 std::string all_gone_text(const std::string& fault, const std::vector<std::string>& gone) {
   std::string out = fault + "; restore it";
   if (!gone.empty()) out += ", and " + joined(gone);
-  return out + "; an empty file accepts the removal of a drop-in only";
+  return out + "; a link to /dev/null accepts the removal of a drop-in only";
 }
 
 // The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
@@ -511,8 +522,11 @@ bool is_mark_of_last_good(std::string_view line) {
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own) {
   auto loaded = load_config(root, file, rules);
-  const bool is_default = file.empty() || file == config_file_below(root.path());
-  const std::string name = is_default ? root.name_of(kConfigFile) : file;
+  const bool is_of_root = is_default(root, file);
+  const std::string name = is_of_root ? root.name_of(kConfigFile) : file;
+  const auto host = Root::open("/");
+  if (!host) return host.error();
+  const Files source = is_of_root ? default_files(root) : Files(*host, "");
   const auto conf_d = [](const std::string& main) { return main.substr(0, main.rfind('/') + 1) + "conf.d"; };
   std::vector<std::pair<std::string, Result<std::string>>> kept;
   kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
@@ -523,7 +537,7 @@ Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file
   std::optional<ConfigInUse> last_valid;
   for (const auto& [where, text] : kept) {
     if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
-    const std::vector<std::string> gone = gone_drop_ins(*text, loaded ? *loaded : LoadedConfig{});
+    const std::vector<std::string> gone = gone_drop_ins(*text, conf_d(name), loaded ? *loaded : LoadedConfig{}, source);
     if (loaded && gone.empty()) return ConfigInUse{std::move(*loaded)};
     auto last = parse_config(*text, where, {}, rules);
     if (!last) {
@@ -538,7 +552,7 @@ Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file
     if (loaded) {
       std::error_code failed;
       const bool folder_exists =
-          is_default ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
+          is_of_root ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
       const bool is_exporters = &text != &kept.front().second;
       why = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
     } else {

@@ -22,14 +22,14 @@ struct ConfigWarning {
 struct LoadedConfig {
   Policy policy;
   std::vector<ConfigWarning> warnings;
-  std::vector<std::string> files{};  // the main file, the drop-ins with content; without profiles
-  std::vector<std::string> empty{};  // the drop-ins of zero bytes
+  std::vector<std::string> files{};  // the files that were read: the main file, the drop-ins; without profiles
 };
 
 // Reads the file, then the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
 // earlier one, and its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory. Together the files must set `mode`, and in enforce mode have a [[port]] entry or [sysctl]; each file must
-// have a key, and a newline at its end. A drop-in of zero bytes is read as if it did not exist, with a warning.
+// have a key, and a newline at its end: an empty one may be truncated. A drop-in that is a link to /dev/null is read as
+// if it did not exist.
 // An Error has one line for each of the first ten faults, "FILE:LINE:COLUMN: fault; correction"; an unknown key is an
 // error that names the nearest known key. Its code is the errno if a file could not be read (ENOENT: the only one is
 // missing), else 0. `rules`: what [rules.ID] may change (rule_rows() of lib/judge).
@@ -52,13 +52,13 @@ struct ConfigInUse {
 };
 // load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
 // `own` (empty: none), where a program keeps its own copy, unless the file is missing. The same if a drop-in of the
-// last valid configuration is gone and the policy differs without it. An empty file in its place accepts the removal.
-// An Error is that of load_config().
+// last valid configuration is gone and the policy differs without it. A link to /dev/null in its place accepts the
+// removal. An Error is that of load_config().
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own = {});
 // `directory`: the root of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
-// Empty drop-ins are not listed in the copy, so that they can be deleted at any time.
+// Links to /dev/null are not listed in the copy, so that they can be deleted at any time.
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
                             const char* file = kLastGoodFile);
 inline constexpr const char* kOwnLastGood = "config.toml";  // in the folder `own`
