@@ -82,10 +82,8 @@ func main() {
 			must(err)
 			merge(values, at(path, string(content)))
 		case "--set":
-			var value interface{} = "" // "--set KEY=", which is not null as in YAML
-			if text != "" {
-				must(yaml.Unmarshal([]byte(text), &value))
-			}
+			var value interface{}
+			must(yaml.Unmarshal([]byte(text), &value))
 			merge(values, at(path, value))
 		case "--namespace":
 		default:

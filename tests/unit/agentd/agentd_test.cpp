@@ -542,12 +542,16 @@ TEST_F(Loop, AReloadWithoutADropInKeepsTheOldConfigurationUntilThatIsAccepted) {
   EXPECT_TRUE(becomes([&] { return config_error().empty(); })) << "the same policy";
   tree.file("conf.d/60-renamed.toml", "");
   ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(becomes([&] { return has(config_error(), "60-renamed.toml:1:1: no key"); })) << config_error();
+  EXPECT_EQ(mtu(), 4200U) << "it may be truncated";
+  tree.remove("conf.d/60-renamed.toml").link("conf.d/60-renamed.toml", "/dev/null");
+  ::kill(::getpid(), SIGHUP);
   EXPECT_TRUE(becomes_mtu(5000));
   EXPECT_EQ(config_error(), "");
   tree.remove("conf.d/60-renamed.toml");
   tree.file("a.toml", "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 6000\n");
   ::kill(::getpid(), SIGHUP);
-  EXPECT_TRUE(becomes_mtu(6000)) << "the empty file may be deleted together with another change";
+  EXPECT_TRUE(becomes_mtu(6000)) << "the link may be deleted together with another change";
 }
 
 // In a user namespace, whose processes can be denied what kubelet and its like use up on a node.

@@ -58,7 +58,7 @@ for first in guard agentd either guard agentd either; do
   check "$first first: the ports' settings return" wait_until 20 as_before
   check "$first first: the record says so" wait_until 20 reverted
 done
-: >/etc/fabric-agent/conf.d/80-host.toml # an empty file accepts the removal
+ln -sf /dev/null /etc/fabric-agent/conf.d/80-host.toml # accepts the removal
 
 systemctl restart fabric-agent.service
 rm /etc/fabric-agent/conf.d/80-host.toml

@@ -65,7 +65,7 @@ mkdir -p /etc/fabric-agent/conf.d
 printf '[[port]]\nname = "front"\nmatch = { netdev = "%s" }\nfront_end = true\nmtu = 4200\n' "$dev" >/etc/fabric-agent/conf.d/front.toml
 check "with an entry that names it: reload" reload_agent
 check "with an entry that names it the MTU is written" wait_until 20 sh -c "test \$(cat /sys/class/net/$dev/mtu) = 4200"
-: >/etc/fabric-agent/conf.d/front.toml # an empty file accepts the removal
+ln -sf /dev/null /etc/fabric-agent/conf.d/front.toml # accepts the removal
 mark
 ip route del default dev "$dev" metric 5
 reload_agent
