@@ -291,14 +291,17 @@ void Agent::do_task(const Task& task) {
 void Agent::reload() {
   auto since = std::chrono::duration_cast<microseconds>(now().time_since_epoch()).count();
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
-  if (auto loaded = load_config(kernel_.root, config_file_, rule_rows())) {
-    for (const ConfigWarning& warning : loaded->warnings)
-      write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
-    manager_.set_policy(loaded->policy);
-    manager_.note_config({std::move(*loaded)});
-    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; checking all ports"});
-  } else {
+  auto loaded = load_config_in_use(manager_.directory(), config_file_, rule_rows());
+  if (!loaded) {
     manager_.note_config({{}, loaded.error().text()});
+  } else if (!loaded->error.empty()) {
+    manager_.note_config(*loaded);  // it is in use
+  } else {
+    for (const ConfigWarning& warning : loaded->config.warnings)
+      write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
+    manager_.set_policy(loaded->config.policy);
+    manager_.note_config(*loaded);
+    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; checking all ports"});
   }
   rescan();
   reconcile_all();

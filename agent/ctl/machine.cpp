@@ -38,13 +38,18 @@ Result<Machine> open_machine(const Options& options) {
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
     return error(0, options.root + ": not a captured machine: no directory sys in it");
   Machine machine{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config_in_use(machine.kernel.root, options.config, rule_rows());
+  if (!options.config.empty()) {
+    auto given = load_config(machine.kernel.root, options.config, rule_rows());
+    if (!given) return given.error();
+    machine.policy = std::move(given->policy);
+    load_cabling(machine.kernel.root, *machine.policy);
+    return machine;
+  }
+  auto config = load_config_in_use(machine.kernel.root, {}, rule_rows());
   if (!config) {
-    if (!options.config.empty()) return config.error();
     machine.no_policy = config.error().text();
     return machine;
   }
-  if (!config->error.empty() && !options.config.empty()) return error(0, config->error);
   machine.no_policy = config->error;
   machine.policy = std::move(config->config.policy);
   load_cabling(machine.kernel.root, *machine.policy);

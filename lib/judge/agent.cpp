@@ -30,7 +30,7 @@ Finding agent_finding(const View& view, const AgentState& agent) {
   if (!agent.config_error.empty())
     return bad(Status::warning, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
-               "The configuration was invalid when the agent read it. The agent uses the last valid one.",
+               "The configuration was invalid, or a drop-in was gone. The agent uses the last valid one.",
                {"fabric-agentctl config check", {Work::service, ", then systemctl reload fabric-agent"}});
   if (!agent.lost_entry.empty())
     return bad(

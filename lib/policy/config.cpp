@@ -10,6 +10,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "nic/driver.h"
+#include "policy/kept_config.h"
 #include "policy/keys.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
@@ -34,6 +35,8 @@ class Files {
   [[nodiscard]] Result<std::string> read(const std::string& file) const;
   // The names of *.toml in the folder, sorted, without hidden files. Empty if the folder does not exist.
   [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
+  // Whether the file is a link to /dev/null, by which systemd.unit(5) masks a unit.
+  [[nodiscard]] bool is_masked(const std::string& file) const;
   // The folder with the package's profiles.
   [[nodiscard]] std::string shipped_profiles() const;
 
@@ -54,7 +57,7 @@ Error unreadable(int code, const std::string& what) {
 std::string Files::path_of(const std::string& name) const {
   std::error_code failed;
   if (below_.empty()) return std::filesystem::absolute(name, failed).string();
-  return name.substr(below_.size());
+  return name.substr(std::min(name.size(), below_.size()));
 }
 
 Result<std::string> Files::read(const std::string& file) const {
@@ -76,6 +79,14 @@ Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) cons
     if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + name);
   std::ranges::sort(files);
   return files;
+}
+
+bool Files::is_masked(const std::string& file) const {
+  const std::string path = path_of(file);
+  const auto target = root_.read_link(path);
+  // In a capture the link is relative.
+  const std::filesystem::path folder = (std::filesystem::path("/") / path).parent_path();
+  return target && (folder / *target).lexically_normal() == "/dev/null";
 }
 
 std::string Files::shipped_profiles() const {
@@ -351,6 +362,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   const std::string folder = file.substr(0, file.rfind('/') + 1);  // empty if the name has no slash
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
+  std::erase_if(*files, [&](const std::string& each) { return source.is_masked(each); });
   files->insert(files->begin(), file);
   ConfigDraft draft{.rules = rules};
   ConfigFaults faults;
@@ -363,7 +375,8 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
       if (text.error().code != ENOENT) return text.error();
       // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
-      if (&each == &files->front()) what += "; files in conf.d are read after it: create it, with mode at least";
+      if (&each == &files->front())
+        what += "; files in conf.d are read after it: restore it, or create it, with mode at least";
       return error(0, what);
     }
     bytes += text->size();
@@ -386,6 +399,16 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   return loaded;
 }
 
+bool is_default(const Root& root, const std::string& file) {
+  return file.empty() || file == config_file_below(root.path());
+}
+
+// Of kConfigFile below the root.
+Files default_files(const Root& root) {
+  const std::string name = root.name_of(kConfigFile);
+  return {root, name.substr(0, name.size() - std::string_view(kConfigFile).size())};
+}
+
 }  // namespace
 
 Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
@@ -395,9 +418,8 @@ Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
 }
 
 Result<LoadedConfig> load_config(const Root& root, const std::string& file, RuleRows rules) {
-  if (!file.empty() && file != config_file_below(root.path())) return load_config(file, rules);
-  const std::string name = root.name_of(kConfigFile);
-  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name, rules);
+  if (!is_default(root, file)) return load_config(file, rules);
+  return load(default_files(root), root.name_of(kConfigFile), rules);
 }
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
@@ -431,33 +453,116 @@ namespace {
 
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
 constexpr std::string_view kFrom = "# From ";  // followed by the main file
+constexpr std::string_view kAnd = "# And ";    // followed by a drop-in
+
+// The drop-ins in `folder` that the kept text lists and that do not exist, not even as links to /dev/null.
+std::vector<std::string> gone_drop_ins(std::string_view kept, const std::string& folder, const LoadedConfig& present,
+                                       const Files& source) {
+  std::vector<std::string> gone;
+  for (const std::string_view line : split(kept, '\n')) {
+    if (!is_mark_of_last_good(line)) break;
+    if (!line.starts_with(kAnd)) continue;
+    const std::string name(line.substr(kAnd.size()));
+    // The copy of a captured tree may come from anywhere.
+    if (!name.starts_with(folder + "/") || clean_text(name) != name) continue;
+    if (!contains(present.files, name) && !source.is_masked(name)) gone.push_back(name);
+  }
+  return gone;
+}
+
+// As a word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,@%+=";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return quoted + "'";
+}
+
+// `unit`: the service that keeps the copy.
+std::string gone_text(const std::vector<std::string>& gone, bool folder_exists, const std::string& unit) {
+  const std::string folder = gone.front().substr(0, gone.front().rfind('/'));
+  std::string out = joined(gone) + ": gone", command;
+  std::string fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave a link to /dev/null in its place";
+  if (gone.size() > 1)
+    fix = "restore them, or, if they are to go (see fabric-rollout(7)), leave links to /dev/null in their place";
+  if (!folder_exists) {
+    fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave it with links to /dev/null";
+    out = folder + ": gone, with " +
+          joined(gone, ", ", [](const std::string& each) { return each.substr(each.rfind('/') + 1); });
+    command = "mkdir " + shell_word(folder) + " && ";
+  }
+  for (const std::string& each : gone) command += "ln -s /dev/null " + shell_word(each) + " && ";
+  return out + ", which changes the policy; " + fix + " for one reload: " + command + "systemctl reload " + unit;
+}
+
+// The main file and all drop-ins are gone.
+std::string all_gone_text(const std::string& fault, const std::vector<std::string>& gone) {
+  std::string out = fault + "; restore it";
+  if (!gone.empty()) out += ", and " + joined(gone);
+  return out + "; a link to /dev/null accepts the removal of a drop-in only";
+}
+
+// The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
+std::vector<std::string> values_of(const Policy& policy, RuleRows rules) {
+  std::vector<std::string> lines;
+  const std::string text = without_comments(show_config(policy, rules));
+  for (const std::string_view line : split(text, '\n'))
+    if (const auto end = line.find_last_not_of(' '); end != std::string_view::npos)
+      lines.emplace_back(line.substr(0, end + 1));
+  return lines;
+}
 
 }  // namespace
 
 bool is_mark_of_last_good(std::string_view line) {
-  return line.starts_with(kFrom) || line == kWritten.substr(0, kWritten.size() - 1);
+  return line.starts_with(kFrom) || line.starts_with(kAnd) || line == kWritten.substr(0, kWritten.size() - 1);
 }
 
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own) {
   auto loaded = load_config(root, file, rules);
-  if (loaded) return ConfigInUse{std::move(*loaded)};
-  std::string name = file;
-  if (file.empty() || file == config_file_below(root.path())) name = root.name_of(kConfigFile);
+  const bool is_of_root = is_default(root, file);
+  const std::string name = is_of_root ? root.name_of(kConfigFile) : file;
+  const auto host = Root::open("/");
+  if (!host) return host.error();
+  const Files source = is_of_root ? default_files(root) : Files(*host, "");
+  const auto conf_d = [](const std::string& main) { return main.substr(0, main.rfind('/') + 1) + "conf.d"; };
   std::vector<std::pair<std::string, Result<std::string>>> kept;
   kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
-  if (const auto folder = Root::open(own); !own.empty() && folder && loaded.error().code != ENOENT)
+  if (const auto folder = Root::open(own); !own.empty() && folder && (loaded || loaded.error().code != ENOENT))
     kept.emplace_back(own + "/" + kOwnLastGood, folder->read(kOwnLastGood));
-  Error fault = loaded.error();
+  Error fault;
+  if (!loaded) fault = loaded.error();
+  std::optional<ConfigInUse> last_valid;
   for (const auto& [where, text] : kept) {
     if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
+    const std::vector<std::string> gone = gone_drop_ins(*text, conf_d(name), loaded ? *loaded : LoadedConfig{}, source);
+    if (loaded && gone.empty()) return ConfigInUse{std::move(*loaded)};
     auto last = parse_config(*text, where, {}, rules);
-    if (last) {
-      last->files.push_back(name);
-      return ConfigInUse{std::move(*last), loaded.error().text()};
+    if (!last) {
+      fault.what += "\n" + last.error().what;
+      continue;
     }
-    fault.what += "\n" + last.error().what;
+    if (loaded && values_of(last->policy, rules) == values_of(loaded->policy, rules))
+      return ConfigInUse{std::move(*loaded)};
+    if (last_valid) continue;
+    last->files.push_back(name);
+    std::string why;
+    if (loaded) {
+      std::error_code failed;
+      const bool folder_exists =
+          is_of_root ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
+      const bool is_exporters = &text != &kept.front().second;
+      why = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
+    } else {
+      why = loaded.error().text();
+      if (loaded.error().code == ENOENT) why = all_gone_text(why, gone);
+    }
+    last_valid = {std::move(*last), std::move(why)};
   }
+  if (last_valid) return std::move(*last_valid);
+  if (loaded) return ConfigInUse{std::move(*loaded)};
   return fault;
 }
 
@@ -470,7 +575,11 @@ Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
                             const char* file) {
   std::string text(kWritten);
-  if (!config.files.empty()) text.append(kFrom).append(config.files.front()).append("\n");
+  std::string_view mark = kFrom;
+  for (const std::string& each : config.files) {
+    if (each.find('\n') == std::string::npos) text.append(mark).append(each).append("\n");
+    mark = kAnd;
+  }
   return replace_file(directory, file, text + show_config(config.policy, rules));
 }
 

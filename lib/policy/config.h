@@ -28,7 +28,8 @@ struct LoadedConfig {
 // Reads the file, then the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
 // earlier one, and its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory. Together the files must set `mode`, and in enforce mode have a [[port]] entry or [sysctl]; each file must
-// have a key, and a newline at its end.
+// have a key, and a newline at its end: an empty one may be truncated. A drop-in that is a link to /dev/null is read as
+// if it did not exist.
 // An Error has one line for each of the first ten faults, "FILE:LINE:COLUMN: fault; correction"; an unknown key is an
 // error that names the nearest known key. Its code is the errno if a file could not be read (ENOENT: the only one is
 // missing), else 0. `rules`: what [rules.ID] may change (rule_rows() of lib/judge).
@@ -40,22 +41,24 @@ Result<LoadedConfig> load_config(const Root& root, const std::string& file, Rule
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {},
                                   RuleRows rules = {});
 
-// The last valid configuration that the agent used: show_config() after a comment that names its main file. Enforcement
-// goes on, even after a reboot, if the files become invalid, become empty or vanish.
+// The last valid configuration that the agent used: show_config() after comments that name its files. Enforcement goes
+// on, even after a reboot, if the files become invalid, become empty or vanish, or one of the drop-ins does.
 inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
-// Whether the line is one of the two comments at the top of this file, which identify it.
+// Whether the line is one of the comments at the top of this file, which identify it.
 bool is_mark_of_last_good(std::string_view line);
 struct ConfigInUse {
   LoadedConfig config;
   std::string error{};  // why `config` is the last valid one and not that of the files; empty: it is that of the files
 };
 // load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
-// `own` (empty: none), where a program keeps its own copy, unless the file is missing. An Error is that of
-// load_config().
+// `own` (empty: none), where a program keeps its own copy, unless the file is missing. The same if a drop-in of the
+// last valid configuration is gone and the policy differs without it. A link to /dev/null in its place accepts the
+// removal. An Error is that of load_config().
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
                                        const std::string& own = {});
 // `directory`: the root of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
+// Links to /dev/null are not listed in the copy, so that they can be deleted at any time.
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
                             const char* file = kLastGoodFile);
 inline constexpr const char* kOwnLastGood = "config.toml";  // in the folder `own`

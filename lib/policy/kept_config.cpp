@@ -11,38 +11,6 @@
 namespace fabric {
 namespace {
 
-std::string without_comments(std::string_view text) {
-  std::string out;
-  std::string_view quote;  // that ends the string; empty: outside of strings
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    size_t size = 1;
-    if (!quote.empty()) {
-      const bool is_line = quote.size() == 1 && rest.front() == '\n';  // an error: the quote is missing
-      if (rest.starts_with(quote) || is_line) {
-        size = is_line ? 1 : quote.size();
-        quote = {};
-      } else if (rest.front() == '\\' && quote.front() == '"' && rest.size() > 1) {
-        size = 2;
-      }
-    } else if (rest.front() == '#') {
-      size = std::min(rest.find('\n'), rest.size());
-      if (at == out.size() && is_mark_of_last_good(rest.substr(0, size))) out += rest.substr(0, size);
-      at += size;
-      continue;
-    } else {
-      for (const std::string_view each : {"\"\"\"", "'''", "\"", "'"})
-        if (quote.empty() && rest.starts_with(each)) {
-          quote = each;
-          size = each.size();
-        }
-    }
-    out += rest.substr(0, size);
-    at += size;
-  }
-  return out;
-}
-
 // The names of keys, at whatever place they stand, and of tables whose keys are free.
 const std::set<std::string, std::less<>>& known_names() {
   static const std::set<std::string, std::less<>> all = [] {
@@ -94,6 +62,38 @@ size_t index_of(std::string_view text, const toml::source_position& place) {
 }
 
 }  // namespace
+
+std::string without_comments(std::string_view text) {
+  std::string out;
+  std::string_view quote;  // that ends the string; empty: outside of strings
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    size_t size = 1;
+    if (!quote.empty()) {
+      const bool is_line = quote.size() == 1 && rest.front() == '\n';  // an error: the quote is missing
+      if (rest.starts_with(quote) || is_line) {
+        size = is_line ? 1 : quote.size();
+        quote = {};
+      } else if (rest.front() == '\\' && quote.front() == '"' && rest.size() > 1) {
+        size = 2;
+      }
+    } else if (rest.front() == '#') {
+      size = std::min(rest.find('\n'), rest.size());
+      if (at == out.size() && is_mark_of_last_good(rest.substr(0, size))) out += rest.substr(0, size);
+      at += size;
+      continue;
+    } else {
+      for (const std::string_view each : {"\"\"\"", "'''", "\"", "'"})
+        if (quote.empty() && rest.starts_with(each)) {
+          quote = each;
+          size = each.size();
+        }
+    }
+    out += rest.substr(0, size);
+    at += size;
+  }
+  return out;
+}
 
 std::optional<std::string> kept_config(const std::string& text) {
   std::string out = without_comments(text);

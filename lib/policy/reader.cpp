@@ -179,7 +179,10 @@ bool parse(ConfigReader& reader, std::string_view text, toml::table& out) {
 bool parse_file(ConfigReader& reader, std::string_view text, toml::table& out) {
   if (!parse(reader, text, out)) return false;
   const toml::source_position start{1, 1};
-  if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
+  if (out.empty())
+    reader.fail(
+        start,
+        "no key: the file is empty or truncated; restore its content; a link to /dev/null removes a file of conf.d");
   else if (!text.ends_with('\n'))
     reader.fail(start, "the last line does not end: the file may be truncated; end it with a newline");
   return true;

@@ -74,8 +74,14 @@ int run_config(const Options& options, Output& output) {
   const auto root = Root::open(options.root);
   if (!root) return fail(output, kInvalid, root.error().text());
   auto config = load_config(*root, options.config, rule_rows());
+  // --config names files to validate, which need not be those that the agent uses.
+  std::string unused;  // why the agent does not use the files
+  if (options.config.empty())
+    if (auto in_use = load_config_in_use(*root, {}, rule_rows())) unused = std::move(in_use->error);
+  if (checks && !unused.empty()) config = error(0, unused);
   if (checks) return check_config(options, *root, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
+  if (!unused.empty()) output.errors += "fabric-agentd uses the last valid configuration instead: " + unused + "\n";
   if (options.json) output.text += json_text(policy_json(config->policy));
   else output.text += show_config(config->policy, rule_rows());
   return kDone;

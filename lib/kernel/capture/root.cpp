@@ -309,6 +309,16 @@ Result<std::string> Root::resolve(const std::string& link) const {
   }));
 }
 
+Result<std::string> Root::read_link(const std::string& link) const {
+  const auto fd = handle(link, O_NOFOLLOW);
+  if (!fd) return fd.error();
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(fd->get(), "", target.data(), target.size());
+  if (size < 0) return error(errno, name_of(link));  // ENOENT: not a link
+  target.resize(static_cast<size_t>(size));
+  return target;
+}
+
 std::string Root::link_name(const std::string& link) const { return base_name(resolve(link).value_or("")); }
 
 bool Root::is_locked(const std::string& file) const {

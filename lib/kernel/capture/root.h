@@ -68,6 +68,8 @@ class Root {
   [[nodiscard]] bool exists(const std::string& file) const;
   // The path that the link leads to: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
+  // The text of the link itself, which may lead nowhere. Not recorded: a capture has the links.
+  [[nodiscard]] Result<std::string> read_link(const std::string& link) const;
   // The last name of that path; empty: the link leads nowhere.
   [[nodiscard]] std::string link_name(const std::string& link) const;
   // Whether a process holds a lock on the file (fcntl(2)). Does not take the lock.

@@ -527,6 +527,33 @@ TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
       << "a restart uses it, too";
 }
 
+TEST_F(Loop, AReloadWithoutADropInKeepsTheOldConfigurationUntilThatIsAccepted) {
+  tree.file("conf.d/50-site.toml", "[[port]]\nmtu = 4200\n");
+  start("mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 5000\n");
+  ASSERT_TRUE(sets_mtu(4200));
+  ASSERT_TRUE(save_last_good(tree.path(), *load_config(file(), rule_rows()), rule_rows()).ok());  // as main() does
+  tree.remove("conf.d/50-site.toml");
+  ::kill(::getpid(), SIGHUP);
+  const auto config_error = [&] { return state().value_or(AgentState{}).config_error; };
+  EXPECT_TRUE(becomes([&] { return has(config_error(), "50-site.toml: gone"); })) << config_error();
+  EXPECT_EQ(mtu(), 4200U);
+  tree.file("conf.d/60-renamed.toml", "[[port]]\nmtu = 4200\n");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(becomes([&] { return config_error().empty(); })) << "the same policy";
+  tree.file("conf.d/60-renamed.toml", "");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(becomes([&] { return has(config_error(), "60-renamed.toml:1:1: no key"); })) << config_error();
+  EXPECT_EQ(mtu(), 4200U) << "it may be truncated";
+  tree.remove("conf.d/60-renamed.toml").link("conf.d/60-renamed.toml", "/dev/null");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(becomes_mtu(5000));
+  EXPECT_TRUE(becomes([&] { return config_error().empty(); })) << config_error();
+  tree.remove("conf.d/60-renamed.toml");
+  tree.file("a.toml", "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 6000\n");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(becomes_mtu(6000)) << "the link may be deleted together with another change";
+}
+
 // In a user namespace, whose processes can be denied what kubelet and its like use up on a node.
 TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
   tree.file("a.toml", "mode = \"audit\"\n");

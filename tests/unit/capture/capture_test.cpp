@@ -241,6 +241,16 @@ TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   EXPECT_TRUE(has(there("status"), "serial:MT1/0.1")) << there("status");
 }
 
+TEST_F(Capture, HasADropInThatIsALinkToDevNull) {
+  machine.tree.file("etc/fabric-agent/conf.d/20.toml", "[[port]]\nmtu = 9000\n");
+  machine.tree.link("etc/fabric-agent/conf.d/10.toml", "/dev/null");
+  take(true);
+  for (const char* verb : {"check", "status"}) EXPECT_EQ(there(verb), here(verb)) << verb;
+  const auto config = load_config(*Root::open(directory), {}, rule_rows());
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->policy.ports.size(), 2U);
+}
+
 // Its driver is not loaded; the settings of the host are compared all the same.
 TEST_F(Capture, OfAMachineWithoutAnRdmaPortHasThePlan) {
   machine.tree.remove("sys/class/infiniband");

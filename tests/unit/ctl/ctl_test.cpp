@@ -309,6 +309,36 @@ TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   }
 }
 
+TEST(CtlConfig, ALinkToDevNullAcceptsTheRemoval) {
+  Captured tree;
+  const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
+  tree.file("etc/fabric-agent/conf.d/50-site.toml", "[[port]]\nmtu = 4200\n");
+  const auto before = load_config(*Root::open(tree.path()), {}, rule_rows());
+  ASSERT_TRUE(before.ok() && save_last_good(tree.path(), *before, rule_rows()).ok());
+  tree.remove("etc/fabric-agent/conf.d/50-site.toml");
+  const Ran refused = ran_on(tree, {"config", "check"});
+  EXPECT_EQ(refused.code, 1) << refused.text;
+  EXPECT_TRUE(has(refused.errors, "50-site.toml: gone, which changes the policy")) << refused.errors;
+  EXPECT_EQ(ran_on(tree, {"config", "check", "--config", file}).code, kDone) << "the files, whatever the agent does";
+  const Ran shown = ran_on(tree, {"config", "show"});
+  EXPECT_EQ(shown.code, kDone) << "of the present files";
+  EXPECT_TRUE(has(shown.errors, "fabric-agentd uses the last valid configuration instead: ")) << shown.errors;
+  EXPECT_TRUE(has(ran_on(tree, {"status"}).text, "Invalid configuration; compared with the last valid one"));
+  EXPECT_EQ(ran_on(tree, {"check", "--only", "agent", "--interval", "0"}).code, 1) << "a warning";
+  EXPECT_EQ(ran_on(tree, {"plan"}).code, kFailure);
+  tree.file("etc/fabric-agent/conf.d/50-site.toml", "");
+  const Ran truncated = ran_on(tree, {"config", "check"});
+  EXPECT_EQ(truncated.code, 1) << truncated.text;
+  EXPECT_TRUE(has(truncated.errors, "50-site.toml:1:1: no key")) << truncated.errors;
+  EXPECT_EQ(ran_on(tree, {"check", "--only", "agent", "--interval", "0"}).code, 1) << "the same warning";
+  tree.remove("etc/fabric-agent/conf.d/50-site.toml").link("etc/fabric-agent/conf.d/50-site.toml", "/dev/null");
+  const Ran accepted = ran_on(tree, {"config", "check"});
+  EXPECT_EQ(accepted.code, kDone) << accepted.errors;
+  EXPECT_FALSE(has(accepted.text, "warning: ")) << accepted.text;
+  EXPECT_EQ(ran_on(tree, {"config", "show"}).errors, "");
+  EXPECT_FALSE(has(ran_on(tree, {"status"}).text, "Invalid configuration"));
+}
+
 TEST(CtlStatus, OfACapturedMachine) {
   Captured tree;
   const Ran text = ran_on(tree, {"status"});

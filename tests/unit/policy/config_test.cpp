@@ -392,8 +392,10 @@ TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
   EXPECT_TRUE(has(refused(load()), "write mode = \"audit\" or mode = \"enforce\""));
   tree.file("conf.d/10.toml", "mode = \"audit\"\n");
   EXPECT_TRUE(load().ok()) << "any of the files may give it";
-  tree.file("conf.d/20.toml", "");
-  EXPECT_TRUE(has(refused(load()), "20.toml:1:1: no key"));
+  for (const char* text : {"", "\n", "# mode\n"}) {
+    tree.file("conf.d/20.toml", text);
+    EXPECT_TRUE(has(refused(load()), "20.toml:1:1: no key"));
+  }
   tree.remove("conf.d");
   tree.file("a.toml", "mode = \"enforce\"\n");
   EXPECT_TRUE(has(refused(load()), "a.toml:1:1: mode: \"enforce\" with neither a [[port]] entry nor [sysctl]"));
@@ -428,13 +430,213 @@ TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
   EXPECT_FALSE(load_config_in_use(tree.path(), tree.path() + "/b.toml", rule_rows()).ok()) << "that of another file";
 }
 
-TEST_F(LastGood, ADropInThatVanishedIsNotPartOfTheConfiguration) {
+TEST_F(LastGood, IsUsedWhileADropInIsGone) {
+  tree.file("a.toml", "mode = \"audit\"\n[[port]]\nmtu = 1500\n");
+  tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nprofile = \"site\"\n");
+  tree.file("profiles/site.toml", "mtu = 9000\ntraffic = { dscp = 26, priority = 3 }\n");
+  save(loaded(load()));
+  tree.remove("conf.d/10-site.toml");
+  const auto last = in_use();
+  ASSERT_TRUE(last.ok()) << last.error().text();
+  EXPECT_EQ(last->config.policy.mode, Mode::enforce);
+  EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 9000U);
+  const std::string site = tree.path() + "/conf.d/10-site.toml";
+  EXPECT_EQ(
+      last->error,
+      site +
+          ": gone, which changes the policy; restore it, or, if it is to go (see fabric-rollout(7)), leave a link "
+          "to /dev/null in its place for one reload: ln -s /dev/null " +
+          site + " && systemctl reload fabric-agent");
+  tree.file("conf.d/20-other.toml", "reread = \"30s\"\n");
+  EXPECT_FALSE(in_use()->error.empty()) << "another file does not stand for it";
+}
+
+TEST_F(LastGood, ALinkToDevNullAcceptsTheRemoval) {
   tree.file("a.toml", "mode = \"audit\"\n");
   tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
   save(loaded(load()));
-  tree.remove("conf.d");
+  tree.remove("conf.d/10-site.toml");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  tree.link("conf.d/10-site.toml", "/dev/null");
+  const auto accepted = in_use();
+  ASSERT_TRUE(accepted.ok()) << accepted.error().text();
+  EXPECT_EQ(accepted->config.policy.mode, Mode::audit);
+  EXPECT_EQ(accepted->error, "");
+  EXPECT_TRUE(accepted->config.warnings.empty());
+  save(accepted->config);
+  EXPECT_FALSE(has(tree.content(kLastGoodFile), "# And")) << "the list of files does not grow";
+  tree.remove("conf.d").file("a.toml", "mode = \"audit\"\nreread = \"30s\"\n");
+  EXPECT_EQ(in_use()->error, "") << "the link may be deleted at any time, also with another change";
+}
+
+TEST_F(LastGood, ADropInThatIsThereIsNotGone) {
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  const auto kept_with = [&](const char* fault) {
+    const auto last = in_use();
+    ASSERT_TRUE(last.ok()) << last.error().text();
+    EXPECT_EQ(last->config.policy.mode, Mode::enforce) << fault;
+    EXPECT_TRUE(has(last->error, fault)) << last->error;
+    EXPECT_FALSE(has(last->error, "gone")) << last->error;
+  };
+  for (const char* text : {"", "\n", "# moved\n"}) {
+    tree.file("conf.d/10-site.toml", text);
+    kept_with("10-site.toml:1:1: no key: the file is empty or truncated");
+  }
+  tree.remove("conf.d/10-site.toml").folder("conf.d/10-site.toml");
+  kept_with("not a regular file");
+  for (const char* target : {"/dev/zero", "null", "missing"}) {
+    tree.remove("conf.d/10-site.toml").link("conf.d/10-site.toml", target);
+    kept_with(target == std::string("/dev/zero") ? "not a regular file" : "cannot read the configuration");
+  }
+  tree.remove("conf.d/10-site.toml").file("conf.d/10-site.toml", "[rules]\n");
+  EXPECT_EQ(in_use()->error, "") << "a file that sets nothing is a change, as a ConfigMap needs it";
   EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
+  save(in_use()->config);
+  tree.remove("conf.d");
+  EXPECT_EQ(in_use()->error, "") << "and may go";
+}
+
+// Below a root, as for --root: its links do not leave it, and it may have no /dev.
+TEST_F(LastGood, BelowARoot) {
+  struct Refusing final : BehindFiles {
+    std::string name{};
+    std::optional<Result<void>> act(Act act, const std::string& file, std::string_view /*text*/) override {
+      if (act != Act::read || name.empty() || !file.ends_with(name)) return std::nullopt;
+      return Result<void>(error(EIO, file));
+    }
+  };
+  const std::string folder = "etc/fabric-agent/conf.d", drop_in = folder + "/10-site.toml";
+  tree.file(kConfigFile, "mode = \"audit\"\n").file(drop_in, "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
+  Root root = tree.root();
+  const auto before = load_config(root, {}, rule_rows());
+  ASSERT_TRUE(before.ok()) << before.error().text();
+  save(*before);
+  const auto refusing = std::make_shared<Refusing>();
+  root.set_behind(refusing);
+  for (const std::string& name : {drop_in, folder}) {
+    refusing->name = name;
+    const auto last = load_config_in_use(root, {}, rule_rows());
+    ASSERT_TRUE(last.ok()) << last.error().text();
+    EXPECT_EQ(last->config.policy.mode, Mode::enforce);
+    EXPECT_TRUE(has(last->error, "Input/output error")) << last->error;
+    EXPECT_FALSE(has(last->error, "gone")) << last->error;
+  }
+  refusing->name.clear();
+  tree.remove(drop_in);
+  EXPECT_TRUE(has(load_config_in_use(root, {}, rule_rows())->error, "10-site.toml: gone"));
+  for (const char* target : {"/dev/null", "../../../dev/null", "../../../../../../dev/null"}) {
+    tree.remove(drop_in).link(drop_in, target);
+    const auto accepted = load_config_in_use(root, {}, rule_rows());
+    ASSERT_TRUE(accepted.ok()) << accepted.error().text();
+    EXPECT_EQ(accepted->error, "") << target;
+    EXPECT_EQ(accepted->config.policy.mode, Mode::audit) << target;
+  }
+  // A copy from elsewhere.
+  tree.remove(drop_in);
+  const std::string mark = "# And ", kept = tree.content(kLastGoodFile);
+  for (const std::string& name :
+       {std::string("x"), std::string(), "/" + drop_in, root.name_of(folder) + "/\x1b[2J.toml"}) {
+    const size_t at = kept.find(mark);
+    ASSERT_NE(at, std::string::npos);
+    std::string changed = kept;
+    changed.replace(at, kept.find('\n', at) - at, mark + name);
+    tree.file(kLastGoodFile, changed);
+    const auto present = load_config_in_use(root, {}, rule_rows());
+    EXPECT_TRUE(present.ok() && present->error.empty()) << name;
+  }
+}
+
+TEST_F(LastGood, SeveralRemovalsHaveOneCommand) {
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10.toml", "reread = \"30s\"\n").file("conf.d/20 it's.toml", "[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  const std::string folder = tree.path() + "/conf.d";
+  const std::string files = "ln -s /dev/null " + folder + "/10.toml && ln -s /dev/null '" + folder +
+                            "/20 it'\\''s.toml' && systemctl reload fabric-agent";
+  tree.remove("conf.d/10.toml").remove("conf.d/20 it's.toml");
+  EXPECT_EQ(in_use()->error,
+            folder + "/10.toml, " + folder +
+                "/20 it's.toml: gone, which changes the policy; restore them, or, if they are to go (see "
+                "fabric-rollout(7)), leave links to /dev/null in their place for one reload: " +
+                files);
+  tree.remove("conf.d");
+  EXPECT_EQ(in_use()->error,
+            folder +
+                ": gone, with 10.toml, 20 it's.toml, which changes the policy; restore it, or, if it is to go (see "
+                "fabric-rollout(7)), leave it with links to /dev/null for one reload: mkdir " +
+                folder + " && " + files);
+}
+
+TEST_F(LastGood, IsUsedWhileTheMainFileIsGone) {
+  tree.file("a.toml", "mode = \"enforce\"\n").file("conf.d/10.toml", "[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  tree.remove("a.toml");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  EXPECT_TRUE(has(in_use()->error, "restore it, or create it, with mode at least")) << in_use()->error;
+  tree.remove("conf.d");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  EXPECT_TRUE(has(in_use()->error, "a.toml: cannot read the configuration")) << in_use()->error;
+  EXPECT_TRUE(in_use()->error.ends_with("; restore it, and " + tree.path() +
+                                        "/conf.d/10.toml; a link to /dev/null accepts the removal of a drop-in only"))
+      << in_use()->error;
+  tree.file("a.toml", "");
+  EXPECT_TRUE(has(in_use()->error, "a.toml:1:1: no key")) << in_use()->error;
+  tree.remove("a.toml").link("a.toml", "/dev/null");
+  EXPECT_TRUE(has(in_use()->error, "a.toml:1:1: not a regular file")) << in_use()->error;
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+}
+
+TEST_F(LastGood, WithoutItTheFilesThatAreLeftAreUsed) {
+  tree.file("a.toml", "mode = \"audit\"\n").link("conf.d/10.toml", "/dev/null");
+  EXPECT_EQ(in_use()->error, "");
+  tree.remove("conf.d").file("conf.d/10.toml", "");
+  ASSERT_FALSE(in_use().ok());
+  EXPECT_TRUE(has(in_use().error().text(), "10.toml:1:1: no key"));
+}
+
+TEST_F(LastGood, AChangeOfFilesThatAreThereIsAChange) {
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
+  save(loaded(load()));
+  tree.file("conf.d/10-site.toml", "mode = \"audit\"\n").file("conf.d/20.toml", "[[port]]\nmtu = 4200\n");
+  EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
+  EXPECT_EQ(in_use()->config.policy.ports.at(0).want.mtu, 4200U);
   EXPECT_TRUE(in_use()->error.empty());
+}
+
+TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
+  const std::string site =
+      "mode = \"enforce\"\nfabric = { kind = \"lossless\" }\n"
+      "[[port]]\nprofile = \"site\"\ncnp = { dscp = 48, priority = 6 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n";
+  const std::string rules = "[rules.mtu-chain]\nenabled = false\nreason = \"a # in it\"\n";
+  tree.file("a.toml", "reread = \"30s\"\n");
+  tree.file("profiles/site.toml", "mtu = 4200\ntraffic = { dscp = 26, priority = 3 }\n");
+  tree.file("conf.d/10.toml", site).file("conf.d/20.toml", rules);
+  const auto before = in_use();
+  ASSERT_TRUE(before.ok()) << before.error().text();
+  save(before->config);
+  tree.remove("conf.d/10.toml").file("conf.d/15.toml", "# moved\n" + site);
+  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  tree.remove("conf.d").file("a.toml", "reread = \"30s\"\n" + site + rules);
+  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  tree.file("a.toml", "reread = \"20s\"\n" + site + rules);
+  EXPECT_FALSE(in_use()->error.empty()) << "and what else changed meanwhile is not in use either";
+}
+
+// Of an exporter without an agent. What either copy knows of is no loss.
+TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
+  tree.file("a.toml", "mode = \"audit\"\n").file("conf.d/10.toml", "reread = \"20s\"\n");
+  const std::string own = tree.path() + "/own";
+  tree.folder("own");
+  const auto root = Root::open(tree.path());
+  ASSERT_TRUE(root.ok() && save_last_good(own, loaded(load()), rule_rows(), kOwnLastGood).ok());
+  tree.remove("conf.d");
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.ends_with("systemctl reload fabric-exporter"));
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows())->error.empty());
+  save(loaded(load()));
+  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty()) << "accepted";
 }
 
 TEST(PortEntry, AFrontEndIsNamedAndShown) {

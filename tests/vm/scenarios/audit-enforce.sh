@@ -112,6 +112,7 @@ check "repaired configuration: it starts" systemctl start fabric-agent.service
 dpkg -P fabric-agent >/tmp/purge.txt 2>&1
 check "purge: originals that settings differ from are kept" test -s /var/lib/fabric-agent/originals.json
 check "purge: says which settings" grep -q pfc /tmp/purge.txt
+check "purge: the last valid policy is not kept" test ! -e /var/lib/fabric-agent/config.toml
 
 cp /tmp/*.txt /tmp/*.json "$OUT" 2>/dev/null
 [[ $FABSIM_FAILED -gt 0 ]] && agent_log 60

@@ -58,9 +58,10 @@ for first in guard agentd either guard agentd either; do
   check "$first first: the ports' settings return" wait_until 20 as_before
   check "$first first: the record says so" wait_until 20 reverted
 done
-rm -f /etc/fabric-agent/conf.d/80-host.toml
+ln -sf /dev/null /etc/fabric-agent/conf.d/80-host.toml # accepts the removal
 
 systemctl restart fabric-agent.service
+rm /etc/fabric-agent/conf.d/80-host.toml
 check "nothing awaits confirmation: confirm says so" sh -c 'fabric-agentctl confirm; [ $? = 2 ]'
 check "applied once more" fabric-agentctl apply --disruptive now --confirm 10
 check "confirmed" fabric-agentctl confirm

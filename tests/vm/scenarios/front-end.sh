@@ -65,11 +65,12 @@ mkdir -p /etc/fabric-agent/conf.d
 printf '[[port]]\nname = "front"\nmatch = { netdev = "%s" }\nfront_end = true\nmtu = 4200\n' "$dev" >/etc/fabric-agent/conf.d/front.toml
 check "with an entry that names it: reload" reload_agent
 check "with an entry that names it the MTU is written" wait_until 20 sh -c "test \$(cat /sys/class/net/$dev/mtu) = 4200"
-rm /etc/fabric-agent/conf.d/front.toml
+ln -sf /dev/null /etc/fabric-agent/conf.d/front.toml # accepts the removal
 mark
 ip route del default dev "$dev" metric 5
 reload_agent
 sleep 5
+rm /etc/fabric-agent/conf.d/front.toml
 by_port
 check "a route that comes back after some seconds has its link all the time" kept
 ip route del default dev "$dev" metric 5
