@@ -21,8 +21,8 @@ namespace fabric::test {
 
 // mlx5, bnxt, ice: behave like these drivers (each rule is in sim_nic.cpp). nodcb: has no dcbnl at all (ionic). full:
 // has every dcbnl operation without restrictions, and an apptrust table. i40e, qede: like these drivers
-// (sim_nic_vendors.cpp).
-enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
+// (sim_nic_vendors.cpp). mlx4: sim_nic_mlx4.cpp.
+enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede, mlx4 };
 std::string name_of(Personality personality);  // "mlx5"
 
 // A fault of an operation. The names of the operations are those of the drivers: setets setpfc setapp delapp settrust
@@ -111,6 +111,7 @@ class SimNic {
   [[nodiscard]] bool has_buffers() const {
     return personality == Personality::mlx5 || personality == Personality::full;
   }
+  [[nodiscard]] bool has_rates() const { return has_buffers() || personality == Personality::mlx4; }
   // The Port that a scan would find: "sim<ifindex>", port 1.
   [[nodiscard]] Port port() const;
 
@@ -145,6 +146,11 @@ class SimNic {
   int mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted);
   int mlx5_set_pfc(const ieee_pfc& wanted);
   int mlx5_set_app(const dcb_app& entry);
+  void mlx4_defaults();
+  int mlx4_set_dcbx(uint8_t mode);
+  int mlx4_set_pfc(uint8_t enabled);
+  int mlx4_set_pause(const Pause& wanted);
+  static uint64_t mlx4_rate(uint64_t kbit);
   int bnxt_set_app(const dcb_app& entry);
   int bnxt_del_app(const dcb_app& entry);
   int firmware_app();

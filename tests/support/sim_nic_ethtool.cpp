@@ -80,7 +80,8 @@ class Generic final : public Netlink {
     if (const Attr* rx = fabric::find(attributes, ETHTOOL_A_PAUSE_RX)) wanted.rx = rx->u8().value_or(0) != 0;
     if (const Attr* tx = fabric::find(attributes, ETHTOOL_A_PAUSE_TX)) wanted.tx = tx->u8().value_or(0) != 0;
     const Attr* autoneg = fabric::find(attributes, ETHTOOL_A_PAUSE_AUTONEG);
-    if (nic.personality == Personality::mlx5 && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
+    const bool nvidia = nic.personality == Personality::mlx5 || nic.personality == Personality::mlx4;
+    if (nvidia && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
     if (wanted == nic.pause) return done(0);  // ethnl_set_pause(): no call of the driver
     return done(call(nic, "setpause", [&] { return nic.set_pause(wanted); }));
   }
