@@ -16,6 +16,7 @@
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
 #include "node/node.h"
+#include "support/sim_devlink.h"
 
 namespace fabric::test {
 
@@ -53,6 +54,10 @@ struct SimEthtool {
   std::optional<uint8_t> fec_before;
   std::optional<uint16_t> pfc_prevention{};   // milliseconds; absent: no such tunable
   std::map<std::string, bool> private_flags;  // except that of the firmware's LLDP agent
+  // FEC's statistics, sent on request (ETHTOOL_FLAG_STATS). The histogram, of Linux 6.18: code words by corrected
+  // symbols, 16 bins of bnxt_en, as many of mlx5 as its firmware says. Empty: the NIC has none.
+  uint64_t fec_corrected = 0, fec_uncorrectable = 0;
+  std::vector<FecBin> fec_histogram{};
 };
 
 class SimNic {
@@ -96,6 +101,7 @@ class SimNic {
   std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()
   std::optional<ieee_pfc> offered_pfc;
   SimEthtool ethtool;
+  std::optional<SimDevlink> devlink{};  // absent: the kernel knows no devlink instance of it
 
   std::map<std::string, Fault> faults;
   unsigned refuse_change = 0;  // EIO for the n-th change from now, from 1
