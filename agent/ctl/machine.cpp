@@ -10,6 +10,7 @@
 #include "enforce/rounds.h"
 #include "judge/rule.h"
 #include "judge/unseen.h"
+#include "node/nvml.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -86,6 +87,16 @@ Node scan_machine(Machine& machine, ScanOptions what) {
     what.topology = what.topology || matches_by_role(*machine.policy);
   }
   return scan(machine.kernel, what);
+}
+
+void ask_nvml(Machine& machine, Topology& topology) {
+  if (!machine.kernel.route) return;
+  const auto text = query_recorded(machine.kernel, "nvml devices", []() -> Result<std::string> {
+    const auto devices = nvml::devices();
+    if (!devices) return devices.error();
+    return nvml::to_text(*devices);
+  });
+  if (text) nvml::complete(nvml::parse_devices(*text), topology);
 }
 
 bool is_chosen(const Options& options, const Port& port) {

@@ -33,6 +33,9 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
 // A scan without the ports that the policy excludes.
 Node scan_machine(Machine& machine, ScanOptions what);
 
+// Completes the GPUs by NVIDIA's library, or by what a capture has recorded of it. Without either nothing changes.
+void ask_nvml(Machine& machine, Topology& topology);
+
 // True if `name` is the port ("mlx5_0/1"), its RDMA device ("mlx5_0"), its netdev or an alternative name of the netdev.
 bool names_port(const std::string& name, const Port& port);
 // True if --port names the port, or is absent.

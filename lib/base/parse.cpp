@@ -163,7 +163,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       i += digits_a.size();
       j += digits_b.size();
     } else if (a[i] != b[j]) {
-      return a[i] < b[j];
+      return std::string_view::traits_type::lt(a[i], b[j]);  // as bytes: char is unsigned on arm64
     } else {
       ++i;
       ++j;

@@ -33,9 +33,10 @@ constexpr SettingFile kSettingFiles[]{
 };
 
 // The value from a second interface or a file; empty: there is neither.
-std::string read_second(Kernel& kernel, const std::string& netdev, SettingId setting) {
+std::string read_second(Kernel& kernel, const std::string& netdev, const Driver& driver, SettingId setting) {
   const Root& root = kernel.root;
-  if (setting == SettingId::pfc)
+  // mlx4_en_dcbnl_get_pfc_cfg() returns what was set over CEE alone, whatever IEEE has set.
+  if (setting == SettingId::pfc && &driver != &kMlx4)
     if (const auto pfc = dcbnl::cee_pfc(*kernel.route, netdev)) return to_text(*pfc);
   if (setting == SettingId::pause && root.is_host())
     if (const auto pause = ethtool::ioctl_pause(netdev)) return to_text(*pause);
@@ -91,7 +92,7 @@ SelfTestStep test_setting(Kernel& kernel, Port& port, const Driver& driver, Sett
   const auto now = read(kernel, port, keys);
   if (!now) return refused(std::move(step), now.error());
   step.read_back = value_text(setting, now->values);
-  step.second = read_second(kernel, port.netdev, id);
+  step.second = read_second(kernel, port.netdev, driver, id);
   if (!same_value(setting, want, now->values)) {
     step.outcome = Outcome::ignored;
   } else if (const auto* doubt = find_in(now->notes.unverified, id)) {

@@ -208,7 +208,8 @@ struct CheckedLink {
   bool nvlink_management = false;
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
   bool is_guest = false;      // a guest does not see its slots
-  OtherSlots others{};        // of the same NIC (socket direct)
+  std::optional<GpuLoad> load{};
+  OtherSlots others{};  // of the same NIC (socket direct)
 };
 
 Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
@@ -258,6 +259,23 @@ std::string link_test_of(uint16_t vendor) {
     return "nvidia-smi --query-gpu=pci.bus_id,pstate,utilization.gpu,pcie.link.gen.current --format=csv";
   if (vendor == kAmd) return "amd-smi metric --usage --pcie";
   return "lspci -vv (LnkSta)";
+}
+
+// What NVML said of a GPU whose link is slower than `usual`. A busy GPU has its full speed.
+struct LoadVerdict {
+  bool stuck = false;
+  std::string text;
+};
+LoadVerdict judge_load(const GpuLoad& load, double usual) {
+  // GT/s of the generations of PCIe, from 1.
+  constexpr double kSpeeds[]{2.5, 5, 8, 16, 32, 64};
+  const unsigned generation = load.link_generation.value_or(0);
+  std::string state = std::to_string(load.busy) + " % busy";
+  if (load.performance_state) state += ", performance state P" + std::to_string(*load.performance_state);
+  if (generation >= 1 && generation <= std::size(kSpeeds) && kSpeeds[generation - 1] >= usual)
+    return {false, "it was idle: NVML read " + number_text(kSpeeds[generation - 1]) + " GT/s a moment later"};
+  if (load.busy == 0) return {false, "idle by NVML: " + state};
+  return {true, state};
 }
 
 // `siblings`: the best link of a device of the same model on another card.
@@ -315,7 +333,16 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
     return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
 
-  if (below_own && subject.slot_is_full) observed += " (limit of the slot)";
+  std::optional<LoadVerdict> by_load;
+  if (subject.gpu && subject.load && link.speed < siblings.speed) by_load = judge_load(*subject.load, *siblings.speed);
+  if (by_load && by_load->stuck)
+    return degraded(subject, link_text(siblings.speed, link.width) + ", like others of its model",
+                    "The GPU works (" + by_load->text +
+                        ") at a lower link speed than others of its model: the link is "
+                        "stuck. Only an idle GPU lowers it.",
+                    false);
+  if (by_load) observed += " (slower than others of its model; " + by_load->text + ")";
+  else if (below_own && subject.slot_is_full) observed += " (limit of the slot)";
   else if (below_own) observed += " (like all of its model: limit of the platform)";
   else if (subject.gpu && siblings.speed && link.speed < siblings.speed)
     observed += " (slower than others of its model: idle, or stuck. This decides, under load: " +
@@ -383,7 +410,8 @@ void ask_pcie(const View& view, Findings& findings) {
                      .gpu = true,
                      .for_gpus = true,
                      .slot_is_full = is_guest || slot_is_full(view.now, gpu, true),
-                     .is_guest = is_guest});
+                     .is_guest = is_guest,
+                     .load = gpu.load});
 
   for (CheckedLink& subject : all) {
     PcieLink siblings;  // the best link of a device of the same model on another card
@@ -411,8 +439,8 @@ constexpr Rule kPcie{
         "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
         "their speed, so only their width counts, and a GPU that is slower than its equals is listed: it is idle or "
-        "stuck; at 64 GT/s all lanes but two may sleep. In virtual machines, devices "
-        "are compared with others of their model only.",
+        "stuck (fabric-agentctl asks NVIDIA's library which); at 64 GT/s all lanes but two may sleep. In virtual "
+        "machines, devices are compared with others of their model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =
         "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "

@@ -27,6 +27,11 @@ struct PciInfo {
   char bus_id[32];
 };
 static_assert(sizeof(PciInfo) == 68);
+// nvmlUtilization_t: percent of time in which a kernel ran, and memory was read or written.
+struct Utilization {
+  unsigned gpu, memory;
+};
+constexpr unsigned kUnknownState = 32;  // NVML_PSTATE_UNKNOWN
 
 struct NvmlLibrary {
   NvmlStatus (*init)() = nullptr;
@@ -37,6 +42,10 @@ struct NvmlLibrary {
   NvmlStatus (*uuid)(NvmlHandle, char*, unsigned) = nullptr;
   NvmlStatus (*name)(NvmlHandle, char*, unsigned) = nullptr;
   NvmlStatus (*minor)(NvmlHandle, unsigned*) = nullptr;
+  // May be absent.
+  NvmlStatus (*utilization)(NvmlHandle, Utilization*) = nullptr;
+  NvmlStatus (*performance_state)(NvmlHandle, unsigned*) = nullptr;  // nvmlPstates_t
+  NvmlStatus (*link_generation)(NvmlHandle, unsigned*) = nullptr;
 };
 
 template <class Function>
@@ -49,6 +58,23 @@ std::string text_of(NvmlStatus (*query)(NvmlHandle, char*, unsigned), NvmlHandle
   std::array<char, 128> text{};
   if (query(device, text.data(), text.size() - 1) != kSuccess) return {};
   return clean_text(text.data());
+}
+
+std::optional<unsigned> number_of(NvmlStatus (*query)(NvmlHandle, unsigned*), NvmlHandle device) {
+  unsigned number = 0;
+  if (query == nullptr || query(device, &number) != kSuccess) return std::nullopt;
+  return number;
+}
+
+// The generation of the link last: the questions before it may have woken the GPU.
+std::optional<GpuLoad> load_of(const NvmlLibrary& library, NvmlHandle device) {
+  Utilization use{};
+  if (library.utilization == nullptr || library.utilization(device, &use) != kSuccess) return std::nullopt;
+  GpuLoad out{.busy = use.gpu};
+  out.performance_state = number_of(library.performance_state, device);
+  if (out.performance_state == kUnknownState) out.performance_state.reset();
+  out.link_generation = number_of(library.link_generation, device);
+  return out;
 }
 
 // The library stays loaded: after a timeout the thread that queries it may still be inside.
@@ -64,6 +90,9 @@ Result<std::vector<ListedGpu>> query() {
       find_symbol(file, "nvmlDeviceGetUUID", library.uuid) && find_symbol(file, "nvmlDeviceGetName", library.name) &&
       find_symbol(file, "nvmlDeviceGetMinorNumber", library.minor);
   if (!whole) return error(ENOSYS, kLibrary);
+  (void)find_symbol(file, "nvmlDeviceGetUtilizationRates", library.utilization);
+  (void)find_symbol(file, "nvmlDeviceGetPerformanceState", library.performance_state);
+  (void)find_symbol(file, "nvmlDeviceGetCurrPcieLinkGeneration", library.link_generation);
 
   if (const NvmlStatus failed = library.init(); failed != kSuccess)
     return error(EPROTO, std::string(kLibrary) + ": nvmlInit says " + std::to_string(failed));
@@ -82,7 +111,8 @@ Result<std::vector<ListedGpu>> query() {
     device.index = index;
     device.uuid = text_of(library.uuid, handle);
     device.name = text_of(library.name, handle);
-    if (unsigned minor = 0; library.minor(handle, &minor) == kSuccess) device.minor = minor;
+    device.minor = number_of(library.minor, handle);
+    device.load = load_of(library, handle);
   }
   library.shutdown();
   if (failed != kSuccess)
@@ -109,6 +139,7 @@ void complete(const std::vector<ListedGpu>& devices, Topology& topology) {
       if (gpu.model.empty()) gpu.model = device.name;
       if (gpu.vendor_index.empty()) gpu.vendor_index = {device.index};
       if (!gpu.minor) gpu.minor = device.minor;
+      gpu.load = device.load;
     }
 }
 
@@ -116,6 +147,44 @@ bool is_wanted(const Topology& topology) {
   return std::ranges::any_of(topology.gpus, [](const Gpu& gpu) {
     return gpu.vendor == kNvidia && (gpu.uuid.empty() || gpu.model.empty() || gpu.vendor_index.empty());
   });
+}
+
+bool is_load_wanted(const Topology& topology) {
+  return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
+    return gpu.vendor == kNvidia && gpu.link.speed && std::ranges::any_of(topology.gpus, [&](const Gpu& other) {
+             return other.vendor == gpu.vendor && other.device == gpu.device && other.link.speed > gpu.link.speed;
+           });
+  });
+}
+
+std::string to_text(const std::vector<ListedGpu>& devices) {
+  const auto optional = [](const std::optional<unsigned>& number) { return number ? std::to_string(*number) : ""; };
+  std::string text;
+  for (const ListedGpu& device : devices) {
+    text += device.pci + "\t" + std::to_string(device.index) + "\t" + optional(device.minor) + "\t" + device.uuid +
+            "\t" + device.name;
+    if (const auto& load = device.load)
+      text += "\t" + std::to_string(load->busy) + "\t" + optional(load->performance_state) + "\t" +
+              optional(load->link_generation);
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<ListedGpu> parse_devices(std::string_view text) {
+  std::vector<ListedGpu> out;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto field = split(line, '\t');
+    if (field.size() != 5 && field.size() != 8) continue;
+    const auto index = parse_number<unsigned>(field[1]);
+    if (!index) continue;
+    ListedGpu& device = out.emplace_back(ListedGpu{std::string(field[0]), *index, std::string(field[3]),
+                                                   std::string(field[4]), parse_number<unsigned>(field[2])});
+    if (field.size() == 5) continue;
+    if (const auto busy = parse_number<unsigned>(field[5]))
+      device.load = GpuLoad{*busy, parse_number<unsigned>(field[6]), parse_number<unsigned>(field[7])};
+  }
+  return out;
 }
 
 }  // namespace fabric::nvml

@@ -14,6 +14,7 @@ struct ListedGpu {
   unsigned index = 0;
   std::string uuid, name;         // empty: unknown
   std::optional<unsigned> minor;  // N of /dev/nvidiaN
+  std::optional<GpuLoad> load{};  // absent: the library or the GPU does not report it
   bool operator==(const ListedGpu&) const = default;
 };
 
@@ -22,10 +23,18 @@ struct ListedGpu {
 // the library refuses (the driver has another version, or is not loaded).
 Result<std::vector<ListedGpu>> devices(std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-// Fills those of uuid, model, minor and vendor_index that the GPUs at these addresses lack.
+// Fills those of uuid, model, minor and vendor_index that the GPUs at these addresses lack, and replaces their load.
 void complete(const std::vector<ListedGpu>& devices, Topology& topology);
 
 // Whether an NVIDIA GPU lacks a fact that the library can report.
 bool is_wanted(const Topology& topology);
+
+// Whether the link of an NVIDIA GPU is slower than that of another one of its model: its load shows whether it is idle.
+bool is_load_wanted(const Topology& topology);
+
+// devices() as text, so that a capture can record them: a line for each GPU, its fields separated by tabs.
+std::string to_text(const std::vector<ListedGpu>& devices);
+// Ignores lines of another form.
+std::vector<ListedGpu> parse_devices(std::string_view text);
 
 }  // namespace fabric::nvml

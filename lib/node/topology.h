@@ -15,6 +15,14 @@ namespace fabric {
 
 struct Kernel;
 
+// What NVML reports of a GPU at the time of the scan; read only if it decides something (node/nvml.h).
+struct GpuLoad {
+  unsigned busy = 0;                            // percent of the last sample period (up to a second)
+  std::optional<unsigned> performance_state{};  // N of "PN": 0 is the fastest, 15 the slowest
+  std::optional<unsigned> link_generation{};    // of PCIe, at that time
+  bool operator==(const GpuLoad&) const = default;
+};
+
 struct Gpu : PciDevice {
   std::string name;                       // "GPU0" in PCI order, as nvidia-smi counts
   std::string model;                      // "NVIDIA H100 80GB HBM3" or empty
@@ -23,6 +31,7 @@ struct Gpu : PciDevice {
   std::optional<unsigned> minor{};        // N of /dev/nvidiaN
   std::vector<unsigned> render_minors{};  // N of /dev/dri/renderDN, in the order of vendor_index
   std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: unknown
+  std::optional<GpuLoad> load{};          // absent: not asked, or unknown
 };
 
 // A PCI function with a network or InfiniBand class, or with a netdev or an RDMA device below it.

@@ -263,7 +263,8 @@ Values readings(const PrioSet*, const Setting&, const Json& written) {
       if ((*mask >> prio & 1) != 0) out.push_back(prio);
     return {out, {*mask}};
   }
-  if (const std::string text = text_of(written); text.size() == 3 && text[1] == '-' && text[0] < text[2]) {  // "3-4"
+  if (const std::string text = text_of(written);
+      text.size() == 3 && text[1] == '-' && is_digit(text[0]) && is_digit(text[2]) && text[0] < text[2]) {  // "3-4"
     for (int prio = text[0] - '0'; prio <= text[2] - '0'; ++prio) out.push_back(prio);
     return {out};
   }

@@ -171,7 +171,10 @@ struct Setting {
   Status severity;
   std::string_view meaning;
   // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters are from NVIDIA "DCQCN
-  // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn.
+  // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn. Those of Broadcom's NICs are the
+  // widths of the fields of struct cmdq_modify_roce_cc (Linux 6.12, infiniband/hw/bnxt_re/roce_hsi.h). Broadcom's
+  // comments on these fields (FreeBSD, sys/dev/bnxt/bnxt_en/hsi_struct_def.h) give g and num_phases_per_state, a byte
+  // each, no smaller range; the limit of 15 is that of time_per_phase.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
   uint32_t example = 0;  // an example of a number, for the error text; 0: min
@@ -357,9 +360,9 @@ inline constexpr std::array kSettings{
     dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom NICs: 0 TCP-like, 1 DCQCN by probability",
           &Qos::cc_mode, 0, 1),
     dcqcn(SettingId::cc_g, "cc_g",
-          "congestion control of Broadcom NICs: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7),
+          "congestion control of Broadcom NICs: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 255),
     dcqcn(SettingId::cc_phases, "cc_phases",
-          "congestion control of Broadcom NICs: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 15),
+          "congestion control of Broadcom NICs: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 255),
     dcqcn(SettingId::cc_init_cr, "cc_init_cr", "congestion control of Broadcom NICs: initial current rate (init_cr)",
           &Qos::cc_init_cr, 0, 65535),
     dcqcn(SettingId::cc_init_tr, "cc_init_tr", "congestion control of Broadcom NICs: initial target rate (init_tr)",

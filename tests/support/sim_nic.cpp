@@ -40,9 +40,9 @@ struct PersonalityRow {
   const char *name, *kernel_driver;
 };
 // In the order of Personality.
-constexpr PersonalityRow kPersonalities[]{{"mlx5", "mlx5_core"}, {"bnxt", "bnxt_en"}, {"ice", "ice"},
-                                          {"nodcb", "ionic"},    {"full", "fabsim"},  {"i40e", "i40e"},
-                                          {"qede", "qede"}};
+constexpr PersonalityRow kPersonalities[]{{"mlx5", "mlx5_core"}, {"bnxt", "bnxt_en"},  {"ice", "ice"},
+                                          {"nodcb", "ionic"},    {"full", "fabsim"},   {"i40e", "i40e"},
+                                          {"qede", "qede"},      {"mlx4", "mlx4_core"}};
 
 }  // namespace
 
@@ -93,6 +93,7 @@ void SimNic::firmware_defaults() {
   }
   if (personality == Personality::bnxt)
     ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = RULE_BNXT_LOSSLESS, firmware_dscp.clear();
+  if (personality == Personality::mlx4) mlx4_defaults();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
 }
@@ -168,6 +169,7 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
   if (personality == Personality::bnxt && (!host_controlled() || !ets_known || rule_bnxt_pfc(&ets, wanted.pfc_en) != 0))
     return -EINVAL;
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
+  if (personality == Personality::mlx4) return mlx4_set_pfc(wanted.pfc_en);
   const bool changed = pfc.pfc_en != wanted.pfc_en;
   pfc.pfc_en = wanted.pfc_en;
   if (personality == Personality::bnxt) pfc_known = true, pfc.delay = wanted.delay;  // the whole struct is kept
@@ -227,6 +229,7 @@ int SimNic::set_dcbx(uint8_t mode) {
     dcbx = mode != 0 ? mode : static_cast<uint8_t>(dcbx & ~DCB_CAP_DCBX_HOST);
     return 0;
   }
+  if (personality == Personality::mlx4) return mlx4_set_dcbx(mode);
   switch (personality) {
     case Personality::bnxt:
       if (rule_bnxt_refuses_dcbx(mode) != 0) return 1;
@@ -244,6 +247,7 @@ int SimNic::set_dcbx(uint8_t mode) {
 int SimNic::set_pause(const Pause& wanted) {
   log.push_back("setpause " + to_text(wanted));
   if ((personality == Personality::ice || personality == Personality::i40e) && pfc.pfc_en != 0) return -EOPNOTSUPP;
+  if (personality == Personality::mlx4) return mlx4_set_pause(wanted);
   pause = wanted;
   // bnxt_hwrm_set_pause(), ice_set_fc(), i40e_set_fc(), qed_set_link(): the link is negotiated again.
   if (pause_autoneg) reopen();

@@ -16,13 +16,14 @@
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
 #include "node/node.h"
+#include "support/sim_devlink.h"
 
 namespace fabric::test {
 
 // mlx5, bnxt, ice: behave like these drivers (each rule is in sim_nic.cpp). nodcb: has no dcbnl at all (ionic). full:
 // has every dcbnl operation without restrictions, and an apptrust table. i40e, qede: like these drivers
-// (sim_nic_vendors.cpp).
-enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
+// (sim_nic_vendors.cpp). mlx4: sim_nic_mlx4.cpp.
+enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede, mlx4 };
 std::string name_of(Personality personality);  // "mlx5"
 
 // A fault of an operation. The names of the operations are those of the drivers: setets setpfc setapp delapp settrust
@@ -53,6 +54,10 @@ struct SimEthtool {
   std::optional<uint8_t> fec_before;
   std::optional<uint16_t> pfc_prevention{};   // milliseconds; absent: no such tunable
   std::map<std::string, bool> private_flags;  // except that of the firmware's LLDP agent
+  // FEC's statistics, sent on request (ETHTOOL_FLAG_STATS). The histogram, of Linux 6.18: code words by corrected
+  // symbols, 16 bins of bnxt_en, as many of mlx5 as its firmware says. Empty: the NIC has none.
+  uint64_t fec_corrected = 0, fec_uncorrectable = 0;
+  std::vector<FecBin> fec_histogram{};
 };
 
 class SimNic {
@@ -96,6 +101,7 @@ class SimNic {
   std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()
   std::optional<ieee_pfc> offered_pfc;
   SimEthtool ethtool;
+  std::optional<SimDevlink> devlink{};  // absent: the kernel knows no devlink instance of it
 
   std::map<std::string, Fault> faults;
   unsigned refuse_change = 0;  // EIO for the n-th change from now, from 1
@@ -111,6 +117,7 @@ class SimNic {
   [[nodiscard]] bool has_buffers() const {
     return personality == Personality::mlx5 || personality == Personality::full;
   }
+  [[nodiscard]] bool has_rates() const { return has_buffers() || personality == Personality::mlx4; }
   // The Port that a scan would find: "sim<ifindex>", port 1.
   [[nodiscard]] Port port() const;
 
@@ -145,6 +152,11 @@ class SimNic {
   int mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted);
   int mlx5_set_pfc(const ieee_pfc& wanted);
   int mlx5_set_app(const dcb_app& entry);
+  void mlx4_defaults();
+  int mlx4_set_dcbx(uint8_t mode);
+  int mlx4_set_pfc(uint8_t enabled);
+  int mlx4_set_pause(const Pause& wanted);
+  static uint64_t mlx4_rate(uint64_t kbit);
   int bnxt_set_app(const dcb_app& entry);
   int bnxt_del_app(const dcb_app& entry);
   int firmware_app();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's side of generic netlink: the ethtool family as far as pause and private flags go.
+// The kernel's side of generic netlink: the ethtool family as far as pause and private flags go, and devlink.
+#include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
@@ -8,7 +9,7 @@
 namespace fabric::test {
 namespace {
 
-constexpr uint16_t kEthtoolFamily = 21;
+constexpr uint16_t kEthtoolFamily = 21, kDevlinkFamily = 22;
 constexpr uint32_t kMonitorGroup = 6;
 
 class Generic final : public Netlink {
@@ -21,6 +22,7 @@ class Generic final : public Netlink {
     std::memcpy(&header, payload.data(), sizeof header);
     auto attributes = parse_attributes(payload, sizeof header);
     if (type == GENL_ID_CTRL) return family(header, attributes);
+    if (type == kDevlinkFamily) return devlink(payload, attributes);
     if (type != kEthtoolFamily) return kernel_error(ENOENT);
     const Attr* nest = fabric::find(attributes, ETHTOOL_A_PAUSE_HEADER);
     if (nest == nullptr) return kernel_error(EINVAL);
@@ -48,8 +50,25 @@ class Generic final : public Netlink {
   }
 
  private:
-  static Replies family(const genlmsghdr& header, const std::vector<Attr>& attributes) {
+  [[nodiscard]] bool has_devlink() const {
+    return std::ranges::any_of(sim_.nics(), [](const SimNic& nic) { return nic.devlink.has_value(); });
+  }
+
+  Replies devlink(View8 payload, const std::vector<Attr>& attributes) {
+    const std::string pci = text_of(attributes, DEVLINK_ATTR_DEV_NAME);
+    for (SimNic& nic : sim_.nics())
+      if (nic.present && nic.devlink && nic.port().pci == pci)
+        return answer_devlink(*nic.devlink, kDevlinkFamily, pci, payload);
+    return kernel_error(ENODEV);
+  }
+
+  Replies family(const genlmsghdr& header, const std::vector<Attr>& attributes) {
     const Attr* name = fabric::find(attributes, CTRL_ATTR_FAMILY_NAME);
+    if (header.cmd == CTRL_CMD_GETFAMILY && name != nullptr && name->text() == DEVLINK_GENL_NAME && has_devlink()) {
+      auto out = ethtool_reply(CTRL_CMD_NEWFAMILY);
+      out.text(CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME).u16(CTRL_ATTR_FAMILY_ID, kDevlinkFamily);
+      return std::vector<Message>{{GENL_ID_CTRL, out.data()}};
+    }
     if (header.cmd != CTRL_CMD_GETFAMILY || name == nullptr || name->text() != ETHTOOL_GENL_NAME)
       return kernel_error(ENOENT);
     AttrWriter group;
@@ -80,7 +99,8 @@ class Generic final : public Netlink {
     if (const Attr* rx = fabric::find(attributes, ETHTOOL_A_PAUSE_RX)) wanted.rx = rx->u8().value_or(0) != 0;
     if (const Attr* tx = fabric::find(attributes, ETHTOOL_A_PAUSE_TX)) wanted.tx = tx->u8().value_or(0) != 0;
     const Attr* autoneg = fabric::find(attributes, ETHTOOL_A_PAUSE_AUTONEG);
-    if (nic.personality == Personality::mlx5 && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
+    const bool nvidia = nic.personality == Personality::mlx5 || nic.personality == Personality::mlx4;
+    if (nvidia && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
     if (wanted == nic.pause) return done(0);  // ethnl_set_pause(): no call of the driver
     return done(call(nic, "setpause", [&] { return nic.set_pause(wanted); }));
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's side of ring sizes, channels and FEC: net/ethtool/{rings,channels,fec}.c of Linux 6.12; and of tunables:
-// net/ethtool/ioctl.c.
+// net/ethtool/ioctl.c. FEC's statistics are of Linux 6.18: net/ethtool/fec.c fec_fill_reply(), fec_put_hist().
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 
 #include <bit>
 #include <utility>
 
+#include "kernel/netlink/newer_uapi.h"
 #include "support/sim_nic_sockets.h"
 
 namespace fabric::test {
@@ -68,7 +69,29 @@ uint8_t listed_modes(const SimEthtool& now) {
   return !now.fec_lists_off && now.fec == ETHTOOL_FEC_OFF ? uint8_t{0} : *now.fec;
 }
 
-Replies get_fec(SimNic& nic, uint16_t family) {
+// nla_put_uint(): a small number is a u32.
+void put_uint(AttrWriter& out, uint16_t type, uint64_t value) {
+  if (value <= UINT32_MAX) out.u32(type, static_cast<uint32_t>(value));
+  else out.u64(type, value);
+}
+
+// Sums, without counts of lanes. mlx5e_stats_fec_get() has a histogram for RS-FEC and its variant of low latency;
+// bnxt_get_fec_stats() has what its firmware counts.
+AttrWriter fec_statistics(const SimNic& nic, uint8_t in_use) {
+  AttrWriter out;
+  out.bytes(ETHTOOL_A_FEC_STAT_PAD, {}).u64(ETHTOOL_A_FEC_STAT_CORRECTED, nic.ethtool.fec_corrected);
+  out.bytes(ETHTOOL_A_FEC_STAT_PAD, {}).u64(ETHTOOL_A_FEC_STAT_UNCORR, nic.ethtool.fec_uncorrectable);
+  if (nic.personality == Personality::mlx5 && (in_use & (ETHTOOL_FEC_RS | ETHTOOL_FEC_LLRS)) == 0) return out;
+  for (const FecBin& bin : nic.ethtool.fec_histogram) {
+    AttrWriter nest;
+    nest.u32(uapi::kFecHistBinLow, bin.low).u32(uapi::kFecHistBinHigh, bin.high);
+    put_uint(nest, uapi::kFecHistBinVal, bin.words);
+    out.nest(uapi::kFecStatHist, nest);
+  }
+  return out;
+}
+
+Replies get_fec(SimNic& nic, uint16_t family, const std::vector<Attr>& attributes) {
   const uint8_t in_use = fec_in_use(nic);
   const unsigned listed = listed_modes(nic.ethtool);
   AttrWriter bits;
@@ -85,6 +108,8 @@ Replies get_fec(SimNic& nic, uint16_t family) {
   out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (listed & ETHTOOL_FEC_AUTO) != 0);
   for (uint32_t i = 0; i < 4; ++i)
     if (in_use == kFecBits[i]) out.u32(ETHTOOL_A_FEC_ACTIVE, kFirstFecMode + i);
+  const auto flags = value_of<uint32_t>(parse_nested(attributes, ETHTOOL_A_FEC_HEADER), ETHTOOL_A_HEADER_FLAGS);
+  if ((flags.value_or(0) & ETHTOOL_FLAG_STATS) != 0) out.nest(ETHTOOL_A_FEC_STATS, fec_statistics(nic, in_use));
   return one(family, out);
 }
 
@@ -151,7 +176,7 @@ Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, c
   if (command == ETHTOOL_MSG_RINGS_SET) return set_rings(nic, attributes);
   if (command == ETHTOOL_MSG_CHANNELS_SET) return set_channels(nic, attributes);
   if (command == ETHTOOL_MSG_FEC_SET) return set_fec(nic, attributes);
-  if (command == ETHTOOL_MSG_FEC_GET) return get_fec(nic, family);
+  if (command == ETHTOOL_MSG_FEC_GET) return get_fec(nic, family, attributes);
   auto out =
       reply(nic, command == ETHTOOL_MSG_RINGS_GET ? ETHTOOL_MSG_RINGS_GET_REPLY : ETHTOOL_MSG_CHANNELS_GET_REPLY);
   if (rings) {

@@ -73,7 +73,8 @@ int SimNic::set_maxrate(const ieee_maxrate& wanted) {
     for (uint64_t kbit : wanted.tc_maxrate)
       if (kbit > RULE_MLX5_MAX_RATE) return -EINVAL;
   for (int tc = 0; tc < 8; ++tc) {
-    const uint64_t kbit = wanted.tc_maxrate[tc];
+    uint64_t kbit = wanted.tc_maxrate[tc];
+    if (personality == Personality::mlx4) kbit = mlx4_rate(kbit);
     maxrate.tc_maxrate[tc] = personality == Personality::mlx5 ? rule_mlx5_rate(kbit, truncates_rates) : kbit;
   }
   return 0;

@@ -123,12 +123,14 @@ class Route final : public Netlink {
     }
   }
 
-  // dcbnl_getpfccfg() for drivers that have it.
+  // dcbnl_getpfccfg() for drivers that have it. mlx4 returns what was set over CEE, which is nothing here.
   static Replies cee_pfc(const SimNic& nic, const dcbmsg& header) {
-    if (nic.personality != Personality::mlx5 && nic.personality != Personality::ice) return kernel_error(EOPNOTSUPP);
+    const bool is_mlx4 = nic.personality == Personality::mlx4;
+    if (nic.personality != Personality::mlx5 && nic.personality != Personality::ice && !is_mlx4)
+      return kernel_error(EOPNOTSUPP);
     AttrWriter priorities, out;
     for (uint16_t prio = 0; prio < 8; ++prio)
-      priorities.u8(static_cast<uint16_t>(DCB_PFC_UP_ATTR_0 + prio), nic.pfc.pfc_en >> prio & 1);
+      priorities.u8(static_cast<uint16_t>(DCB_PFC_UP_ATTR_0 + prio), is_mlx4 ? 0 : nic.pfc.pfc_en >> prio & 1);
     out.header(header).bytes(DCB_ATTR_PFC_CFG, priorities.data());
     return std::vector<Message>{{RTM_GETDCB, out.data()}};
   }
@@ -137,10 +139,8 @@ class Route final : public Netlink {
     AttrWriter ieee;
     readable(nic, "getets", ieee, DCB_ATTR_IEEE_ETS, shown_ets(nic));
     readable(nic, "getpfc", ieee, DCB_ATTR_IEEE_PFC, shown_pfc(nic));
-    if (nic.has_buffers()) {
-      readable(nic, "getmaxrate", ieee, DCB_ATTR_IEEE_MAXRATE, nic.maxrate);
-      readable(nic, "getbuffer", ieee, DCB_ATTR_DCB_BUFFER, nic.buffer);
-    }
+    if (nic.has_rates()) readable(nic, "getmaxrate", ieee, DCB_ATTR_IEEE_MAXRATE, nic.maxrate);
+    if (nic.has_buffers()) readable(nic, "getbuffer", ieee, DCB_ATTR_DCB_BUFFER, nic.buffer);
     AttrWriter table;
     for (const dcb_app& entry : nic.app) table.pod(DCB_ATTR_IEEE_APP, entry);
     ieee.bytes(DCB_ATTR_IEEE_APP_TABLE, table.data());
@@ -199,7 +199,7 @@ class Route final : public Netlink {
         });
     };
     set(DCB_ATTR_IEEE_ETS, "setets", &SimNic::set_ets);
-    if (nic.has_buffers()) set(DCB_ATTR_IEEE_MAXRATE, "setmaxrate", &SimNic::set_maxrate);
+    if (nic.has_rates()) set(DCB_ATTR_IEEE_MAXRATE, "setmaxrate", &SimNic::set_maxrate);
     set(DCB_ATTR_IEEE_PFC, "setpfc", &SimNic::set_pfc);
     if (nic.has_buffers()) set(DCB_ATTR_DCB_BUFFER, "setbuffer", &SimNic::set_buffer);
     each(DCB_ATTR_IEEE_APP_TABLE, [&](const Attr& a) { return change_table(nic, a, remove); });

@@ -72,20 +72,6 @@ std::string default_route(const Root& root) {
   return {};
 }
 
-// NVML's devices as text, so that a capture can record them. A line for each GPU: address, index, minor, UUID, name.
-Result<std::string> nvml_text() {
-  const auto devices = nvml::devices();
-  if (!devices) return devices.error();
-  std::string text;
-  for (const nvml::ListedGpu& device : *devices) {
-    std::string minor;
-    if (device.minor) minor = std::to_string(*device.minor);
-    text += device.pci + "\t" + std::to_string(device.index) + "\t" + minor + "\t" + device.uuid + "\t" + device.name +
-            "\n";
-  }
-  return text;
-}
-
 Result<Node> read_node(Machine& machine) {
   if (!machine.kernel.root.exists("sys/class") && !machine.kernel.root.exists("sys/bus"))
     return load_topology(machine.kernel).error();
@@ -98,18 +84,7 @@ Result<Node> read_node(Machine& machine) {
     return std::ranges::any_of(port.gids, [&](const Gid& gid) { return gid.netdev != port.netdev && !gid.above; });
   };
   if (std::ranges::any_of(node.ports, has_other_netdev)) scanning::read_network(machine.kernel, node);
-  if (!machine.kernel.route || !nvml::is_wanted(node.topology)) return node;
-  const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text);
-  if (!text) return node;
-  std::vector<nvml::ListedGpu> devices;
-  for (const std::string_view line : split(*text, '\n')) {
-    const auto field = split(line, '\t');
-    if (field.size() != 5) continue;
-    if (const auto index = parse_number<unsigned>(field[1]))
-      devices.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
-                         parse_number<unsigned>(field[2])});
-  }
-  nvml::complete(devices, node.topology);
+  if (nvml::is_wanted(node.topology)) ask_nvml(machine, node.topology);
   return node;
 }
 

@@ -7,6 +7,7 @@
 #include "ctl/output/table.h"
 #include "judge/rule.h"
 #include "node/counters.h"
+#include "node/nvml.h"
 #include "node/signals.h"
 
 namespace fabric::ctl {
@@ -143,6 +144,7 @@ Samples samples_since(Machine& machine, std::optional<Node> before) {
   if (machine.policy) keys |= wanted_keys(*machine.policy);
   samples.now = scan_machine(
       machine, {.keys = std::move(keys), .members = true, .neighbors = true, .optics = true, .host = true});
+  if (nvml::is_load_wanted(samples.now.topology)) ask_nvml(machine, samples.now.topology);
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }

@@ -37,14 +37,15 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
 }
 
-// mlx4_en_ets_validate()
+// mlx4_en_ets_validate(). All classes are of the vendor's algorithm when the driver is loaded (mlx4_en_init_netdev()),
+// so that the original settings have it.
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::ets) {
     unsigned sum = 0;
     bool any = false;
     for (size_t tc = 0; tc < kPriorities; ++tc) {
       const Tsa tsa = want.ets->tsa[tc];
-      if (tsa != Tsa::strict && tsa != Tsa::ets) return "ConnectX-3 supports only strict and ets classes";
+      if (tsa == Tsa::cb_shaper) return "ConnectX-3 has no credit-based shaper";
       if (tsa != Tsa::ets) continue;
       any = true;
       sum += want.ets->bw[tc];

@@ -66,6 +66,23 @@ int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
 int nvmlDeviceGetUUID(void* device, char* out, unsigned size) { return text(device, out, size, "GPU-0000-%u"); }
 #endif
 int nvmlDeviceGetName(void* device, char* out, unsigned size) { return text(device, out, size, "NVIDIA Test %u"); }
+// nvmlUtilization_t. GPU 0 works, GPU 1 is idle.
+struct Utilization {
+  unsigned gpu, memory;
+};
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
+  if (is("mute") && number(device) == 1) return kLost;
+  *use = {number(device) == 0 ? 35U : 0U, 7};
+  return kSuccess;
+}
+int nvmlDeviceGetPerformanceState(void* device, unsigned* state) {
+  *state = number(device) == 0 ? 0 : 32;  // NVML_PSTATE_UNKNOWN
+  return kSuccess;
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation) {
+  *generation = number(device) == 0 ? 4 : 1;
+  return kSuccess;
+}
 int nvmlDeviceGetMinorNumber(void* device, unsigned* minor) {
   if (is("mute") && number(device) == 1) return kLost;
   *minor = 7 - number(device);

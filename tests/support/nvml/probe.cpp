@@ -12,9 +12,7 @@ int main(int count, char** arguments) {
   if (!devices) {
     std::printf("%s\n", devices.error().text().c_str());
   } else {
-    for (const auto& device : *devices)
-      std::printf("%u %s %s %s %d\n", device.index, device.pci.c_str(), device.uuid.c_str(), device.name.c_str(),
-                  device.minor ? static_cast<int>(*device.minor) : -1);
+    std::fputs(fabric::nvml::to_text(*devices).c_str(), stdout);
   }
   std::fflush(stdout);
   std::_Exit(0);  // a thread may still hang in the library

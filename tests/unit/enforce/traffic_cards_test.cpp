@@ -14,16 +14,18 @@ namespace fabric::test {
 namespace {
 
 // forced: OFED with a traffic class forced on all queue pairs; the others with DSCPs mark by rdma_cm's default.
-enum class Card : uint8_t { ofed, forced, bnxt, ice, full, i40e, qede };
-constexpr const char* kCardNames[]{"ofed", "forced", "bnxt", "ice", "full", "i40e", "qede"};
+enum class Card : uint8_t { ofed, forced, bnxt, ice, full, i40e, qede, mlx4 };
+constexpr Card kAllCards[]{Card::ofed, Card::forced, Card::bnxt, Card::ice,
+                           Card::full, Card::i40e,   Card::qede, Card::mlx4};
+constexpr const char* kCardNames[]{"ofed", "forced", "bnxt", "ice", "full", "i40e", "qede", "mlx4"};
 std::string name_of(Card card) { return kCardNames[static_cast<size_t>(card)]; }
 
 constexpr Personality kPersonalities[]{Personality::mlx5, Personality::mlx5, Personality::bnxt, Personality::ice,
-                                       Personality::full, Personality::i40e, Personality::qede};
+                                       Personality::full, Personality::i40e, Personality::qede, Personality::mlx4};
 Personality personality_of(Card card) { return kPersonalities[static_cast<size_t>(card)]; }
 
 bool is_ofed(Card card) { return card == Card::ofed || card == Card::forced; }
-bool knows_dscps(Card card) { return card != Card::i40e && card != Card::qede; }
+bool knows_dscps(Card card) { return card != Card::i40e && card != Card::qede && card != Card::mlx4; }
 
 struct CardBed : FileBed {
   explicit CardBed(Card which) : FileBed(personality_of(which)), card(which), congestion(*files) {
@@ -237,8 +239,7 @@ void expect_protected(Card card, const RocePolicy& from, const RocePolicy& to, c
 // A card, and of how many hindrances one is tried; with all of them also all pairs of policies, else one of kPairs.
 constexpr unsigned kPairs = 5;
 class TrafficOfCards : public testing::TestWithParam<std::tuple<Card, unsigned>> {};
-const auto kCards =
-    testing::Values(Card::ofed, Card::forced, Card::bnxt, Card::ice, Card::full, Card::i40e, Card::qede);
+const auto kCards = testing::ValuesIn(kAllCards);
 const auto kCardName = [](const auto& each) { return name_of(std::get<0>(each.param)); };
 INSTANTIATE_TEST_SUITE_P(Cards, TrafficOfCards, testing::Combine(kCards, testing::Values(20U)), kCardName);
 INSTANTIATE_TEST_SUITE_P(CardsHarder, TrafficOfCards, testing::Combine(kCards, testing::Values(1U)), kCardName);
@@ -275,7 +276,7 @@ TEST_P(TrafficOfCards, IsNeverLeftWithLessProtection) {
 
 // The oracle sees what the runs are about: without this, a bed that offers nothing would pass.
 TEST(TrafficBeds, EveryCardProtectsAndMarks) {
-  for (const Card card : {Card::ofed, Card::forced, Card::bnxt, Card::ice, Card::full, Card::i40e, Card::qede}) {
+  for (const Card card : kAllCards) {
     SCOPED_TRACE(name_of(card));
     CardBed bed(card);
     const RocePolicy policy = roce(card, "26 to 4", 26, 4, 0x10);

@@ -174,6 +174,13 @@ TEST(HostileLists, AProductIsRefusedBeforeItIsMade) {
   EXPECT_NE(plan.error().text().find("ends on one side"), std::string::npos) << plan.error().text();
 }
 
+// char is signed on x86 and unsigned on arm64; names sort as bytes on both.
+TEST(HostileNames, SortTheSameOnEveryProcessor) {
+  EXPECT_TRUE(natural_less("eth2", "eth10"));
+  EXPECT_TRUE(natural_less("eth\x7f", "eth\xc3"));
+  EXPECT_FALSE(natural_less("eth\xc3", "eth\x7f"));
+}
+
 TEST(HostileLists, CpusEndAtTheLastOneThereCanBe) {
   EXPECT_FALSE(machine::parse_cpus("0-4294967295"));
   EXPECT_FALSE(machine::parse_cpus("4294967295"));

@@ -146,9 +146,16 @@ std::string probed(const std::string& folder, const std::string& mood = "", cons
 const std::string kWhole = FABRIC_NVML_DIR "/whole", kPartial = FABRIC_NVML_DIR "/partial";
 
 TEST(Nvml, ListsGpusAsSysfsNamesThem) {
-  EXPECT_EQ(probed(kWhole), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0 GPU-0000-1 NVIDIA Test 1 6\n");
-  EXPECT_EQ(probed(kWhole, "mute"), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0   -1\n")
-      << "one GPU is lost";
+  const std::string first = "0000:3b:00.0\t0\t7\tGPU-0000-0\tNVIDIA Test 0\t35\t0\t4\n";
+  const std::string both = first + "0000:af:00.0\t1\t6\tGPU-0000-1\tNVIDIA Test 1\t0\t\t1\n";
+  EXPECT_EQ(probed(kWhole), both);
+  EXPECT_EQ(probed(kWhole, "mute"), first + "0000:af:00.0\t1\t\t\t\n") << "one GPU is lost";
+  const auto parsed = nvml::parse_devices(both);
+  ASSERT_EQ(parsed.size(), 2u);
+  EXPECT_EQ(nvml::to_text(parsed), both);
+  EXPECT_EQ(parsed[0].load, (GpuLoad{35, 0, 4}));
+  EXPECT_EQ(parsed[1].load, (GpuLoad{.busy = 0, .link_generation = 1})) << "the state is unknown";
+  EXPECT_FALSE(nvml::parse_devices("0000:3b:00.0\t0\t7\tGPU-a\tA\n").at(0).load) << "an older capture";
   EXPECT_EQ(probed(kWhole, "huge"), probed(kWhole)) << "what has no handle is not there";
 }
 
@@ -180,6 +187,17 @@ TEST(Nvml, FillsWhatFilesDidNotTell) {
   EXPECT_FALSE(nvml::is_wanted(topology)) << "AMD's";
 }
 
+TEST(Nvml, DecidesIfALinkIsSlowerThanThatOfAnEqualGpu) {
+  Topology topology;
+  for (const char* pci : {"0000:3b:00.0", "0000:af:00.0"})
+    topology.gpus.push_back({{.pci = pci, .vendor = 0x10de, .device = 0x2330, .link = {32, 32, 16, 16}}});
+  EXPECT_FALSE(nvml::decides(topology)) << "no GPU need wake up";
+  topology.gpus[1].link.speed = 5;
+  EXPECT_TRUE(nvml::decides(topology));
+  topology.gpus[1].device = 0x20b0;
+  EXPECT_FALSE(nvml::decides(topology)) << "another model";
+}
+
 // The services run for months in a sandbox without GPUs.
 TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
   const std::string source = FABRIC_SOURCE_DIR;
@@ -189,7 +207,7 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
       if (has(test::slurp(entry.path()), "\"node/nvml.h\"")) users += entry.path().string().substr(source.size()) + " ";
   for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/node/scan", "/lib/enforce"})
     EXPECT_FALSE(has(users, service));
-  EXPECT_TRUE(has(users, "/agent/ctl/topo/topo.cpp"));
+  EXPECT_TRUE(has(users, "/agent/ctl/machine.cpp"));
 }
 
 // -- The maximum read request size

@@ -401,6 +401,60 @@ TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
   EXPECT_TRUE(mlx4.impossible(setting_of(SettingId::ets), want, {.values = have}).empty());
 }
 
+using Mlx4Card = On<Personality::mlx4>;
+
+Qos mlx4_profile() {
+  return {.dcbx = Dcbx::host,
+          .pause = Pause{},
+          .mtu = 4200,
+          .ets = shares({0, 0, 0, 1, 0, 0, 0, 0}, {50, 50}),
+          .pfc = PrioSet{0x08},
+          .maxrate = Rates{.kbit = {0, 1, 100'000, 250'000}}};
+}
+
+TEST_F(Mlx4Card, EverySettingIsWrittenAndReadsBack) {
+  const Qos before = bed.read(Keys().set(index(SettingId::maxrate)) | keys_of(mlx4_profile()));
+  EXPECT_EQ(before.dcbx, Dcbx::host) << "the driver starts with CEE and IEEE";
+  EXPECT_EQ(before.ets->tsa[0], Tsa::vendor);
+  EXPECT_EQ(before.trust, Trust::pcp);
+  EXPECT_FALSE(before.dscp_map);
+  const Changes changes = bed.settle_to(mlx4_profile());
+  expect_all(changes, {Outcome::in_sync, Outcome::applied});
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  EXPECT_EQ(bed.nic.pause, Pause{});
+  EXPECT_EQ(bed.nic.maxrate.tc_maxrate[3], 300'000u) << "rounded up to 100 Mb/s";
+  expect_settled(bed, mlx4_profile());
+}
+
+TEST_F(Mlx4Card, TheOriginalClassesOfTheVendorAreRestored) {
+  const Qos before = bed.read(keys_of(mlx4_profile()));
+  bed.settle_to(mlx4_profile());
+  const Qos original{.pause = before.pause, .ets = before.ets, .pfc = before.pfc};
+  bed.settle_to(original);
+  EXPECT_EQ(bed.read(keys_of(original)).ets, before.ets);
+  EXPECT_EQ(bed.nic.pause, (Pause{true, true}));
+  expect_settled(bed, original);
+}
+
+TEST_F(Mlx4Card, PauseIsNotSwitchedOnBesidePfcThatStays) {
+  bed.settle_to(mlx4_profile());
+  const Changes changes = bed.apply({.pause = Pause{true, true}, .pfc = PrioSet{0x08}});
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(changes);
+}
+
+// Any other mode is refused, and a change of the mode resets ETS and PFC.
+TEST_F(Mlx4Card, DcbxCannotBeGivenToTheFirmware) {
+  bed.settle_to(mlx4_profile());
+  const Changes changes = bed.apply({.dcbx = Dcbx::firmware});
+  EXPECT_EQ(of(changes, "dcbx").outcome, Outcome::refused) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  bed.nic.dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE;
+  EXPECT_EQ(bed.read().dcbx, Dcbx::firmware) << "IEEE is off";
+  bed.settle_to(mlx4_profile());
+  expect_settled(bed, mlx4_profile());
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
 TEST(Orders, OwnerOfDcbxFirstAndBroadcomsCnpsAfterItsSwitch) {
   for (const Driver* driver : drivers()) {
     SCOPED_TRACE(driver->name);

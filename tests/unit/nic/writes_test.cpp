@@ -447,7 +447,7 @@ struct TwoNics {
 class Renamed : public testing::TestWithParam<Personality> {};
 INSTANTIATE_TEST_SUITE_P(All, Renamed,
                          testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice, Personality::nodcb,
-                                         Personality::full, Personality::i40e, Personality::qede),
+                                         Personality::full, Personality::i40e, Personality::qede, Personality::mlx4),
                          personality_name);
 
 TEST_P(Renamed, BeforeAnyMessageOnlyTheReadPortIsWrittenAndTheNextPassHeals) {

@@ -2,7 +2,6 @@
 // mlx5's health reporter "vnic" as agentd reads and publishes it, and as those without CAP_NET_ADMIN read that.
 #include "agentd/vnic.h"
 
-#include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
@@ -13,6 +12,7 @@
 #include "support/ports.h"
 #include "support/running_collector.h"
 #include "support/series.h"
+#include "support/sim_devlink.h"
 #include "support/slow_nics.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -27,11 +27,10 @@ constexpr uint16_t kDevlink = 31;
 constexpr const char* kFunction = "0000:17:00.0";
 
 // devlink of one mlx5 function.
-struct Firmware {
-  Counters counters{{"cq_overrun", 5}, {"comp_eq_overrun", 2}, {"total_error_queues", 3}, {"icm_consumption", 1032}};
-  bool answers = true;     // false: "fw_fatal" is in error
-  bool privileged = true;  // CAP_NET_ADMIN
-  int diagnosed = 0;       // times
+struct Firmware : test::SimDevlink {
+  Firmware() {
+    vnic = {{"cq_overrun", 5}, {"comp_eq_overrun", 2}, {"total_error_queues", 3}, {"icm_consumption", 1032}};
+  }
 };
 
 class Devlink final : public Netlink {
@@ -39,45 +38,15 @@ class Devlink final : public Netlink {
   explicit Devlink(Firmware& firmware) : firmware_(firmware) {}
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
-    if (type == GENL_ID_CTRL)
-      return std::vector{Message{type, message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
+    if (type != GENL_ID_CTRL) return test::answer_devlink(firmware_, kDevlink, kFunction, payload);
     genlmsghdr header{};
-    std::memcpy(&header, payload.data(), sizeof header);
-    if (text_of(parse_attributes(payload, sizeof header), DEVLINK_ATTR_DEV_NAME) != kFunction)
-      return error(ENODEV, "simulated");
-    if (header.cmd == DEVLINK_CMD_HEALTH_REPORTER_GET)
-      return std::vector{reporter("fw_fatal", firmware_.answers), reporter("vnic", true)};
-    if (!firmware_.privileged) return error(EPERM, "simulated");
-    ++firmware_.diagnosed;
-    AttrWriter list;
-    for (const auto& [name, value] : firmware_.counters)
-      list.text(DEVLINK_ATTR_FMSG_OBJ_NAME, name)
-          .u8(DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE, 3)
-          .u32(DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, firmware_.answers ? static_cast<uint32_t>(value) : 0);
-    return std::vector{
-        Message{kDevlink, message(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data()).data()}};
+    header.cmd = CTRL_CMD_NEWFAMILY;
+    AttrWriter out;
+    out.header(header).u16(CTRL_ATTR_FAMILY_ID, kDevlink);
+    return std::vector{Message{type, out.data()}};
   }
 
  private:
-  static AttrWriter message(uint8_t command) {
-    genlmsghdr header{};
-    header.cmd = command;
-    AttrWriter out;
-    out.header(header);
-    return out;
-  }
-  static Message reporter(const char* name, bool healthy) {
-    AttrWriter inner;
-    inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, name)
-        .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, healthy ? 0 : 1)
-        .u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 0)
-        .u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
-    return {kDevlink, message(DEVLINK_CMD_HEALTH_REPORTER_GET)
-                          .text(DEVLINK_ATTR_BUS_NAME, "pci")
-                          .text(DEVLINK_ATTR_DEV_NAME, kFunction)
-                          .bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data())
-                          .data()};
-  }
   Firmware& firmware_;
 };
 
@@ -180,11 +149,11 @@ TEST(Vnic, IsNotAskedWhileTheFirmwareIsDown) {
   Firmware firmware;
   Devlink devlink(firmware);
   for (const bool answers : {true, false}) {
-    firmware.answers = answers;
+    firmware.firmware_answers = answers;
     auto reporters = devlink::health_reporters(devlink, kDevlink, {"pci", kFunction});
     ASSERT_TRUE(reporters.ok()) << reporters.error().text();
     ASSERT_TRUE(diagnose_vnic(devlink, kDevlink, {"pci", kFunction}, *reporters).ok());
-    EXPECT_EQ(reporters->back().diagnosis, answers ? firmware.counters : Counters{});
+    EXPECT_EQ(reporters->back().diagnosis, answers ? firmware.vnic : Counters{});
   }
   EXPECT_EQ(firmware.diagnosed, 1);
 }
@@ -211,7 +180,7 @@ TEST(Scan, WithoutThePrivilegeTakesTheCountersThatArePublished) {
   };
   tree.file("proc/uptime", "1060.00 4000.00\n").file(state::kVnicFile, published({{"cq_overrun", 9}}, 1000));
   Node node = scanned();
-  EXPECT_EQ(counters_of(node), firmware.counters) << "who may asks the firmware itself";
+  EXPECT_EQ(counters_of(node), firmware.vnic) << "who may asks the firmware itself";
   firmware.privileged = false;
   node = scanned();
   EXPECT_EQ(counters_of(node), (Counters{{"cq_overrun", 9}}));
@@ -265,7 +234,7 @@ TEST(VnicFamilies, CountFaultsAndShowTheRestOnRequest) {
   };
   const std::string at = ",device=mlx5_0";
   EXPECT_EQ(series(RawCounters::all), test::Series{}) << "not read";
-  port.reporters[1].diagnosis = Firmware().counters;
+  port.reporters[1].diagnosis = Firmware().vnic;
   const test::Series usual{{"fabric_device_queue_faults_total" + at, 7}};
   EXPECT_EQ(series(RawCounters::unmapped), usual);
   test::Series all = usual;

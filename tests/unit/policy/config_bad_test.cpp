@@ -356,7 +356,7 @@ const BadValue kBadValues[] = {
     {"[[port]]", "rpg_min_dec_fac", "101", "an integer from 0 to 100", "101 (%)", "for example 0"},
     {"[[port]]", "dce_tcp_g", "1024", "an integer from 0 to 1023", "1024 (/1024)", "for example 0"},
     {"[[port]]", "cc", "1", "true or false", "1", "write true"},
-    {"[[port]]", "cc_g", "8", "an integer from 0 to 7", "8", "for example 0"},
+    {"[[port]]", "cc_g", "256", "an integer from 0 to 255", "256", "for example 0"},
     {"[[port]]", "roce_mode", "\"v3\"", "\"v2\" or \"v1\"", "the string \"v3\"", "for example \"v2\""},
     {"[[port]]", "roce_tos", "256", "an integer from 0 to 255", "256", "for example 106"},
     {"[[port]]", "traffic_class", "\"all\"", "an integer from 0 to 255, or \"none\"", "the string \"all\"", "for example 106"},

@@ -567,7 +567,19 @@ TEST(PcieCheck, AGpuSlowerThanItsEqualsIsNotSaidToBeIdle) {
   server.now.topology.gpus[1].link = {5, 32, 16, 16};
   EXPECT_TRUE(has(listed(1), "slower than others of its model: idle, or stuck") && has(listed(1), "nvidia-smi"))
       << listed(1);
-  for (Gpu& gpu : server.now.topology.gpus) gpu.link.speed = 5;
+  // NVML at hand decides it.
+  Gpu& gpu = server.now.topology.gpus[1];
+  const auto complaints = [&] { return test::said(server.view(), {"pcie"}); };
+  gpu.load = GpuLoad{.busy = 0, .performance_state = 8, .link_generation = 2};
+  EXPECT_TRUE(has(listed(1), "idle by NVML: 0 % busy, performance state P8")) << listed(1);
+  gpu.load = GpuLoad{.busy = 97, .performance_state = 0, .link_generation = 5};
+  EXPECT_TRUE(has(listed(1), "it was idle: NVML read 32 GT/s")) << listed(1);
+  EXPECT_EQ(complaints(), "");
+  gpu.load->link_generation = 2;
+  EXPECT_TRUE(has(complaints(), "pcie GPU1 warning: ")) << complaints();
+  gpu.load->link_generation.reset();
+  EXPECT_TRUE(has(complaints(), "pcie GPU1 warning: ")) << complaints();
+  for (Gpu& each : server.now.topology.gpus) each.link.speed = 5;
   EXPECT_TRUE(has(listed(1), "like others of its model")) << listed(1);
 }
 

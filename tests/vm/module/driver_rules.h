@@ -248,8 +248,10 @@ static inline int rule_bnxt_pfc(const struct ieee_ets* ets, unsigned int pfc_en)
 /*
  * Congestion control of bnxt_re, in the order of the firmware command's mask bits, which is that of the files in
  * debugfs (infiniband/hw/bnxt_re/debugfs.c, Linux 6.15 and later). Largest values: the fields of struct
- * cmdq_modify_roce_cc, bnxt_re/roce_hsi.h: g and num_phases_per_state are whole bytes.  Whether firmware takes all of
- * them is not public; here it refuses what is in the reserved bits. Values at the start: bnxt_re_setup_cc() of
+ * cmdq_modify_roce_cc, bnxt_re/roce_hsi.h: g and num_phases_per_state are whole bytes.  Broadcom's comments on the
+ * fields (FreeBSD, sys/dev/bnxt/bnxt_en/hsi_struct_def.h) name smaller limits for chips of "CC support level 1"
+ * alone: 1024 for init_cr and init_tr, 2047 for rtt.  Whether firmware takes all of them is not public; here it is of
+ * level 0 and refuses what is in the reserved bits. Values at the start: bnxt_re_setup_cc() of
  * Linux 6.12 sets enable_cc, cc_mode and tos_ecn; the others are firmware's, and no source has them. Files in configfs:
  * Broadcom's own module, bnxt_re/configfs.c, releases in which all numbers wait for `apply`.
  */
