@@ -191,11 +191,11 @@ TEST(Nvml, DecidesIfALinkIsSlowerThanThatOfAnEqualGpu) {
   Topology topology;
   for (const char* pci : {"0000:3b:00.0", "0000:af:00.0"})
     topology.gpus.push_back({{.pci = pci, .vendor = 0x10de, .device = 0x2330, .link = {32, 32, 16, 16}}});
-  EXPECT_FALSE(nvml::decides(topology)) << "no GPU need wake up";
+  EXPECT_FALSE(nvml::is_load_wanted(topology)) << "no GPU need wake up";
   topology.gpus[1].link.speed = 5;
-  EXPECT_TRUE(nvml::decides(topology));
+  EXPECT_TRUE(nvml::is_load_wanted(topology));
   topology.gpus[1].device = 0x20b0;
-  EXPECT_FALSE(nvml::decides(topology)) << "another model";
+  EXPECT_FALSE(nvml::is_load_wanted(topology)) << "another model";
 }
 
 // The services run for months in a sandbox without GPUs.
