@@ -10,13 +10,13 @@ class OriginalsStore {
  public:
   OriginalsStore(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
 
-  // Checks that the original settings can be read and are complete.
+  // Checks that the original settings and the record of a self-test can be read and are complete.
   void check();
   // The problem that check() found; empty: none.
   [[nodiscard]] const std::string& error() const { return error_; }
 
   // Called before the first write of a port, under the lock. Reads the file again, because fabric-agentctl writes it,
-  // too. A malformed file is renamed.
+  // too. A malformed file is renamed. After an Error, above all of qos::check_formats(), nothing is written.
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
-#include "base/json.h"
 #include "enforce/confirm.h"
+#include "enforce/formats.h"
 #include "enforce/reconcile.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
@@ -84,14 +84,8 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  if (auto formats = qos::check_formats(environment.directory); !formats) return failed(environment, formats.error());
   auto originals = state::load_originals(environment.directory);
-  if (!originals && originals.error().code == kNewerFormat)
-    return failed(environment, error(kNewerFormat, originals.error().what +
-                                                       "; nothing is written. Install that release again, or move the "
-                                                       "file away (the original settings are lost then)"));
-  const auto host_originals = qos::load_sysctl_originals(environment.directory);
-  if (!host_originals && host_originals.error().code == kNewerFormat)
-    return failed(environment, host_originals.error());
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);

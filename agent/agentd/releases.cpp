@@ -2,6 +2,7 @@
 #include "agentd/releases.h"
 
 #include "base/find.h"
+#include "enforce/formats.h"
 #include "enforce/restore.h"
 
 namespace fabric::agentd {
@@ -60,6 +61,10 @@ bool Releases::restore(Port& port, const qos::Terms& terms, qos::Instant now) {
   const std::string id = port.id();
   Retry& retry = retries_[id];
   if (now < retry.next) return false;
+  if (const auto formats = qos::check_formats(environment_.directory); !formats) {
+    errors_.once(formats.error().text());
+    return false;
+  }
   auto originals = state::load_originals(environment_.directory);
   if (!originals) {
     errors_.once(originals.error().text() + "; the restore of " + id + " waits until the file is repaired or removed");

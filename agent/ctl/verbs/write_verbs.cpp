@@ -9,6 +9,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
+#include "enforce/formats.h"
 #include "enforce/restore.h"
 #include "enforce/rounds.h"
 #include "enforce/selftest.h"
@@ -188,16 +189,12 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
     if (!taken) return taken.error();
     lock = std::move(taken).value();
   }
+  if (auto formats = qos::check_formats(options.root); !formats) return error(0, formats.error().what);
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
     return error(0, originals.error().what +
                         "; nothing was written. Repair the file; or, if the original settings may be lost: "
                         "mv /" +
-                        state::kOriginalsFile + " /root/");
-  if (!originals && originals.error().code == kNewerFormat)
-    return error(0, originals.error().what +
-                        "; nothing was written. Install the newer release again; or, if the original settings may be "
-                        "lost: mv /" +
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(machine).value(), std::move(lock), std::move(originals).value(), {}};

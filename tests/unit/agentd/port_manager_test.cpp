@@ -9,6 +9,7 @@
 
 #include "agentd/schedule.h"
 #include "enforce/restore.h"
+#include "enforce/sysctl.h"
 #include "node/state.h"
 #include "policy/cabling.h"
 #include "support/config.h"
@@ -618,6 +619,53 @@ TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   look();
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+}
+
+// Nor is anything written beside the host's originals or the record of a self-test of a newer release, also if all
+// originals were saved before: not the policy of a port or the host, not a release, not the end of a self-test.
+TEST_F(PortManagerTest, WithAFileOfANewerReleaseNothingIsWritten) {
+  const std::string newer = R"({"format":2,"hosts":[]})";
+  const std::string host = "[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n", sysctl = "proc/sys/net/ipv4/tcp_ecn";
+  tree_.file(sysctl, "2\n");
+  SimNic& nic = enforced(Personality::full, kRestore, kProfile + host);
+  const auto pass = [this] {
+    reconcile_all();
+    ASSERT_TRUE(manager_->reconcile_host(now_).ok());
+  };
+  pass();
+  ASSERT_EQ(nic.mtu, 4200U);
+  ASSERT_EQ(tree_.content(sysctl).substr(0, 1), "1");
+  for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
+    SCOPED_TRACE(file);
+    const std::string kept = tree_.root().exists(file) ? tree_.content(file) : "";
+    tree_.file(file, newer).file(sysctl, "2\n");
+    if (file != std::string(state::kSelfTestFile)) {
+      const Qos before{.mtu = 1500};
+      ASSERT_TRUE(
+          state::save_originals(tree_.path(), {{state::port_key(ports().at(0)), before}}, state::kSelfTestFile).ok());
+    }
+    nic.mtu = 1600;
+    const unsigned writes = nic.writes();
+    pass();
+    EXPECT_EQ(outcome("mtu"), "unsaved");
+    EXPECT_TRUE(has(setting("mtu").detail, "newer release")) << setting("mtu").detail;
+    const AgentState state = state_of(manager_->view());
+    EXPECT_TRUE(has(state.originals_error, file) && has(state.originals_error, "newer release"))
+        << state.originals_error;
+    reload(policy_of(kEnforce + kRestore, ""));  // a release
+    restart(policy_of(kEnforce + kRestore, kProfile + host));
+    pass();
+    EXPECT_EQ(nic.writes(), writes);
+    EXPECT_EQ(nic.mtu, 1600U);
+    EXPECT_EQ(tree_.content(sysctl), "2\n");
+    EXPECT_EQ(tree_.content(file), newer);
+    tree_.remove(file).remove(state::kSelfTestFile);  // a person gives it up
+    if (!kept.empty()) tree_.file(file, kept);
+    pass();
+    EXPECT_EQ(nic.mtu, 4200U);
+    EXPECT_EQ(tree_.content(sysctl).substr(0, 1), "1");
+    EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+  }
 }
 
 TEST_F(PortManagerTest, AReleasedPortIsRestoredAfterARefusal) {

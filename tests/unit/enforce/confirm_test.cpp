@@ -550,6 +550,31 @@ TEST_F(Card, WithARecordOfANewerReleaseIsNotWritten) {
   }
 }
 
+// Nor beside the originals of a newer release, or its record of a self-test.
+TEST_F(Card, WithOriginalsOfANewerReleaseIsNotWritten) {
+  const std::string newer = R"({"format":2,"cards":[]})";
+  for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile})
+    for (const char* verb : {"apply", "restore", "selftest"}) {
+      SCOPED_TRACE(std::string(file) + " " + verb);
+      nic_.mtu = 9000;
+      state::Originals originals;
+      originals[state::port_key(port())].mtu = 1500;
+      ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+      tree_.file(file, newer);
+      ctl::Options options = options_;
+      if (verb == std::string("selftest")) options.arguments = {"eth0"};
+      options.yes = true;
+      const auto calls = nic_.calls["setmtu"];
+      ctl::Output output;
+      EXPECT_EQ(ctl::find_verb(verb)->run(options, output), ctl::kFailure) << output.text;
+      EXPECT_TRUE(has(output.errors, std::string(file) + ": written by a newer release")) << output.errors;
+      EXPECT_TRUE(has(output.errors, "Install that release again; or")) << output.errors;
+      EXPECT_EQ(nic_.calls["setmtu"], calls);
+      EXPECT_EQ(tree_.content(file), newer);
+      tree_.remove(file);
+    }
+}
+
 TEST_F(Card, ThatIsGoneIsSaid) {
   leave_overdue(1500, this_moment(tree_.root()));
   tree_.remove("sys/class/infiniband/mlx5_0");
