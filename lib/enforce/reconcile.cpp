@@ -223,7 +223,7 @@ class PortPass {
     for (const WantedSetting& other : rows_)
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
-        io.wanted.set(index(other.setting->id));
+        io.writable.set(index(other.setting->id));
     if (terms_.on_write) terms_.on_write(port_, row.setting->id, is_disruptive(row));
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
