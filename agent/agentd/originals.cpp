@@ -35,7 +35,7 @@ Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
     check();
   }
   if (!originals) return originals.error();
-  if (state::find_original(*originals, port) == originals->end())
+  if (!state::original_for(*originals, port))
     for (const auto& [card, other] : *originals)
       if (other.place == state::port_place(port) || card.starts_with(state::port_place(port)))
         environment_.log(port_entry(port.id(), LOG_NOTICE,
@@ -50,22 +50,29 @@ Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::str
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-void OriginalsStore::end_self_test(Port& port) {
-  if (environment_.read_only || port.netdev.empty()) return;
+bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns) {
+  if (environment_.read_only || port.netdev.empty()) return false;
   const auto root = Root::open(environment_.directory);
-  if (!root || !root->exists(state::kSelfTestFile)) return;
+  if (!root || !root->exists(state::kSelfTestFile)) return false;
   const auto lock = state::take_lock(environment_.directory);
-  if (!lock) return;  // the self-test is still running
-  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error())) return;
-  if (const auto formats = qos::check_formats(environment_.directory); !formats)
-    return errors_.once(formats.error().text());
-  const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
-  if (!ended) return errors_.once(ended.error().text());
-  if (ended->empty()) return;
+  if (!lock) return false;  // the self-test is still running
+  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error()))
+    return false;
+  if (const auto formats = qos::check_formats(environment_.directory); !formats) {
+    errors_.once(formats.error().text());
+    return false;
+  }
+  const auto ended =
+      qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use, turns);
+  if (!ended) {
+    errors_.once(ended.error().text());
+    return false;
+  }
+  if (ended->empty()) return false;
   const std::string what = "a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do))
-    return errors_.once(port.id() + ": " + what + " when the port is idle");
-  environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  if (std::ranges::any_of(*ended, is_left_to_do)) errors_.once(port.id() + ": " + what + " when the port is idle");
+  else environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  return std::ranges::any_of(*ended, was_written);
 }
 
 }  // namespace fabric::agentd

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agentd/environment.h"
+#include "enforce/rounds.h"
 
 namespace fabric::agentd {
 
@@ -20,8 +21,8 @@ class OriginalsStore {
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 
-  // Restores the port's settings if a self-test of it was killed.
-  void end_self_test(Port& port);
+  // Restores the port's settings if a self-test of it was killed. True if a setting was written.
+  bool end_self_test(const Port& port, qos::Turns& turns);
 
  private:
   Environment& environment_;

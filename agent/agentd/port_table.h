@@ -29,6 +29,7 @@ struct Sightings {
 
 struct PortEntry {
   Port port;
+  Qos have{};  // the settings, as the last pass has read them
   Arrival arrival = Arrival::appeared;
   std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};

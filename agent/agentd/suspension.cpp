@@ -40,7 +40,8 @@ bool Suspension::refresh(const std::string& config) {
   return reason_ != before;
 }
 
-Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present, qos::Turns& turns) {
+Suspension::NextSteps Suspension::watch(const std::string& config, const std::vector<Port>& present,
+                                        qos::Turns& turns) {
   NextSteps next;
   const bool was_unread = std::exchange(is_unread_, false);
   next.changed = refresh(config);
@@ -119,7 +120,7 @@ Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
   return {};
 }
 
-std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, std::vector<Port>& present,
+std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, const std::vector<Port>& present,
                                                             qos::Turns& turns, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.

@@ -32,7 +32,7 @@ class Suspension {
   };
   // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Settings
   // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
-  NextSteps watch(const std::string& config, std::vector<Port> present, qos::Turns& turns);
+  NextSteps watch(const std::string& config, const std::vector<Port>& present, qos::Turns& turns);
 
   // Removes the record of a reverted apply: a reload confirms its configuration. If that fails, the reason is logged,
   // and watch() tries again.
@@ -50,7 +50,7 @@ class Suspension {
   Result<void> drop_reverted(std::chrono::milliseconds patience);
   // Restores the previous settings and logs the result. Returns the pause before the next call; nullopt: all are
   // restored, and that is recorded.
-  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, std::vector<Port>& present,
+  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, const std::vector<Port>& present,
                                                   qos::Turns& turns, NextSteps& next);
 
   Environment& environment_;

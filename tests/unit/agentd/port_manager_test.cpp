@@ -13,7 +13,7 @@
 #include "node/state.h"
 #include "policy/cabling.h"
 #include "support/config.h"
-#include "support/sim_nic.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::agentd {
@@ -38,7 +38,7 @@ pfc = [3]
 const std::string kEnforce = "mode = \"enforce\"\n", kRestore = "release = \"restore\"\n",
                   kNight = "maintenance = \"daily 02:00-04:00\"\n";
 // Nothing in the way of a disruptive write.
-const qos::Terms kFree{.in_use = [](const Port&) { return false; }, .window = qos::Maintenance::open};
+const qos::Terms kFree = test::free_terms();
 constexpr const char* kBySpeed = "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n";
 constexpr const char* kId = "roce_eth0/1";
 
@@ -507,7 +507,7 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   nic.mtu = 3000;
   look();
   EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
-  Changes changes = qos::restore(*kernel_, port, {}, *originals, kFree);
+  Changes changes = test::restore(*kernel_, port, {}, *originals, kFree);
   EXPECT_EQ(nic.mtu, 2000U);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_FALSE(changes.empty());
@@ -534,7 +534,7 @@ class PowerCycle : public PortManagerTest {
     auto originals = state::load_originals(tree_.path());
     EXPECT_TRUE(originals.ok());
     auto all = ports();
-    for (Port& port : all) qos::restore(*kernel_, port, {}, *originals, kFree);
+    for (Port& port : all) test::restore(*kernel_, port, {}, *originals, kFree);
     EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
     return qos::restore_of_absent(*originals, all);
   }
@@ -701,6 +701,10 @@ TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
   EXPECT_TRUE(said(message_id::port, "self-test"));
+  nic.link_up();
+  const unsigned writes = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], writes + 1) << "the thresholds, although nothing is enforced";
 }
 
 TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {
@@ -998,8 +1002,8 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
   EXPECT_EQ(saved.mtu, 1500U);
   Port port = ports().at(0);
   for (const bool is_plan : {true, false}) {
-    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, {}, *originals, kFree)
-                                    : qos::restore(*kernel_, port, {}, *originals, kFree);
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
+                                    : test::restore(*kernel_, port, {}, *originals, kFree);
     const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
     ASSERT_NE(fec, changes.end());
     EXPECT_EQ(fec->outcome, Outcome::unsupported);

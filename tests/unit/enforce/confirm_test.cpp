@@ -105,7 +105,7 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   keys.reset(index(SettingId::trust));
   remember(record, ports[0], before, keys);
   EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
-  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, test::free_terms(), test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, test::free_terms(), test::kSaveNowhere);
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
   const qos::UseCheck in_use = [&](const Port&) { return busy; };
@@ -135,14 +135,14 @@ TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayN
   own.ets->prio_tc[3] = 1;
   own.ets->tsa[0] = own.ets->tsa[1] = Tsa::ets;
   own.ets->bw = {50, 50};
-  qos::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
   Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
   record.disruptive = Disruptive::never;
   remember(record, ports[0], shared, keys_of(Qos{.ets = shared.ets}));
   qos::Terms terms = test::free_terms();
   terms.disruptive = Disruptive::never;
   terms.in_use = test::kInUse;
-  qos::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
   ASSERT_EQ(nic.ets.prio_tc[3], 1);
   test::revert(kernel, ports, record, {"a boot", 2'000}, test::kInUse);
   EXPECT_EQ(nic.ets.prio_tc[3], 1) << "a job runs";
@@ -456,6 +456,17 @@ struct Card : Guard {
   ctl::Options options_;
   ctl::Output output_;
 };
+
+// The plan reads the policy's settings alone. What the scan has read besides stays: rules judge it (pfc-watchdog).
+TEST_F(Card, SettingsThatThePolicyLacksAreShown) {
+  nic_.ethtool.ring_rx = {512, 8192};
+  options_.verb = "show";
+  options_.json = true;
+  ASSERT_EQ(ctl::find_verb("show")->run(options_, output_), ctl::kDone) << output_.errors;
+  const Json settings = Json::parse(output_.text).at("ports").at(0).at("settings");
+  EXPECT_EQ(settings.at("mtu").at("wanted"), 4200);
+  EXPECT_EQ(settings.at("ring_rx").at("read"), 512) << output_.text;
+}
 
 TEST_F(Card, IsFoundByItsSerialNumber) {
   options_.confirm = std::chrono::seconds(1);
