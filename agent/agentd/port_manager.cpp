@@ -190,14 +190,17 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     Changes& changes = done.changes;
 
     const bool gone = contains(changes, ENODEV, &Change::code);
-    const bool lost = contains(changes, true, &Change::is_lost);
-    entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
+    PassEnd end = PassEnd::whole;
+    if (gone) end = PassEnd::gone;
+    else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
+    entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
-    const bool again = std::exchange(entry.answered_enodev, gone);
-    if (gone && !(again && qos::is_there(environment_.kernel, entry.port))) return error(ENODEV, id);
+    const PassEnd end_before = std::exchange(entry.end, end);
+    if (gone && !(end_before == PassEnd::gone && qos::is_there(environment_.kernel, entry.port)))
+      return error(ENODEV, id);
     write_now = results_.record({.subject = id,
                                  .port = &entry.port,
                                  .seen = entry.seen,
