@@ -348,15 +348,6 @@ void PortManager::on_notification(const std::string& id, NotificationKind how) {
   if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
 }
 
-bool PortManager::has_sysctl_of(const std::string& netdev) const {
-  return !netdev.empty() &&
-         std::ranges::any_of(policy_.sysctl, [&](const auto& each) { return qos::is_sysctl_of(each.first, netdev); });
-}
-
-bool PortManager::asks_for_speed() const {
-  return std::ranges::any_of(policy_.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
-}
-
 bool PortManager::waits_for_idle(const std::string& id) const {
   return is_enforcing() && policy_.disruptive == Disruptive::idle && results_.has_pending(id) &&
          maintenance_now(environment_, policy_) == qos::Maintenance::open;
