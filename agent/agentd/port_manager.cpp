@@ -202,7 +202,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     if (gone && !(end_before == PassEnd::gone && qos::is_there(environment_.kernel, entry.port)))
       return error(ENODEV, id);
     write_now = results_.record({.subject = id,
-                                 .port = &entry.port,
+                                 .have = &entry.have,
                                  .seen = entry.seen,
                                  .suspended = suspension_.reason(),
                                  .on_trial = suspension_.is_awaiting()},

@@ -17,8 +17,8 @@ class Results {
 
   // A pass over a port or the host, and the evidence collected before it.
   struct Pass {
-    std::string subject;         // the port's id, or kHostSubject
-    const Port* port = nullptr;  // null: the host
+    std::string subject;        // the port's id, or kHostSubject
+    const Qos* have = nullptr;  // the port's last reading; null: the host
     Sightings seen{};
     std::string suspended{};  // why nothing is written; empty: not suspended
     bool on_trial = false;    // an apply awaits confirmation: the values that it has set are not drift

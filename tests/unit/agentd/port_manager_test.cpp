@@ -1066,6 +1066,17 @@ TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "its first pass does not wait for the maintenance window";
 }
 
+TEST_F(PortManagerTest, ADriftWhileTheFirmwareRunsDcbxIsProbablyItsOwn) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
+  nic.pfc.pfc_en = 1 << 3;
+  start("mode = \"audit\"\n", "[[port]]\npfc = [3]\n");
+  ASSERT_NE(outcome("pfc"), "differs");
+  nic.pfc.pfc_en = 0;
+  look();
+  EXPECT_EQ(setting("pfc").drifts["firmware"], 1U) << setting("pfc").drift_by;
+}
+
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
   tree_.file("proc/77/status", "CapEff:\t0000000000001000\n");
