@@ -6,11 +6,13 @@
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "agentd/inventory.h"
 #include "base/files.h"
 #include "judge/rule.h"
+#include "setting/sysctl.h"
 
 namespace fabric::agentd {
 namespace {
@@ -175,11 +177,18 @@ void Agent::handle_notification(const Notification& note) {
     if (!ids.empty()) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
     return;
   }
-  if (manager_.has_sysctl_of(note.link.name)) schedule_.at({TaskKind::reconcile_host}, now() + kBurst);
+  const Policy& policy = manager_.policy();
+  const std::string& netdev = note.link.name;
+  if (!netdev.empty() &&
+      std::ranges::any_of(policy.sysctl, [&](const auto& each) { return qos::is_sysctl_of(each.first, netdev); }))
+    schedule_.at({TaskKind::reconcile_host}, now() + kBurst);
   PortTable::LinkEvents events;
   if (note.how == NotificationKind::link) events = manager_.link_changed(note.link);
   if (events.rescan) schedule_.at({TaskKind::rescan}, now());
-  if (events.carrier_up && manager_.asks_for_speed()) schedule_.at({TaskKind::rescan}, now() + kSettleDelay);
+  // Ports are matched again once their link has a speed.
+  if (events.carrier_up &&
+      std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); }))
+    schedule_.at({TaskKind::rescan}, now() + kSettleDelay);
   for (const std::string& id : ids) {
     manager_.on_notification(id, note.how);
     schedule_check(id);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/originals.h"
 
+#include "base/json.h"
 #include "enforce/confirm.h"
+#include "enforce/formats.h"
 #include "enforce/selftest.h"
 #include "enforce/sysctl.h"
 #include "node/state.h"
@@ -14,13 +16,16 @@ void OriginalsStore::check() {
   const auto root = Root::open(environment_.directory);
   const std::string aside = std::string(state::kOriginalsFile) + ".corrupt";
   const auto sysctl = qos::load_sysctl_originals(environment_.directory);
+  const auto tested = state::load_originals(environment_.directory, state::kSelfTestFile);
   error_.clear();
   if (!originals) error_ = originals.error().text();
   else if (!sysctl) error_ = sysctl.error().text();
+  else if (!tested && tested.error().code == kNewerFormat) error_ = tested.error().text();
   else if (root && root->exists(aside)) error_ = "/" + aside + ": it could not be read, and was replaced";
 }
 
 Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
+  if (auto formats = qos::check_formats(environment_.directory); !formats) return formats;
   auto originals = state::load_originals(environment_.directory);
   if (!originals && originals.error().code == EBADMSG) {
     auto aside = state::set_originals_aside(environment_.directory);
@@ -30,7 +35,7 @@ Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
     check();
   }
   if (!originals) return originals.error();
-  if (state::find_original(*originals, port) == originals->end())
+  if (!state::original_for(*originals, port))
     for (const auto& [card, other] : *originals)
       if (other.place == state::port_place(port) || card.starts_with(state::port_place(port)))
         environment_.log(port_entry(port.id(), LOG_NOTICE,
@@ -39,25 +44,35 @@ Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
 }
 
 Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::string& before) {
+  if (auto formats = qos::check_formats(environment_.directory); !formats) return formats;
   auto originals = qos::load_sysctl_originals(environment_.directory);
   if (!originals) return originals.error();
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-void OriginalsStore::end_self_test(Port& port) {
-  if (environment_.read_only || port.netdev.empty()) return;
+bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns) {
+  if (environment_.read_only || port.netdev.empty()) return false;
   const auto root = Root::open(environment_.directory);
-  if (!root || !root->exists(state::kSelfTestFile)) return;
+  if (!root || !root->exists(state::kSelfTestFile)) return false;
   const auto lock = state::take_lock(environment_.directory);
-  if (!lock) return;  // the self-test is still running
-  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error())) return;
-  const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
-  if (!ended) return errors_.once(ended.error().text());
-  if (ended->empty()) return;
+  if (!lock) return false;  // the self-test is still running
+  if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error()))
+    return false;
+  if (const auto formats = qos::check_formats(environment_.directory); !formats) {
+    errors_.once(formats.error().text());
+    return false;
+  }
+  const auto ended =
+      qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use, turns);
+  if (!ended) {
+    errors_.once(ended.error().text());
+    return false;
+  }
+  if (ended->empty()) return false;
   const std::string what = "a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do))
-    return errors_.once(port.id() + ": " + what + " when the port is idle");
-  environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  if (std::ranges::any_of(*ended, is_left_to_do)) errors_.once(port.id() + ": " + what + " when the port is idle");
+  else environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  return std::ranges::any_of(*ended, was_written);
 }
 
 }  // namespace fabric::agentd

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agentd/environment.h"
+#include "enforce/rounds.h"
 
 namespace fabric::agentd {
 
@@ -10,18 +11,18 @@ class OriginalsStore {
  public:
   OriginalsStore(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
 
-  // Checks that the original settings can be read and are complete.
+  // Checks that the original settings and the record of a self-test can be read and are complete.
   void check();
   // The problem that check() found; empty: none.
   [[nodiscard]] const std::string& error() const { return error_; }
 
   // Called before the first write of a port, under the lock. Reads the file again, because fabric-agentctl writes it,
-  // too. A malformed file is renamed.
+  // too. A malformed file is renamed. After an Error, above all of qos::check_formats(), nothing is written.
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 
-  // Restores the port's settings if a self-test of it was killed.
-  void end_self_test(Port& port);
+  // Restores the port's settings if a self-test of it was killed. True if a setting was written.
+  bool end_self_test(const Port& port, qos::Turns& turns);
 
  private:
   Environment& environment_;

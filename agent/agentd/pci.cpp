@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
-#include "base/json.h"
 #include "enforce/confirm.h"
+#include "enforce/formats.h"
 #include "enforce/reconcile.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
@@ -45,7 +45,7 @@ std::set<std::optional<uint32_t>> possible_mrrs(const Policy& policy, const Port
   return out;
 }
 
-int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port, state::Originals& originals) {
+int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port& port, state::Originals& originals) {
   const auto possible = possible_mrrs(policy, port);
   if (possible.size() > 1) {
     environment.log(
@@ -57,12 +57,14 @@ int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port
   Qos want;
   want.mrrs = *possible.begin();
   if (!want.mrrs) return 0;
-  const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel)};
-  if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms));
+  // MRRS is no part of RoCE's class, and its write leaves the link alone: no other port of a bond matters.
+  const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel), .wanted_of = qos::WantedOf::same_policy()};
+  if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms).changes);
   const qos::SaveOriginal save = [&](const Port& of, const Qos& before) {
     return state::save_original(environment.directory, originals, of, before);
   };
-  return report(environment, qos::reconcile(environment.kernel, port, want, terms, save));
+  const auto writes = qos::WriteTerms::without_turn(terms);
+  return report(environment, qos::reconcile(environment.kernel, port, want, writes, save).changes);
 }
 
 // The host settings that require CAP_SYS_ADMIN.
@@ -81,17 +83,11 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 }
 
 // Writes under the lock, and releases it.
-int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
+int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  if (auto formats = qos::check_formats(environment.directory); !formats) return failed(environment, formats.error());
   auto originals = state::load_originals(environment.directory);
-  if (!originals && originals.error().code == kNewerFormat)
-    return failed(environment, error(kNewerFormat, originals.error().what +
-                                                       "; nothing is written. Install that release again, or move the "
-                                                       "file away (the original settings are lost then)"));
-  const auto host_originals = qos::load_sysctl_originals(environment.directory);
-  if (!host_originals && host_originals.error().code == kNewerFormat)
-    return failed(environment, host_originals.error());
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
@@ -112,7 +108,7 @@ int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
     policy.mode = Mode::audit;
   if (!originals) return failed(environment, originals.error());
   worst = std::max(worst, reconcile_host(environment, policy));
-  for (Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));
+  for (const Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));
   return worst;
 }
 
@@ -140,7 +136,7 @@ PciEnvironment real_pci_environment(Kernel& kernel) {
 }
 
 int reconcile_pci(PciEnvironment& environment, const Policy& policy) {
-  Node node = environment.scan(policy);
+  const Node node = environment.scan(policy);
   const int worst = reconcile_all(environment, policy, node);
   PciState state;
   state.updated = utc_now();

@@ -164,40 +164,45 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortEntry* found = table_.find(id);
   if (found == nullptr) return {};
   PortEntry& entry = *found;
-  originals_.end_self_test(entry.port);
+  if (originals_.end_self_test(entry.port, turns_)) restored_.insert(id);
   const PortPolicy* wanted = policy_for(policy_, entry.port);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
   qos::Terms terms{.in_use = environment_.in_use,
+                   .wanted_of = wanted_of_bond(),
                    .disruptive = policy_.disruptive,
                    .front_end = wanted->front_end,
                    .derived = wanted->derived};
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  terms.wanted_of = wanted_of_bond();
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
-  const Qos before = entry.port.qos;
+  const Qos before = entry.have;
   bool write_now = false;  // a conflict is over: its setting is written at once
   do {
-    Changes changes;
+    qos::Reconciled done;
     if (is_enforcing())
-      changes =
+      done =
           qos::reconcile(environment_.kernel, entry.port, wanted->want, turns_.terms_for(entry.port, terms, now), save);
-    else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
+    else done = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
+    Changes& changes = done.changes;
 
     const bool gone = contains(changes, ENODEV, &Change::code);
-    const bool lost = contains(changes, true, &Change::is_lost);
-    entry.cut_short = gone || lost ? entry.cut_short + 1 : 0;
-    entry.changed = !(entry.port.qos == before);
+    PassEnd end = PassEnd::whole;
+    if (gone) end = PassEnd::gone;
+    else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
+    entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
+    if (done.have) entry.have = std::move(*done.have);
+    entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
-    const bool again = std::exchange(entry.answered_enodev, gone);
-    if (gone && !(again && qos::is_there(environment_.kernel, entry.port))) return error(ENODEV, id);
+    const PassEnd end_before = std::exchange(entry.end, end);
+    if (gone && !(end_before == PassEnd::gone && qos::is_there(environment_.kernel, entry.port)))
+      return error(ENODEV, id);
     write_now = results_.record({.subject = id,
-                                 .port = &entry.port,
+                                 .have = &entry.have,
                                  .seen = entry.seen,
                                  .suspended = suspension_.reason(),
                                  .on_trial = suspension_.is_awaiting()},
@@ -227,9 +232,8 @@ qos::WantedOf PortManager::wanted_of_bond() {
     if (!releases_.is_restoring(id)) return std::nullopt;
     auto originals = state::load_originals(environment_.directory);
     if (!originals) return std::nullopt;
-    const auto original = state::find_original(*originals, entry.port);
-    if (original == originals->end()) return Qos{};
-    return original->second;
+    if (auto original = state::original_for(std::move(*originals), entry.port)) return std::move(*original);
+    return Qos{};
   };
 }
 
@@ -277,15 +281,18 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   if (!locked) return locked.error();
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
-  const Qos before = entry.port.qos;
   // With "never" the agent may have added protection, which is taken away on an idle port.
   const qos::Terms terms{.in_use = environment_.in_use,
+                         .wanted_of = wanted_of_bond(),
                          .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
-                         .window = maintenance_now(environment_, policy_),
-                         .wanted_of = wanted_of_bond()};
-  if (suspension_.reason().empty() && releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now))
-    restored_.insert(id);
-  entry.changed = !(entry.port.qos == before);
+                         .window = maintenance_now(environment_, policy_)};
+  if (!suspension_.reason().empty()) return {};
+  auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
+  if (!done) return {};
+  if (std::ranges::any_of(done->changes, was_written)) restored_.insert(id);
+  if (!done->have) return {};
+  entry.changed = !(*done->have == entry.have);
+  entry.have = std::move(*done->have);
   return {};
 }
 
@@ -339,15 +346,6 @@ void PortManager::on_notification(const std::string& id, NotificationKind how) {
   if (how == NotificationKind::nothing || entry == nullptr || policy_for(policy_, entry->port) == nullptr) return;
   const auto [writers, is_first] = entry->seen.notified.try_emplace(how);  // one writer causes a whole burst
   if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
-}
-
-bool PortManager::has_sysctl_of(const std::string& netdev) const {
-  return !netdev.empty() &&
-         std::ranges::any_of(policy_.sysctl, [&](const auto& each) { return qos::is_sysctl_of(each.first, netdev); });
-}
-
-bool PortManager::asks_for_speed() const {
-  return std::ranges::any_of(policy_.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
 }
 
 bool PortManager::waits_for_idle(const std::string& id) const {

@@ -61,10 +61,6 @@ class PortManager {
   Suspension::NextSteps watch_confirm();
   [[nodiscard]] bool must_watch_confirm() const { return suspension_.must_watch(); }
 
-  // True if the policy has a sysctl of this interface.
-  [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;
-  // True if an entry of the policy asks for a speed: ports are matched again once their link has one.
-  [[nodiscard]] bool asks_for_speed() const;
   [[nodiscard]] bool is_in_conflict(const std::string& id) const { return results_.is_in_conflict(id); }
   // True if a write of the port waits until nothing uses the port.
   [[nodiscard]] bool waits_for_idle(const std::string& id) const;

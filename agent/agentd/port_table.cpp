@@ -44,7 +44,6 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
     entry.seen.recreated = !seen_before_.insert(id).second && entry.arrival == Arrival::appeared;
   }
   const PortPolicy* before = policy_for(policy, entry.port);
-  port.qos = std::move(entry.port.qos);
   if (!port.speed) port.speed = entry.port.speed;  // without a link the last known speed is used for matching
   entry.port = std::move(port);                    // the match also depends on speed and role
   found.other_entry = policy_for(policy, entry.port) != before;

@@ -20,6 +20,13 @@ enum class Arrival : uint8_t {
   settled,       // had its first pass, under this agent or an earlier one of this boot: later passes wait
 };
 
+// How far the last pass of a port came.
+enum class PassEnd : uint8_t {
+  whole,  // it read the port to its end; also before the first pass
+  lost,   // an answer was lost: a full socket buffer, a timeout
+  gone,   // ENODEV: the netdev is gone or another device's, or its driver has detached it
+};
+
 // Evidence collected since the last pass of a port: it shows who changed a setting that the next pass finds changed.
 struct Sightings {
   bool recreated = false;  // the device is a new one (driver reload): its values are the driver's defaults
@@ -29,11 +36,12 @@ struct Sightings {
 
 struct PortEntry {
   Port port;
+  Qos have{};  // the settings, as the last pass has read them
   Arrival arrival = Arrival::appeared;
   std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};
-  bool answered_enodev = false;   // in the last pass, although the netdev exists
-  unsigned cut_short = 0;         // passes in a row that could not read the port to their end
+  PassEnd end = PassEnd::whole;
+  unsigned cut_short = 0;         // passes in a row that did not end whole
   bool waits_for_member = false;  // in the last pass: for the link of another member of the bond
   bool changed = false;           // the last pass has read other values than the one before
   std::optional<bool> carrier{};

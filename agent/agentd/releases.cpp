@@ -2,6 +2,7 @@
 #include "agentd/releases.h"
 
 #include "base/find.h"
+#include "enforce/formats.h"
 #include "enforce/restore.h"
 
 namespace fabric::agentd {
@@ -56,16 +57,21 @@ bool Releases::is_restoring(const std::string& id) const {
   return state != nullptr && *state == State::restoring;
 }
 
-bool Releases::restore(Port& port, const qos::Terms& terms, qos::Instant now) {
+std::optional<qos::Reconciled> Releases::restore(const Port& port, const qos::WriteTerms& terms, qos::Instant now) {
   const std::string id = port.id();
   Retry& retry = retries_[id];
-  if (now < retry.next) return false;
+  if (now < retry.next) return std::nullopt;
+  if (const auto formats = qos::check_formats(environment_.directory); !formats) {
+    errors_.once(formats.error().text());
+    return std::nullopt;
+  }
   auto originals = state::load_originals(environment_.directory);
   if (!originals) {
     errors_.once(originals.error().text() + "; the restore of " + id + " waits until the file is repaired or removed");
-    return false;
+    return std::nullopt;
   }
-  const Changes changes = qos::restore(environment_.kernel, port, {}, *originals, terms);
+  qos::Reconciled done = qos::restore(environment_.kernel, port, *originals, terms);
+  const Changes& changes = done.changes;
   if (auto saved = state::save_originals(environment_.directory, *originals); !saved)
     errors_.once(saved.error().text());
   Results::OfPort left;
@@ -80,11 +86,11 @@ bool Releases::restore(Port& port, const qos::Terms& terms, qos::Instant now) {
   const size_t left_before = results_.of(id).size(), left_now = left.size();
   results_.replace(id, std::move(left));
   const auto written = std::ranges::count_if(changes, was_written);
-  if (waits && written == 0 && left_now == left_before) return false;  // already reported
+  if (waits && written == 0 && left_now == left_before) return done;  // already reported
   std::string what = "released: " + counted(static_cast<size_t>(written), "setting") + " restored";
   if (left_now != 0) what += ", " + std::to_string(left_now) + " not restored: see fabric-agentctl status";
   environment_.log(port_entry(id, left_now == 0 ? LOG_NOTICE : LOG_WARNING, what));
-  return written != 0;
+  return done;
 }
 
 }  // namespace fabric::agentd

@@ -26,8 +26,8 @@ class Releases {
   [[nodiscard]] bool has_lost_entry(const std::string& id) const { return lost_.contains(id); }
   [[nodiscard]] bool is_restoring(const std::string& id) const;
   // Restores the original settings of a port that is_restoring(), as far as they may be written now. Settings that are
-  // refused are tried again after a while. The caller holds the lock. True if a setting was written.
-  bool restore(Port& port, const qos::Terms& terms, qos::Instant now);
+  // refused are tried again after a while. The caller holds the lock. nullopt: not tried now.
+  std::optional<qos::Reconciled> restore(const Port& port, const qos::WriteTerms& terms, qos::Instant now);
 
  private:
   enum class State : uint8_t {

@@ -111,7 +111,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
     seen.carrier_lost = pass.seen.carrier_lost;
     seen.notified = notified != nullptr;
     if (notified != nullptr) seen.process = qos::writer_of(change.setting, *notified);
-    seen.firmware_dcbx = pass.port != nullptr && pass.port->qos.dcbx == Dcbx::firmware;
+    seen.firmware_dcbx = pass.have != nullptr && pass.have->dcbx == Dcbx::firmware;
     suspect = qos::suspect_of(change.setting, seen);
     SettingState& state = record.reported[change.key()];
     ++state.drifts[std::string(to_text(suspect->cause))];

@@ -17,8 +17,8 @@ class Results {
 
   // A pass over a port or the host, and the evidence collected before it.
   struct Pass {
-    std::string subject;         // the port's id, or kHostSubject
-    const Port* port = nullptr;  // null: the host
+    std::string subject;        // the port's id, or kHostSubject
+    const Qos* have = nullptr;  // the port's last reading; null: the host
     Sightings seen{};
     std::string suspended{};  // why nothing is written; empty: not suspended
     bool on_trial = false;    // an apply awaits confirmation: the values that it has set are not drift
@@ -51,11 +51,16 @@ class Results {
   [[nodiscard]] std::map<std::string, SettingState> states_of(const std::string& subject) const;
 
  private:
-  // The other writer of a setting in conflict. asked: the setting was written after the conflict, while the writer may
-  // only have paused. reacts: it changed that value back, so that the next write, if disruptive, waits for its end.
+  // The other writer of a setting in conflict.
   struct OtherWriter {
+    // Whether it changes our value back.
+    enum class Reaction : uint8_t {
+      unknown,  // the setting was not written since the conflict
+      asked,    // it was written, while the writer may only have paused
+      reacts,   // the writer changed that value back: the next write, if disruptive, waits for its end
+    };
     qos::Suspect suspect;
-    enum class Reaction : uint8_t { unknown, asked, reacts } reaction = Reaction::unknown;
+    Reaction reaction = Reaction::unknown;
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct SubjectHistory {

@@ -40,14 +40,15 @@ bool Suspension::refresh(const std::string& config) {
   return reason_ != before;
 }
 
-Suspension::NextSteps Suspension::watch(const std::string& config, std::vector<Port> present, qos::Turns& turns) {
+Suspension::NextSteps Suspension::watch(const std::string& config, const std::vector<Port>& present,
+                                        qos::Turns& turns) {
   NextSteps next;
   const bool was_unread = std::exchange(is_unread_, false);
   next.changed = refresh(config);
   if (environment_.read_only) return next;
   // Passes in between may have found the record readable: the ports that they did not include are checked now.
   next.changed = next.changed || (was_unread && !is_unread_);
-  if (dropped_ && drop_reverted({})) {
+  if (removal_ != Removal::none && remove_reverted({})) {
     refresh(config);
     next.changed = true;
   }
@@ -86,13 +87,17 @@ Suspension::NextSteps Suspension::again_unread(NextSteps next) {
 }
 
 void Suspension::end_reverted() {
-  dropped_.reset();
+  removal_ = Removal::none;
   if (environment_.read_only) return;
   const auto record = confirm::load(environment_.directory);
   if (!record && confirm::is_lost(record.error())) return;
   if (record && (!*record || confirm::is_pending(**record))) return;
-  dropped_ = record ? (*record)->id : std::string();
-  auto done = drop_reverted(kRetry);
+  removal_ = Removal::any;
+  if (record) {
+    removal_ = Removal::named;
+    removed_ = (*record)->id;
+  }
+  auto done = remove_reverted(kRetry);
   if (!done && record)  // an unreadable record is logged by refresh()
     environment_.log(
         {message_id::trouble, LOG_WARNING,
@@ -101,12 +106,13 @@ void Suspension::end_reverted() {
              "second"});
 }
 
-Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
+Result<void> Suspension::remove_reverted(std::chrono::milliseconds patience) {
   auto lock = state::take_lock(environment_.directory, patience);
   if (!lock) return lock.error();
   const auto record = confirm::load(environment_.directory);
   if (!record) return record.error();
-  const bool is_same = *record && !confirm::is_pending(**record) && (dropped_->empty() || *dropped_ == (*record)->id);
+  const bool is_same =
+      *record && !confirm::is_pending(**record) && (removal_ == Removal::any || removed_ == (*record)->id);
   if (is_same) {
     if (auto removed = confirm::remove(environment_.directory); !removed) return removed.error();
     if (!(*record)->is_restored())
@@ -115,11 +121,11 @@ Result<void> Suspension::drop_reverted(std::chrono::milliseconds patience) {
            "the configuration is confirmed by the reload; not restored any more: " + confirm::left_text(**record)});
     reason_.clear();
   }
-  dropped_.reset();
+  removal_ = Removal::none;
   return {};
 }
 
-std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, std::vector<Port>& present,
+std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, const std::vector<Port>& present,
                                                             qos::Turns& turns, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.

@@ -18,7 +18,7 @@ class Suspension {
 
   // True if the record could not be read, so that an apply may be pending and nothing is enforced; or if it still waits
   // for its removal by end_reverted(): call watch() soon.
-  [[nodiscard]] bool must_watch() const { return is_unread_ || dropped_; }
+  [[nodiscard]] bool must_watch() const { return is_unread_ || removal_ != Removal::none; }
 
   // Reads the record. `config`: the digest of the policy that would be enforced. True if the reason has changed.
   bool refresh(const std::string& config);
@@ -32,7 +32,7 @@ class Suspension {
   };
   // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Settings
   // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
-  NextSteps watch(const std::string& config, std::vector<Port> present, qos::Turns& turns);
+  NextSteps watch(const std::string& config, const std::vector<Port>& present, qos::Turns& turns);
 
   // Removes the record of a reverted apply: a reload confirms its configuration. If that fails, the reason is logged,
   // and watch() tries again.
@@ -44,13 +44,19 @@ class Suspension {
     awaiting,  // an apply awaits confirmation
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
+  // A reload ends a reverted apply: its record is removed then, or as soon as that is possible.
+  enum class Removal : uint8_t {
+    none,   // nothing is left to remove
+    named,  // the record of the apply `removed_`, and no later one
+    any,    // the record of any reverted apply: it could not be read at the reload
+  };
   // The record could not be read in watch().
   NextSteps again_unread(NextSteps next);
-  // Removes the record that `dropped_` names.
-  Result<void> drop_reverted(std::chrono::milliseconds patience);
+  // Removes the record by `removal_`.
+  Result<void> remove_reverted(std::chrono::milliseconds patience);
   // Restores the previous settings and logs the result. Returns the pause before the next call; nullopt: all are
   // restored, and that is recorded.
-  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, std::vector<Port>& present,
+  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, const std::vector<Port>& present,
                                                   qos::Turns& turns, NextSteps& next);
 
   Environment& environment_;
@@ -58,8 +64,8 @@ class Suspension {
   State state_ = State::none;
   std::string reason_;
   bool is_unread_ = false;  // since the last watch()
-  // The id of the reverted apply that a reload has ended and whose record is still there; "": it could not be read.
-  std::optional<std::string> dropped_{};
+  Removal removal_ = Removal::none;
+  std::string removed_;  // its id, if named
   confirm::RetryPause pause_;
 };
 

@@ -125,8 +125,8 @@ Result<void> check_ports(const Options& options, const Node& node) {
   return {};
 }
 
-qos::Terms write_terms(Machine& machine, const Options& options) {
-  qos::Terms out{.in_use = qos::ask_kernel(machine.kernel)};
+qos::Terms write_terms(Machine& machine, const Options& options, qos::WantedOf wanted_of) {
+  qos::Terms out{.in_use = qos::ask_kernel(machine.kernel), .wanted_of = std::move(wanted_of)};
   // --disruptive overrides the maintenance window, and without a policy there is no window.
   if (options.disruptive || !machine.policy) {
     out.disruptive = options.disruptive.value_or(Disruptive::idle);
@@ -141,27 +141,21 @@ qos::Terms write_terms(Machine& machine, const Options& options) {
 }
 
 qos::Terms apply_terms(Machine& machine, const Node& node, const Options& options) {
-  qos::Terms out = write_terms(machine, options);
-  out.wanted_of = qos::wanted_among(node.ports, [&machine](const Port& port) -> std::optional<Qos> {
-    const PortPolicy* entry = policy_for(*machine.policy, port);
-    if (entry == nullptr) return std::nullopt;
-    return entry->want;
-  });
-  return out;
+  return write_terms(machine, options, qos::wanted_by(*machine.policy, node.ports));
 }
 
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
-Plan make_plan(Machine& machine, Node& node, const Options& options) {
+Plan make_plan(Machine& machine, const Node& node, const Options& options) {
   Plan plan;
   if (!machine.policy || !machine.kernel.route) return plan;
   qos::Terms terms = apply_terms(machine, node, options);
-  for (Port& port : node.ports) {
+  for (const Port& port : node.ports) {
     const PortPolicy* entry = policy_for(*machine.policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
     terms.front_end = entry->front_end;
     terms.derived = entry->derived;
-    plan[port.id()] = qos::plan(machine.kernel, port, entry->want, terms);
+    plan[port.id()] = qos::plan(machine.kernel, port, entry->want, terms).changes;
   }
   if (names_host(options))
     if (Changes host = qos::plan_sysctl(machine.kernel.root, machine.policy->sysctl); !host.empty())

@@ -44,15 +44,14 @@ bool is_chosen(const Options& options, const Port& port);
 Result<void> check_ports(const Options& options, const Node& node);
 
 // The terms of disruptive writes: --disruptive, else the policy's.
-qos::Terms write_terms(Machine& machine, const Options& options);
-// write_terms() of writes that apply the policy: they know what it wants of the other ports of a bond. The result
-// refers to the machine and the node.
+qos::Terms write_terms(Machine& machine, const Options& options, qos::WantedOf wanted_of);
+// write_terms() of writes that apply the policy. The result refers to the machine and the node.
 qos::Terms apply_terms(Machine& machine, const Node& node, const Options& options);
 
 // True if --port names kHostSubject, or is absent.
 bool names_host(const Options& options);
 
 // A dry run of every chosen port with a policy. Empty for a captured tree without recorded settings.
-Plan make_plan(Machine& machine, Node& node, const Options& options);
+Plan make_plan(Machine& machine, const Node& node, const Options& options);
 
 }  // namespace fabric::ctl

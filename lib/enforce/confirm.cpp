@@ -178,23 +178,23 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
   if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
 }
 
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
+Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
   // An apply that did not wait for the maintenance window is reverted without waiting for it. It wrote a port with the
   // default route only if the operator's entry names the port. With "never" it may have added protection, which is
   // taken away on an idle port.
   const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
   const qos::Terms terms{.in_use = how.in_use,
+                         .wanted_of = qos::saved_settings(ports, record.before),
                          .disruptive = disruptive,
                          .window = qos::Maintenance::open,
-                         .front_end = true,
-                         .wanted_of = qos::saved_settings(ports, record.before)};
-  const auto restore = [&](Port& port, const qos::Complete& complete) -> Changes {
-    const auto entry = state::find_original(record.before, port);
-    if (entry == record.before.end()) return {};
-    Qos wanted = entry->second;
+                         .front_end = true};
+  const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
+    const auto original = state::original_for(record.before, port);
+    if (!original) return {};
+    Qos wanted = *original;
     if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
-    Changes changes = qos::write_back(kernel, port, wanted, complete(terms));
+    Changes changes = qos::write_back(kernel, port, wanted, complete(terms)).changes;
     const auto is_back = [](const Change& change) { return is_done(change.outcome); };
     state::forget(record.before, port, qos::safely_back(kernel, port, changes, is_back));
     return changes;
@@ -227,7 +227,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
   return all;
 }
 
-Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how) {
   const bool is_empty = record.is_restored();  // before revert() removes restored settings
   Changes changes = revert(kernel, ports, record, this_moment(kernel.root), how);

@@ -83,10 +83,11 @@ struct RevertTerms {
 // for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
 // boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
 // in the record.
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now, const RevertTerms& how);
+Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
+               const RevertTerms& how);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.
-Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how);
 
 // The pause before the next lapse(): a second while ports are busy or absent; doubled, up to a minute, while settings

@@ -22,12 +22,13 @@ class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
-  // nothing: no news, or the first write, or the driver has refused or ignored the value.
-  // repaired: the value was in sync, differed, and was written again.
-  // conflict: repaired too often within the window; the setting is held from now on.
-  // conflict_moved: in conflict, and the value differs from the one last reported; at most every ten seconds.
-  // conflict_over: the setting is not held any more; if it differs, the caller writes it now.
-  enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
+  enum class Transition : uint8_t {
+    nothing,         // no news, or the first write, or the driver has refused or ignored the value
+    repaired,        // the value was in sync, differed, and was written again
+    conflict,        // repaired too often within the window; the setting is held from now on
+    conflict_moved,  // in conflict, and the value differs from the one last reported; at most every ten seconds
+    conflict_over,   // the setting is not held any more; if it differs, the caller writes it now
+  };
   // `written`: since the last call another process has written the setting, maybe to the same value; or a write would
   // be disruptive, and the process that changed the last one back still runs.
   Transition observe(const Change& change, Instant now, bool written = false);
@@ -57,8 +58,8 @@ class Drift {
     std::deque<Instant> rounds;  // repairs within the window
     std::string seen, reported;  // while in conflict: the last value, and the last value that was reported
     Instant seen_since{}, report_next{};
-    unsigned failures = 0;
-    Instant retry{};
+    unsigned failures = 0;  // writes in a row that the driver has refused or ignored, in any state
+    Instant retry{};        // the setting is held until then, if there are failures
   };
   Transition repaired(Track& track, const Change& change, Instant now);
   Transition watch_conflict(Track& track, const Change& change, Instant now, bool written);

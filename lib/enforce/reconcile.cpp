@@ -18,7 +18,7 @@ constexpr unsigned kTimes = 2;
 // How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
   untouched,  // no write was tried
-  blocked,    // must not be written, or not now: Row::blocker
+  blocked,    // must not be written, or not now: WantedSetting::blocker
   planned,    // a plan would write it
   unproven,   // written; the reading does not prove that the NIC uses the value
   proven,     // written, and a reading that proves it matches
@@ -50,19 +50,19 @@ struct WantedSetting {
 bool was_refused(const WantedSetting& row) {
   return row.progress == Progress::refused || row.progress == Progress::doubtful;
 }
-bool was_tried(const WantedSetting& row) {
-  return row.progress != Progress::untouched && row.progress != Progress::blocked;
-}
 
 // One pass over a port's settings: reads, writes, reads back, reports.
 class PortPass {
  public:
-  // `save` null: the wanted values are saved originals, so that nothing is saved before the first write.
-  PortPass(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, bool dry_run, const SaveOriginal* save)
+  // `writes` null: a dry run. `save` null: the wanted values are saved originals, so that nothing is saved before the
+  // first write.
+  PortPass(Kernel& kernel, const Port& port, const Qos& want, const Terms& terms, const WriteTerms* writes,
+           const SaveOriginal* save)
       : kernel_(kernel),
         port_(port),
         terms_(terms),
-        dry_run_(dry_run),
+        writes_(writes),
+        dry_run_(writes == nullptr || is_audit_only(port)),
         save_(save),
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
@@ -74,8 +74,9 @@ class PortPass {
       if (has_key(keys_, setting.id)) rows_.push_back({&setting, &op_of(driver_, setting.id)});
   }
 
-  Changes run() {
-    if (rows_.empty()) return {};
+  Reconciled run() {
+    Reconciled out;
+    if (rows_.empty()) return out;
     if (read_port()) {
       first_ = have_;
       want_ = expected_of(driver_, policy_, have_);
@@ -99,13 +100,12 @@ class PortPass {
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       settle_port();
-      port_.qos = dry_run_ ? first_.values : have_.values;
+      out.have = dry_run_ ? first_.values : have_.values;
     }
-    Changes out;
     for (const WantedSetting& row : rows_) {
       // A setting that is derived from another one and that this driver does not offer is not reported.
       const bool is_offered = row.progress != Progress::blocked || row.blocker.outcome != Outcome::unsupported;
-      if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
+      if (is_offered || !has_key(terms_.derived, row.setting->id)) out.changes.push_back(report(row));
     }
     return out;
   }
@@ -118,11 +118,10 @@ class PortPass {
     for (const Port& other : others_) {
       Qos& combined = combined_.emplace_back(policy_);
       const Keys theirs = own_keys(other) & ~own_keys(port_);
-      if (terms_.wanted_of)
-        if (const auto want = terms_.wanted_of(other)) {
-          for (const Setting& setting : kSettings)
-            if (has_key(theirs, setting.id)) copy_value(setting, *want, combined);
-        }
+      if (const auto want = terms_.wanted_of(other)) {
+        for (const Setting& setting : kSettings)
+          if (has_key(theirs, setting.id)) copy_value(setting, *want, combined);
+      }
       const Keys wanted = keys_of(expected_of(driver_, combined, {})) & ~own_keys(port_);
       const Keys seen = wanted | (theirs & always_read());
       for (const Setting& setting : kSettings)
@@ -223,8 +222,8 @@ class PortPass {
     for (const WantedSetting& other : rows_)
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
-        io.wanted.set(index(other.setting->id));
-    if (terms_.on_write) terms_.on_write(port_, row.setting->id, is_disruptive(row));
+        io.writable.set(index(other.setting->id));
+    writes_->note_write(port_, row.setting->id, is_disruptive(row));
     const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;
@@ -476,7 +475,8 @@ class PortPass {
       return refused(std::move(out), row, row.refusal);
     // A refused setting may be in sync, too: another setting's write has set it.
     if (in_sync(row)) {
-      if (!differed && !was_tried(row)) return mark_unverified(std::move(out));
+      const bool was_tried = row.progress != Progress::untouched && row.progress != Progress::blocked;
+      if (!differed && !was_tried) return mark_unverified(std::move(out));
       out.outcome = dry_run_ ? Outcome::differs : Outcome::applied;
       if (!differed && out.from == out.to && !first_.notes.unverified.contains(setting.id))
         out.detail = "another setting's write overwrites it; written again";
@@ -550,8 +550,9 @@ class PortPass {
   }
 
   Kernel& kernel_;
-  Port& port_;
+  const Port& port_;
   const Terms& terms_;
+  const WriteTerms* const writes_;
   const bool dry_run_;
   const SaveOriginal* const save_;
   const Driver& driver_;
@@ -577,16 +578,17 @@ class PortPass {
 
 }  // namespace
 
-Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save) {
-  return PortPass(kernel, port, want, terms, is_audit_only(port), &save).run();
+Reconciled reconcile(Kernel& kernel, const Port& port, const Qos& want, const WriteTerms& terms,
+                     const SaveOriginal& save) {
+  return PortPass(kernel, port, want, terms.terms(), &terms, &save).run();
 }
 
-Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms) {
-  return PortPass(kernel, port, saved, terms, is_audit_only(port), nullptr).run();
+Reconciled write_back(Kernel& kernel, const Port& port, const Qos& saved, const WriteTerms& terms) {
+  return PortPass(kernel, port, saved, terms.terms(), &terms, nullptr).run();
 }
 
-Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {
-  return PortPass(kernel, port, want, terms, true, nullptr).run();
+Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& terms) {
+  return PortPass(kernel, port, want, terms, nullptr, nullptr).run();
 }
 
 Result<void> settle(Kernel& kernel, const Port& port) {

@@ -2,9 +2,10 @@
 // Compares a port with its wanted settings, writes only the differences, one setting at a time, and reads back. No
 // other code changes a NIC. A class of traffic moves as a whole (traffic.h).
 //
-// The defaults are safe: the caller must pass a check for users of the port and a function that saves the original
-// settings, the maintenance window counts as closed unless the caller opens it, and wanted settings that are not this
-// port's own (own_keys()) are ignored.
+// The defaults are safe: the caller must pass a check for users of the port, the wanted settings of the other ports of
+// its bond, a function that saves the original settings, and the turn of the port (WriteTerms); the maintenance window
+// counts as closed unless the caller opens it, and wanted settings that are not this port's own (own_keys()) are
+// ignored.
 #pragma once
 
 #include "enforce/in_use.h"
@@ -17,12 +18,32 @@ namespace fabric::qos {
 // While the maintenance window is closed, disruptive writes wait.
 enum class Maintenance : uint8_t { closed, open };
 
-// The wanted settings of another port of the same bond; nullopt: unknown.
-using WantedOf = std::function<std::optional<Qos>(const Port&)>;
+// The wanted settings of another port of the same bond. RoCE's class of a bond is spread over its ports: the mark is
+// the bond's, the map and PFC are the members'. nullopt: the function does not know the port, which counts as having
+// the policy of this one. It has no default, so that it cannot be forgotten.
+class WantedOf {
+ public:
+  template <class Ask>
+  requires(!std::same_as<Ask, WantedOf> && std::is_invocable_r_v<std::optional<Qos>, Ask, const Port&>)
+      WantedOf(Ask ask)
+      : ask_(std::move(ask)) {}
+  // All ports of the bond have the policy of this one.
+  static WantedOf same_policy() {
+    return {[](const Port&) -> std::optional<Qos> { return std::nullopt; }};
+  }
+  [[nodiscard]] std::optional<Qos> operator()(const Port& port) const {
+    if (!ask_) return std::nullopt;
+    return ask_(port);
+  }
 
-// The conditions of a write.
+ private:
+  std::function<std::optional<Qos>(const Port&)> ask_;
+};
+
+// The conditions of a pass over a port.
 struct Terms {
   UseCheck in_use;
+  WantedOf wanted_of;
   Disruptive disruptive = Disruptive::idle;
   Maintenance window = Maintenance::closed;
   // True if the operator's entry names the port as one that carries the default route: without it such a port is never
@@ -33,11 +54,29 @@ struct Terms {
   std::function<bool(SettingId)> in_conflict{};
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
-  // RoCE's class of a bond is spread over its ports: the mark is the bond's, the map and PFC are the members'. A port
-  // that this function does not know counts as having the same policy. Null: it knows no port.
-  WantedOf wanted_of{};
-  // Called before each write, with whether it is disruptive. Null: not called.
-  std::function<void(const Port&, SettingId, bool disruptive)> on_write{};
+};
+
+// The conditions of a pass that writes. Turns::terms_for() makes them: it knows whether the port has its turn among the
+// members of its bond, and records the ports whose links the writes take down.
+class WriteTerms {
+ public:
+  // For writes that leave the link and the values that a driver computes from it (Driver::settle) alone: MRRS. A write
+  // of another setting could take down two members of a bond at the same time, and nobody would settle the port.
+  static WriteTerms without_turn(Terms terms) {
+    return {std::move(terms), [](const Port&, SettingId, bool) {}};
+  }
+
+  [[nodiscard]] const Terms& terms() const { return terms_; }
+  // Call it before each write.
+  void note_write(const Port& port, SettingId setting, bool disruptive) const { on_write_(port, setting, disruptive); }
+
+ private:
+  friend class Turns;
+  using OnWrite = std::function<void(const Port&, SettingId, bool disruptive)>;
+  WriteTerms(Terms terms, OnWrite on_write) : terms_(std::move(terms)), on_write_(std::move(on_write)) {}
+
+  Terms terms_;
+  OnWrite on_write_;
 };
 
 // Called before the first write of a port, with the values read before it, and again for settings that appear later;
@@ -58,14 +97,22 @@ class SaveOriginal {
   std::function<Result<void>(const Port&, const Qos& before)> save_;
 };
 
-// Returns one Change per setting in `want`, in the order of kSettings, and sets `port.qos` to the last reading. A
-// second call writes only the settings that this one reported as pending, refused or ignored. Does not wait for a link
-// that its writes took down: call settle() when the carrier is back.
-Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save);
+// The result of a pass.
+struct Reconciled {
+  Changes changes{};  // one per setting in `want`, in the order of kSettings
+  // The last reading, of a plan the first: the settings in `want`, and always_read(). nullopt: none of `want` is the
+  // port's own, or the port could not be read.
+  std::optional<Qos> have{};
+};
+
+// A second call writes only the settings that this one reported as pending, refused or ignored. Does not wait for a
+// link that its writes took down: call settle() when the carrier is back.
+Reconciled reconcile(Kernel& kernel, const Port& port, const Qos& want, const WriteTerms& terms,
+                     const SaveOriginal& save);
 // Like reconcile(), with saved originals as the wanted values: does not save any originals.
-Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms);
+Reconciled write_back(Kernel& kernel, const Port& port, const Qos& saved, const WriteTerms& terms);
 // The changes that reconcile() would make now, reported as "differs" or "pending". Writes nothing.
-Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms);
+Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& terms);
 
 // Runs Driver::settle. Call it when the port's carrier has come up.
 Result<void> settle(Kernel& kernel, const Port& port);

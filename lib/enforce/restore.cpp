@@ -22,42 +22,33 @@ void add_unknown(const Port& port, const state::Original& original, Changes& out
 
 }  // namespace
 
-WantedOf saved_settings(const std::vector<Port>& all, state::Originals& saved) {
+WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& saved) {
   return wanted_among(all, [&saved](const Port& other) -> std::optional<Qos> {
-    const auto entry = state::find_original(saved, other);
-    if (entry == saved.end()) return Qos{};
-    return entry->second;
+    if (auto original = state::original_for(saved, other)) return std::move(*original);
+    return Qos{};
   });
 }
 
-Changes restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals, Terms terms) {
-  const auto entry = state::find_original(originals, port);
-  if (entry == originals.end()) return {};
-  terms.in_conflict = nullptr;
-  if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
-  const state::Original original = entry->second;  // saved_settings() may move the entries of a swapped card
-  Changes changes = write_back(kernel, port, original, terms);
+Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals, const WriteTerms& terms) {
+  const auto original = state::original_for(originals, port);
+  if (!original) return {};
+  Reconciled done = write_back(kernel, port, *original, terms);
   Keys restored = own_keys(port);
   bool is_left = false;
-  for (const Change& change : changes) {
+  for (const Change& change : done.changes) {
     if (change.outcome == Outcome::unsupported) restored.reset(index(change.setting));
     else if (!is_done(change.outcome)) is_left = true;
   }
-  add_unknown(port, original, changes);
-  if (is_left) return changes;
-  state::forget(originals, port, restored);
-  return changes;
+  add_unknown(port, *original, done.changes);
+  if (!is_left) state::forget(originals, port, restored);
+  return done;
 }
 
-Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals,
-                     Terms terms) {
-  const auto entry = state::find_original(originals, port);
-  if (entry == originals.end()) return {};
-  terms.in_conflict = nullptr;
-  if (!terms.wanted_of) terms.wanted_of = saved_settings(all, originals);
-  const state::Original original = entry->second;
-  Changes changes = plan(kernel, port, original, terms);
-  add_unknown(port, original, changes);
+Changes plan_restore(Kernel& kernel, const Port& port, const state::Originals& originals, const Terms& terms) {
+  const auto original = state::original_for(originals, port);
+  if (!original) return {};
+  Changes changes = plan(kernel, port, *original, terms).changes;
+  add_unknown(port, *original, changes);
   return changes;
 }
 

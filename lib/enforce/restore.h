@@ -11,14 +11,14 @@ namespace fabric::qos {
 // the restored settings are erased from the entry, so that the next first write saves them again. While a setting is
 // pending or refused, the whole entry is kept. Settings that the port does not offer now, or that are not its own, stay
 // in the entry. A setting whose original is unknown (state::Original::unknown) is reported as unsupported, and erased.
-// A setting in conflict is restored as well. The caller holds the lock and saves `originals` afterwards. `all`: the
-// ports that are present, among them the other ports of the port's bond, with which its class of traffic moves.
-Changes restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals, Terms terms);
+// The caller holds the lock and saves `originals` afterwards. A setting in conflict is restored if
+// Terms::in_conflict is null.
+Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals, const WriteTerms& terms);
 // The changes that restore() would make. Writes nothing.
-Changes plan_restore(Kernel& kernel, Port& port, const std::vector<Port>& all, state::Originals& originals,
-                     Terms terms);
-// Terms::wanted_of of a restore to `saved`: nothing is wanted of a port without an entry. The result refers to both.
-WantedOf saved_settings(const std::vector<Port>& all, state::Originals& saved);
+Changes plan_restore(Kernel& kernel, const Port& port, const state::Originals& originals, const Terms& terms);
+// Terms::wanted_of of a restore to `saved`: nothing is wanted of a port without an entry. `all`: the ports that are
+// present, among them the other ports of each bond, with which its class of traffic moves. The result refers to both.
+WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& saved);
 
 // The settings of the port that are back, by `is_back`, and that no write which is left can change again (Op::reach;
 // ice: the last DSCP takes ETS and PFC along).

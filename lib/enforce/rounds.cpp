@@ -58,19 +58,19 @@ std::string Turns::why_wait(const Port& port, Instant now) {
   return why;
 }
 
-Terms Turns::terms_for(const Port& port, Terms terms, Instant now) {
+WriteTerms Turns::terms_for(const Port& port, Terms terms, Instant now) {
   if (std::string why = why_wait(port, now); !why.empty() && terms.disruptive != Disruptive::never) {
     terms.disruptive = Disruptive::idle;
     terms.in_use = [why = std::move(why)](const Port&) { return Use{why}; };
   }
-  terms.on_write = [this, now, begun = Clock::now(), had_link = has_carrier(kernel_, port)](
-                       const Port& written, SettingId setting, bool disruptive) {
+  WriteTerms::OnWrite record = [this, now, begun = Clock::now(), had_link = has_carrier(kernel_, port)](
+                                   const Port& written, SettingId setting, bool disruptive) {
     std::optional<Instant> restart;
     if (disruptive && had_link) restart = now + (Clock::now() - begun);  // a pass takes seconds with slow firmware
     if (may_unsettle(setting, disruptive)) unsettled_.add(kernel_.root, written, restart);
     if (restart) restarted(written, *restart);
   };
-  return terms;
+  return {std::move(terms), std::move(record)};
 }
 
 void Turns::note_others(const std::vector<Port>& ports, Instant now) {
@@ -85,8 +85,8 @@ void Turns::restarted(const Port& port, Instant now) {
   if (port.is_member()) restarts_[port.bond][port.netdev] = now;
 }
 
-Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort& write, const Sleep& sleep) {
-  const auto write_one = [&](Port& port) {
+Changes write_in_rounds(Turns& turns, const std::vector<Port>& ports, const WritePort& write, const Sleep& sleep) {
+  const auto write_one = [&](const Port& port) {
     constexpr std::chrono::milliseconds kPoll{50};
     Instant now = Clock::now();
     const auto pass = [&] {
@@ -99,13 +99,13 @@ Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort&
     return out;
   };
   Changes all;
-  for (Port& port : ports) {
+  for (const Port& port : ports) {
     const Changes changes = write_one(port);
     all.insert(all.end(), changes.begin(), changes.end());
   }
   constexpr int kMoreRounds = 2;
   for (int round = 0; round < kMoreRounds; ++round)
-    for (Port& port : ports)
+    for (const Port& port : ports)
       if (std::ranges::any_of(all, [&](const Change& change) {
             return change.port == port.id() && change.wait == WaitsFor::other_setting && !port.bond.empty();
           }))
@@ -121,6 +121,14 @@ WantedOf wanted_among(const std::vector<Port>& ports, std::function<std::optiona
     if (found == nullptr) return std::nullopt;
     return want(*found);
   };
+}
+
+WantedOf wanted_by(const Policy& policy, const std::vector<Port>& ports) {
+  return wanted_among(ports, [&policy](const Port& port) -> std::optional<Qos> {
+    const PortPolicy* entry = policy_for(policy, port);
+    if (entry == nullptr) return std::nullopt;
+    return entry->want;
+  });
 }
 
 }  // namespace fabric::qos

@@ -28,7 +28,7 @@ class Turns {
   // Why disruptive writes of the port wait: the link of another member of its bond restarts. Empty: they do not.
   [[nodiscard]] std::string why_wait(const Port& port, Instant now);
   // The terms of a pass over the port: its writes are recorded, and while why_wait(), disruptive ones are pending.
-  [[nodiscard]] Terms terms_for(const Port& port, Terms terms, Instant now);
+  [[nodiscard]] WriteTerms terms_for(const Port& port, Terms terms, Instant now);
   // Call it at the start, and before passes while other programs may write: reads which of the ports they have left
   // without a link, and since when.
   void note_others(const std::vector<Port>& ports, Instant now);
@@ -43,17 +43,20 @@ class Turns {
 };
 
 // One pass over a port, with the terms that terms_for() has made of the caller's.
-using Complete = std::function<Terms(Terms)>;
-using WritePort = std::function<Changes(Port&, const Complete&)>;
+using Complete = std::function<WriteTerms(Terms)>;
+using WritePort = std::function<Changes(const Port&, const Complete&)>;
 
 // Calls `write` (reconcile(), restore(), ...) for each port, and again for the ports of bonds while settings wait for
 // those of another port of the bond: the members protect, the bond moves RoCE, the members release. Returns the changes
 // of all ports, each setting once. A port whose disruptive writes wait (why_wait()) has another pass after a
 // sleep; without `sleep` they stay pending, and the caller calls again.
-Changes write_in_rounds(Turns& turns, std::vector<Port>& ports, const WritePort& write, const Sleep& sleep);
+Changes write_in_rounds(Turns& turns, const std::vector<Port>& ports, const WritePort& write, const Sleep& sleep);
 
 // Terms::wanted_of: `want` for that one of `ports` which is the given port of the bond. The result refers to `ports`.
 WantedOf wanted_among(const std::vector<Port>& ports, std::function<std::optional<Qos>(const Port&)> want);
+
+// Terms::wanted_of: the policy of that one of `ports`. The result refers to both.
+WantedOf wanted_by(const Policy& policy, const std::vector<Port>& ports);
 
 // True if the port's netdev has a link now.
 bool has_carrier(Kernel& kernel, const Port& port);

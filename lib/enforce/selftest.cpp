@@ -64,7 +64,7 @@ SelfTestStep refused(SelfTestStep step, const Error& error) {
 }
 
 // Writes one setting of `want`, waits for the carrier, and compares what reads back.
-SelfTestStep test_setting(Kernel& kernel, Port& port, const Driver& driver, SettingId id, const Qos& want,
+SelfTestStep test_setting(Kernel& kernel, const Port& port, const Driver& driver, SettingId id, const Qos& want,
                           std::chrono::milliseconds patience) {
   const Setting& setting = setting_of(id);
   const Op& op = op_of(driver, id);
@@ -129,7 +129,7 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   return use.why + "; --force tests it anyway";
 }
 
-Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options) {
+Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, const SelfTestOptions& options) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
   const auto before = read(kernel, port, keys_of(expected_of(driver, want, {})));
   if (!before) return before.error();
@@ -186,7 +186,7 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
       step.detail = "not tested: the write alone would leave RoCE's traffic with less protection";
     }
   const bool had_carrier = port.carrier.value_or(false);
-  auto ended = end_self_test(kernel, {&port, 1}, options.directory, options.in_use);
+  auto ended = end_self_test(kernel, {&port, 1}, options.directory, options.in_use, options.turns);
   if (!ended) return ended.error();
   out.restored = std::move(*ended);
   (void)await_carrier(kernel, port, had_carrier, options.patience);
@@ -194,18 +194,19 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   return out;
 }
 
-Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory,
-                              const UseCheck& in_use) {
+Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
+                              const UseCheck& in_use, Turns& turns) {
   auto record = state::load_originals(directory, state::kSelfTestFile);
   if (!record) return record.error();
   Changes all;
   bool changed = false;
-  for (Port& port : ports) {
-    if (state::find_original(*record, port) == record->end()) continue;
+  for (const Port& port : ports) {
+    if (!state::original_for(*record, port)) continue;
     // The test waited neither for the maintenance window nor for an entry that names a port with the default route, so
     // its end does not, either.
-    const Changes changes =
-        restore(kernel, port, {}, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
+    const Terms terms{
+        .in_use = in_use, .wanted_of = WantedOf::same_policy(), .window = Maintenance::open, .front_end = true};
+    const Changes changes = restore(kernel, port, *record, turns.terms_for(port, terms, Clock::now())).changes;
     all.insert(all.end(), changes.begin(), changes.end());
     // The next pass must not restore a setting again that the policy has set since.
     const bool is_over = std::ranges::all_of(changes, is_restored);

@@ -2,7 +2,7 @@
 // Writes each setting of a policy once on an idle port, and then restores the previous settings.
 #pragma once
 
-#include "enforce/reconcile.h"
+#include "enforce/rounds.h"
 
 namespace fabric::qos {
 
@@ -31,6 +31,7 @@ struct SelfTestOptions {
   // restored. If the program is killed, the program that starts next restores them (end_self_test()).
   std::string directory = "/";
   UseCheck in_use;                             // called before each write; a port in use ends the test
+  Turns& turns;                                // for the restore of the settings
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
@@ -40,11 +41,12 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
 
 // An Error is from the first reading, from saving it, or from the record at the end; in the first two cases nothing was
 // written.
-Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options);
+Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, const SelfTestOptions& options);
 
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
-// that are in use or absent keep their record. Returns nothing if there is no record.
-Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory,
-                              const UseCheck& in_use);
+// that are in use or absent keep their record. Returns nothing if there is no record. A port whose link the restore
+// takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled).
+Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
+                              const UseCheck& in_use, Turns& turns);
 
 }  // namespace fabric::qos

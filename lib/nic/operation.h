@@ -17,8 +17,8 @@ struct PortIo {
   unsigned port = 1;        // of the RDMA device
   std::string pci{};        // of the function below; empty for software devices
   bool fec_in_use = false;  // Driver::fec_in_use
-  // For a reading: the requested settings. For a write: the settings that may be written in the same message.
-  Keys wanted{};
+  Keys requested{};         // a reading: the settings that the caller compares
+  Keys writable{};          // a write: the settings that the same message may write, too
   // The port is a member of a bond (mlx5 RoCE LAG). Its RDMA device is the bond's, on the function of one of the
   // members.
   bool is_member = false;

@@ -28,7 +28,7 @@ Result<void> check_device(Kernel& kernel, const Port& port) {
   return error(ENODEV, port.netdev + ": another device has the name now");
 }
 
-Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
+Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& requested) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
   // Its settings may be another device's, and its card is unknown, by which originals are saved.
   if (is_unread(port, kNetdevSubject)) return error(EAGAIN, why_unread(port, kNetdevSubject));
@@ -41,7 +41,7 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
   }
   if (auto same = check_device(kernel, port); !same) return same.error();
   PortIo io = port_io(kernel, port);
-  io.wanted = wanted;
+  io.requested = requested;
   auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io, keys);
   // Each of its messages and files has named the device.
   if (auto same = check_device(kernel, port); !same) return same.error();
@@ -57,9 +57,10 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
 }
 
 // Reads once more if an answer was lost; not after a timeout, because dead firmware costs a minute each time.
-Result<Reading> read_repeating(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
-  auto out = read_keys(kernel, port, keys, wanted);
-  if (!out && is_transient(out.error()) && out.error().code != ETIMEDOUT) out = read_keys(kernel, port, keys, wanted);
+Result<Reading> read_repeating(Kernel& kernel, const Port& port, const Keys& keys, const Keys& requested) {
+  auto out = read_keys(kernel, port, keys, requested);
+  if (!out && is_transient(out.error()) && out.error().code != ETIMEDOUT)
+    out = read_keys(kernel, port, keys, requested);
   return out;
 }
 

@@ -183,6 +183,12 @@ Originals::iterator find_original(Originals& originals, const Port& port) {
   return std::ranges::find_if(originals, [&](const auto& each) { return is_its(each.first, each.second, port); });
 }
 
+std::optional<Original> original_for(Originals originals, const Port& port) {
+  const auto found = find_original(originals, port);
+  if (found == originals.end()) return std::nullopt;
+  return std::move(found->second);
+}
+
 Original& original_of(Originals& originals, const Port& port) {
   const std::string key = port_key(port);
   for (auto& [name, entry] : originals)

@@ -50,6 +50,8 @@ std::string port_place(const Port& port);
 // The port's entry. An entry under the card's other name (Port::card_address) becomes that of the card. The entry of
 // another driver's card, or of another model in the same place, is not the port's.
 Originals::iterator find_original(Originals& originals, const Port& port);
+// A copy of the entry that find_original() would return; nullopt: there is none.
+std::optional<Original> original_for(Originals originals, const Port& port);
 // The same, or a new entry. An entry of another card under the port's key is kept under a key of its own, with its
 // driver and model, by which that card finds it again.
 Original& original_of(Originals& originals, const Port& port);

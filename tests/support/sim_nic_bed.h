@@ -2,7 +2,7 @@
 // A simulated port for tests of reconcile(), and functions that check the results.
 #pragma once
 
-#include "enforce/reconcile.h"
+#include "enforce/restore.h"
 #include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
@@ -36,16 +36,41 @@ inline Qos profile(Personality personality) {
 inline const qos::UseCheck kIdle = [](const Port&) { return false; };
 inline const qos::UseCheck kInUse = [](const Port&) { return true; };
 // Terms that do not delay a disruptive write.
-inline qos::Terms free_terms() { return {.in_use = kIdle, .window = qos::Maintenance::open}; }
+inline qos::Terms free_terms() {
+  return {.in_use = kIdle, .wanted_of = qos::WantedOf::same_policy(), .window = qos::Maintenance::open};
+}
 // Discards the original settings.
 inline const qos::SaveOriginal kSaveNowhere = [](const Port&, const Qos&) { return Result<void>(); };
+
+// Passes of a port that is alone: no other member of a bond waits for it.
+inline Changes reconcile(Kernel& kernel, const Port& port, const Qos& want, const qos::Terms& terms,
+                         const qos::SaveOriginal& save) {
+  return qos::reconcile(kernel, port, want, qos::WriteTerms::without_turn(terms), save).changes;
+}
+inline Changes write_back(Kernel& kernel, const Port& port, const Qos& saved, const qos::Terms& terms) {
+  return qos::write_back(kernel, port, saved, qos::WriteTerms::without_turn(terms)).changes;
+}
+// `all`: the ports with which a class of traffic moves.
+inline Changes restore(Kernel& kernel, const Port& port, const std::vector<Port>& all, state::Originals& originals,
+                       qos::Terms terms) {
+  terms.wanted_of = qos::saved_settings(all, originals);
+  return qos::restore(kernel, port, originals, qos::WriteTerms::without_turn(terms)).changes;
+}
 
 struct Bed {
   explicit Bed(Personality personality, const std::string& root_directory = "/")
       : nic(sim.add_nic("eth0", personality)), kernel(sim.kernel(root_directory)), port(nic.port()) {}
 
-  Changes apply(const Qos& want) { return qos::reconcile(kernel, port, want, terms, save); }
-  Changes plan(const Qos& want) { return qos::plan(kernel, port, want, terms); }
+  Changes apply(const Qos& want) {
+    qos::Reconciled done = qos::reconcile(kernel, port, want, qos::WriteTerms::without_turn(terms), save);
+    have = std::move(done.have);
+    return std::move(done.changes);
+  }
+  Changes plan(const Qos& want) {
+    qos::Reconciled done = qos::plan(kernel, port, want, terms);
+    have = std::move(done.have);
+    return std::move(done.changes);
+  }
   Qos read(const Keys& keys = Keys().set()) {
     auto now = qos::read(kernel, port, keys);
     EXPECT_TRUE(now.ok()) << now.error().text();
@@ -66,7 +91,8 @@ struct Bed {
   Port port;
   qos::Terms terms = free_terms();
   qos::SaveOriginal save = kSaveNowhere;
-  Notes notes;  // from the last read()
+  Notes notes;              // from the last read()
+  std::optional<Qos> have;  // from the last apply() or plan()
 };
 
 // A tree of files with simulated behavior.

@@ -36,7 +36,7 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   if (!lock || !record || !machine) return kRetry;
   // An apply that took longer than its time has set a later deadline meanwhile.
   if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return kRetry;
-  Node node = scan_for_writing(*machine);
+  const Node node = scan_for_writing(*machine);
   Output unread;  // the starter has ended
   Pacing pacing(*machine, node, options.root, unread);
   const auto changes =

@@ -84,10 +84,10 @@ int run_selftest(const Options& options, Output& output) {
                 "selftest: fabric-agentd enforces the policy; stop it first (systemctl stop fabric-agent)");
   auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
-  Port* found =
+  const Port* found =
       find_where(writer->node.ports, [&](const Port& each) { return names_port(options.arguments.front(), each); });
   if (found == nullptr) return fail(output, kFailure, "selftest: unknown port " + options.arguments.front());
-  Port& port = *found;
+  const Port& port = *found;
   Kernel& kernel = writer->machine.kernel;
   if (const auto trial = confirm::load(options.root); !trial) return failure(trial.error(), output);
   std::error_code unknown;
@@ -95,8 +95,11 @@ int run_selftest(const Options& options, Output& output) {
   if (!directory)
     return fail(output, kFailure,
                 "selftest: the report cannot be written to the current directory: " + directory.error().text());
-  if (auto ended = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel)); !ended)
-    return failure(ended.error(), output);
+  Pacing pacing(writer->machine, writer->node, options.root, output);
+  const auto ended =
+      qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns);
+  if (!ended) return failure(ended.error(), output);
+  settle(kernel, writer->node, *ended, pacing.unsettled, output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
   if (std::string why = qos::why_no_self_test(kernel, port, options.force); !why.empty())
@@ -111,8 +114,10 @@ int run_selftest(const Options& options, Output& output) {
                     ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev +
                     " --yes");
   }
-  auto test = qos::self_test(kernel, port, entry->want, {.directory = options.root, .in_use = qos::ask_kernel(kernel)});
+  auto test = qos::self_test(kernel, port, entry->want,
+                             {.directory = options.root, .in_use = qos::ask_kernel(kernel), .turns = pacing.turns});
   if (!test) return failure(test.error(), output);
+  if (qos::has_carrier(kernel, port)) pacing.unsettled.remove(port.id());  // self_test() has settled it
   const Json report = report_json(port, *test);
   if (options.json) output.text += json_text(report);
   else output.text += table_text(*test, output);

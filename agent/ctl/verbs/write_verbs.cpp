@@ -9,6 +9,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
+#include "enforce/formats.h"
 #include "enforce/restore.h"
 #include "enforce/rounds.h"
 #include "enforce/selftest.h"
@@ -155,12 +156,14 @@ void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unset
   }
   for (const Port* port : ports) {
     std::string text = port->id() + ": no carrier 10 s after the write";
-    if (port->qos.pfc && port->qos.pfc->bits != 0) {
+    const auto now = qos::read(kernel, *port, Keys());
+    const PrioSet pfc = now ? now->values.pfc.value_or(PrioSet{}) : PrioSet{};
+    if (pfc.bits != 0) {
       // The command with the effect of qos::settle().
       text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
               " prio-pfc all:off";
       for (int prio = 0; prio < kPriorities; ++prio)
-        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
+        if (pfc.has(prio)) text += " " + std::to_string(prio) + ":on";
     }
     fail(output, kFailure, text);
   }
@@ -188,16 +191,12 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
     if (!taken) return taken.error();
     lock = std::move(taken).value();
   }
+  if (auto formats = qos::check_formats(options.root); !formats) return error(0, formats.error().what);
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
     return error(0, originals.error().what +
                         "; nothing was written. Repair the file; or, if the original settings may be lost: "
                         "mv /" +
-                        state::kOriginalsFile + " /root/");
-  if (!originals && originals.error().code == kNewerFormat)
-    return error(0, originals.error().what +
-                        "; nothing was written. Install the newer release again; or, if the original settings may be "
-                        "lost: mv /" +
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(machine).value(), std::move(lock), std::move(originals).value(), {}};
@@ -276,7 +275,7 @@ int run_apply(const Options& options, Output& output) {
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
   Changes all = std::move(*ended);
-  const auto apply = [&](Port& port, const qos::Complete& complete) -> Changes {
+  const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) return {};
     terms.front_end = entry->front_end;
@@ -286,7 +285,7 @@ int run_apply(const Options& options, Output& output) {
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save);
+    return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
   };
   append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
   if (names_host(options)) {
@@ -317,7 +316,7 @@ int run_restore(const Options& options, Output& output) {
     if (!loaded) return failure(loaded.error(), output);
     sysctl_originals = std::move(loaded).value();
   }
-  qos::Terms terms = write_terms(writer->machine, options);
+  qos::Terms terms = write_terms(writer->machine, options, qos::saved_settings(writer->node.ports, writer->originals));
   Pacing pacing(writer->machine, writer->node, options.root, output);
   Result<void> saved;
   Changes all;
@@ -326,19 +325,18 @@ int run_restore(const Options& options, Output& output) {
     if (!ended) return failure(ended.error(), output);
     if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
     Kernel& kernel = writer->machine.kernel;
-    auto tested = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel));
+    auto tested = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns);
     if (!tested) return failure(tested.error(), output);
     all = std::move(*ended);
     append(all, *tested);
   }
-  const std::vector<Port>& ports = writer->node.ports;
-  const auto restore = [&](Port& port, const qos::Complete& complete) -> Changes {
+  const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
     if (!is_chosen(options, port) || !saved) return {};
     const Policy* policy = writer->machine.policy_or_null();
     const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
     terms.front_end = entry != nullptr && entry->front_end;
-    if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, ports, writer->originals, terms);
-    Changes changes = qos::restore(writer->machine.kernel, port, ports, writer->originals, complete(terms));
+    if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, writer->originals, terms);
+    Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, complete(terms)).changes;
     // Saved after each port: if the program is killed, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     return changes;

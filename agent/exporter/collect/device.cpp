@@ -2,7 +2,7 @@
 #include "exporter/collect/device.h"
 
 #include "base/clock.h"
-#include "enforce/reconcile.h"
+#include "enforce/rounds.h"
 #include "judge/rule.h"
 #include "node/scan.h"
 
@@ -52,16 +52,19 @@ void DeviceReader::rescan() {
   options.only = device_;
   Node node = scan(*kernel_, options);
   reading_.ports = std::move(node.ports);
-  if (policy_)
-    for (Port& port : reading_.ports)
+  if (policy_) {
+    const qos::WantedOf wanted_of = qos::wanted_by(*policy_, reading_.ports);
+    for (const Port& port : reading_.ports)
       if (const PortPolicy* entry = policy_for(*policy_, port)) {
         const qos::Terms as_if_idle{.in_use = [](const Port&) { return false; },
+                                    .wanted_of = wanted_of,
                                     .disruptive = policy_->disruptive,
                                     .window = qos::Maintenance::open,
                                     .front_end = entry->front_end,
                                     .derived = entry->derived};
-        reading_.plan.emplace(port.id(), qos::plan(*kernel_, port, entry->want, as_if_idle));
+        reading_.plan.emplace(port.id(), qos::plan(*kernel_, port, entry->want, as_if_idle).changes);
       }
+  }
   kernel_->route.reset();  // only the scan and the plan need it
   open_readers();
   for (const Port& port : reading_.ports)

@@ -129,7 +129,7 @@ void note_unverified(const PortIo& io, const dcbnl::IeeeConfig& dcb, Reading& ou
   if (!dcb.pfc || !is_zero(*dcb.pfc)) return;
   notes.unverified[SettingId::pfc] = kZeros;
   // Without an ETS the driver refuses PFC.
-  if (!no_ets || has_key(io.wanted, SettingId::ets)) notes.unread.set(index(SettingId::pfc));
+  if (!no_ets || has_key(io.requested, SettingId::ets)) notes.unread.set(index(SettingId::pfc));
 }
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {

@@ -109,7 +109,7 @@ Result<void> write_rings(const PortIo& io, const Setting& setting, const Qos& wa
   const SettingId other = is_rx ? SettingId::ring_tx : SettingId::ring_rx;
   const bool other_differs = has_value(setting_of(other), want) && has_value(setting_of(other), have.values) &&
                              !same_value(setting_of(other), want, have.values);
-  if (other_differs && has_key(io.wanted, other)) {
+  if (other_differs && has_key(io.writable, other)) {
     auto both = ethtool::set_rings(generic, *io.kernel.ethtool, io.id(), want.ring_rx, want.ring_tx);
     if (both || both.error().code != EINVAL) return both;
   }

@@ -248,7 +248,7 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   std::optional<uint32_t> cable;  // unless another writer keeps changing it back
-  if (has_key(io.wanted, SettingId::cable_length)) cable = want.cable_length;
+  if (has_key(io.writable, SettingId::cable_length)) cable = want.cable_length;
   const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
   const bool later = any_lossless && cable.value_or(0) > have.cable_length.value_or(0);
   auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : cable);

@@ -9,10 +9,11 @@
 
 #include "agentd/schedule.h"
 #include "enforce/restore.h"
+#include "enforce/sysctl.h"
 #include "node/state.h"
 #include "policy/cabling.h"
 #include "support/config.h"
-#include "support/sim_nic.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::agentd {
@@ -37,7 +38,7 @@ pfc = [3]
 const std::string kEnforce = "mode = \"enforce\"\n", kRestore = "release = \"restore\"\n",
                   kNight = "maintenance = \"daily 02:00-04:00\"\n";
 // Nothing in the way of a disruptive write.
-const qos::Terms kFree{.in_use = [](const Port&) { return false; }, .window = qos::Maintenance::open};
+const qos::Terms kFree = test::free_terms();
 constexpr const char* kBySpeed = "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n";
 constexpr const char* kId = "roce_eth0/1";
 
@@ -506,7 +507,7 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   nic.mtu = 3000;
   look();
   EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
-  Changes changes = qos::restore(*kernel_, port, {}, *originals, kFree);
+  Changes changes = test::restore(*kernel_, port, {}, *originals, kFree);
   EXPECT_EQ(nic.mtu, 2000U);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_FALSE(changes.empty());
@@ -533,7 +534,7 @@ class PowerCycle : public PortManagerTest {
     auto originals = state::load_originals(tree_.path());
     EXPECT_TRUE(originals.ok());
     auto all = ports();
-    for (Port& port : all) qos::restore(*kernel_, port, {}, *originals, kFree);
+    for (Port& port : all) test::restore(*kernel_, port, {}, *originals, kFree);
     EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
     return qos::restore_of_absent(*originals, all);
   }
@@ -620,6 +621,53 @@ TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
 }
 
+// Nor is anything written beside the host's originals or the record of a self-test of a newer release, also if all
+// originals were saved before: not the policy of a port or the host, not a release, not the end of a self-test.
+TEST_F(PortManagerTest, WithAFileOfANewerReleaseNothingIsWritten) {
+  const std::string newer = R"({"format":2,"hosts":[]})";
+  const std::string host = "[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n", sysctl = "proc/sys/net/ipv4/tcp_ecn";
+  tree_.file(sysctl, "2\n");
+  SimNic& nic = enforced(Personality::full, kRestore, kProfile + host);
+  const auto pass = [this] {
+    reconcile_all();
+    ASSERT_TRUE(manager_->reconcile_host(now_).ok());
+  };
+  pass();
+  ASSERT_EQ(nic.mtu, 4200U);
+  ASSERT_EQ(tree_.content(sysctl).substr(0, 1), "1");
+  for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
+    SCOPED_TRACE(file);
+    const std::string kept = tree_.root().exists(file) ? tree_.content(file) : "";
+    tree_.file(file, newer).file(sysctl, "2\n");
+    if (file != std::string(state::kSelfTestFile)) {
+      const Qos before{.mtu = 1500};
+      ASSERT_TRUE(
+          state::save_originals(tree_.path(), {{state::port_key(ports().at(0)), before}}, state::kSelfTestFile).ok());
+    }
+    nic.mtu = 1600;
+    const unsigned writes = nic.writes();
+    pass();
+    EXPECT_EQ(outcome("mtu"), "unsaved");
+    EXPECT_TRUE(has(setting("mtu").detail, "newer release")) << setting("mtu").detail;
+    const AgentState state = state_of(manager_->view());
+    EXPECT_TRUE(has(state.originals_error, file) && has(state.originals_error, "newer release"))
+        << state.originals_error;
+    reload(policy_of(kEnforce + kRestore, ""));  // a release
+    restart(policy_of(kEnforce + kRestore, kProfile + host));
+    pass();
+    EXPECT_EQ(nic.writes(), writes);
+    EXPECT_EQ(nic.mtu, 1600U);
+    EXPECT_EQ(tree_.content(sysctl), "2\n");
+    EXPECT_EQ(tree_.content(file), newer);
+    tree_.remove(file).remove(state::kSelfTestFile);  // a person gives it up
+    if (!kept.empty()) tree_.file(file, kept);
+    pass();
+    EXPECT_EQ(nic.mtu, 4200U);
+    EXPECT_EQ(tree_.content(sysctl).substr(0, 1), "1");
+    EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+  }
+}
+
 TEST_F(PortManagerTest, AReleasedPortIsRestoredAfterARefusal) {
   SimNic& nic = enforced(Personality::full, kRestore);
   ASSERT_EQ(nic.mtu, 4200U);
@@ -653,6 +701,10 @@ TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
   EXPECT_TRUE(said(message_id::port, "self-test"));
+  nic.link_up();
+  const unsigned writes = nic.calls["setpfc"];
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.calls["setpfc"], writes + 1) << "the thresholds, although nothing is enforced";
 }
 
 TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {
@@ -792,7 +844,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(nic.mtu, 1500U);
   nic.carrier = true;
   const rtnl::Link up = link_of(nic);
-  EXPECT_TRUE(manager_->link_changed(up).carrier_up && manager_->asks_for_speed());
+  EXPECT_TRUE(manager_->link_changed(up).carrier_up);
   EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"roce_eth0/1"});
   look();
   EXPECT_EQ(nic.mtu, 9000U);
@@ -950,8 +1002,8 @@ TEST_F(PortManagerTest, FecThatWasWrittenWithoutALinkNeverHasAnOriginal) {
   EXPECT_EQ(saved.mtu, 1500U);
   Port port = ports().at(0);
   for (const bool is_plan : {true, false}) {
-    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, {}, *originals, kFree)
-                                    : qos::restore(*kernel_, port, {}, *originals, kFree);
+    const Changes changes = is_plan ? qos::plan_restore(*kernel_, port, *originals, kFree)
+                                    : test::restore(*kernel_, port, {}, *originals, kFree);
     const auto fec = std::ranges::find(changes, SettingId::fec, &Change::setting);
     ASSERT_NE(fec, changes.end());
     EXPECT_EQ(fec->outcome, Outcome::unsupported);
@@ -1012,6 +1064,17 @@ TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
   hour_ = 12;
   restart(policy_of(kEnforce + kNight));
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "its first pass does not wait for the maintenance window";
+}
+
+TEST_F(PortManagerTest, ADriftWhileTheFirmwareRunsDcbxIsProbablyItsOwn) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
+  nic.pfc.pfc_en = 1 << 3;
+  start("mode = \"audit\"\n", "[[port]]\npfc = [3]\n");
+  ASSERT_NE(outcome("pfc"), "differs");
+  nic.pfc.pfc_en = 0;
+  look();
+  EXPECT_EQ(setting("pfc").drifts["firmware"], 1U) << setting("pfc").drift_by;
 }
 
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {

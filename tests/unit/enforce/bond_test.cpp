@@ -55,7 +55,7 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
   }
 
   Changes pass(Port& port, const Qos& want) {
-    Changes changes = qos::reconcile(kernel, port, want, terms, kSaveNowhere);
+    Changes changes = test::reconcile(kernel, port, want, terms, kSaveNowhere);
     for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
     return changes;
   }
@@ -74,8 +74,8 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
   }
 
   qos::WritePort writer_of(const Qos& want) {
-    return [this, want](Port& port, const qos::Complete& complete) {
-      return qos::reconcile(kernel, port, want, complete(terms), kSaveNowhere);
+    return [this, want](const Port& port, const qos::Complete& complete) {
+      return qos::reconcile(kernel, port, want, complete(terms), kSaveNowhere).changes;
     };
   }
   Changes in_rounds(const qos::WritePort& write, std::chrono::milliseconds patience = {}) {
@@ -100,7 +100,7 @@ class RoceLag : public testing::Test, protected TreeWithFiles {
     };
     for (int i = 0; i < 3; ++i)
       for (Port& port : ports) {
-        qos::reconcile(kernel, port, to, terms, save);
+        test::reconcile(kernel, port, to, terms, save);
         for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
       }
     return record;
@@ -202,7 +202,7 @@ TEST_F(RoceLag, RocesMarkStaysIfAMemberCannotBeRead) {
 TEST_F(RoceLag, APlanShowsWhatIsWrittenInTheEnd) {
   settle_to(roce(26, 3));
   for (Port& port : ports) {
-    const Changes changes = qos::plan(kernel, port, roce(34, 4), terms);
+    const Changes changes = qos::plan(kernel, port, roce(34, 4), terms).changes;
     for (const Change& change : changes)
       EXPECT_TRUE(change.outcome == Outcome::differs || change.outcome == Outcome::in_sync) << text(changes);
   }
@@ -218,14 +218,15 @@ TEST_F(RoceLag, OneCallRestoresTheBondAndItsMembers) {
   };
   for (int i = 0; i < 3; ++i)
     for (Port& port : ports) {
-      qos::reconcile(kernel, port, roce(34, 4), terms, save);
+      test::reconcile(kernel, port, roce(34, 4), terms, save);
       for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
     }
   ASSERT_EQ(tos(), 136U);
   ASSERT_EQ(eth1.pfc.pfc_en, 0x10);
   watched = true;
-  const Changes changes = in_rounds([&](Port& port, const qos::Complete& complete) {
-    Changes done = qos::restore(kernel, port, ports, originals, complete(terms));
+  terms.wanted_of = qos::saved_settings(ports, originals);
+  const Changes changes = in_rounds([&](const Port& port, const qos::Complete& complete) {
+    Changes done = qos::restore(kernel, port, originals, complete(terms)).changes;
     for (SimNic* nic : {&eth0, &eth1}) nic->link_up();
     return done;
   });
@@ -244,12 +245,12 @@ TEST_F(RoceLag, ARestoreOfTheMarkAloneWaitsForAnIdlePort) {
   terms.in_use = kInUse;
   state::Originals originals;
   state::original_of(originals, ports[0]).roce_tos = 0;
-  Changes changes = qos::restore(kernel, ports[0], ports, originals, terms);
+  Changes changes = test::restore(kernel, ports[0], ports, originals, terms);
   EXPECT_TRUE(has_outcome(changes, "roce_tos", Outcome::pending, "")) << text(changes);
   EXPECT_EQ(tos(), 104U);
   watched = false;
   terms.in_use = kIdle;
-  changes = qos::restore(kernel, ports[0], ports, originals, terms);
+  changes = test::restore(kernel, ports[0], ports, originals, terms);
   EXPECT_EQ(tos(), 0U) << text(changes);
   EXPECT_TRUE(originals.empty());
 }
@@ -337,8 +338,8 @@ TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
   const auto report = [](const std::string& what) { ADD_FAILURE() << what; };
   qos::Unsettled first(tree.path(), report);
   qos::Turns turns(kernel, first);
-  terms = turns.terms_for(ports[1], terms, std::chrono::steady_clock::now());
-  qos::reconcile(kernel, ports[1], roce(26, 3), terms, kSaveNowhere);
+  const qos::WriteTerms turn = turns.terms_for(ports[1], terms, std::chrono::steady_clock::now());
+  qos::reconcile(kernel, ports[1], roce(26, 3), turn, kSaveNowhere);
   EXPECT_TRUE(is_recorded);
   EXPECT_FALSE(eth0.carrier);
   EXPECT_TRUE(first.contains(ports[1]));

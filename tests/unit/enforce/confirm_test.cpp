@@ -105,7 +105,7 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   keys.reset(index(SettingId::trust));
   remember(record, ports[0], before, keys);
   EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
-  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, test::free_terms(), test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, test::free_terms(), test::kSaveNowhere);
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
   const qos::UseCheck in_use = [&](const Port&) { return busy; };
@@ -135,14 +135,14 @@ TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayN
   own.ets->prio_tc[3] = 1;
   own.ets->tsa[0] = own.ets->tsa[1] = Tsa::ets;
   own.ets->bw = {50, 50};
-  qos::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], shared, test::free_terms(), test::kSaveNowhere);
   Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
   record.disruptive = Disruptive::never;
   remember(record, ports[0], shared, keys_of(Qos{.ets = shared.ets}));
   qos::Terms terms = test::free_terms();
   terms.disruptive = Disruptive::never;
   terms.in_use = test::kInUse;
-  qos::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
+  test::reconcile(kernel, ports[0], own, terms, test::kSaveNowhere);
   ASSERT_EQ(nic.ets.prio_tc[3], 1);
   test::revert(kernel, ports, record, {"a boot", 2'000}, test::kInUse);
   EXPECT_EQ(nic.ets.prio_tc[3], 1) << "a job runs";
@@ -457,6 +457,17 @@ struct Card : Guard {
   ctl::Output output_;
 };
 
+// The plan reads the policy's settings alone. What the scan has read besides stays: rules judge it (pfc-watchdog).
+TEST_F(Card, SettingsThatThePolicyLacksAreShown) {
+  nic_.ethtool.ring_rx = {512, 8192};
+  options_.verb = "show";
+  options_.json = true;
+  ASSERT_EQ(ctl::find_verb("show")->run(options_, output_), ctl::kDone) << output_.errors;
+  const Json settings = Json::parse(output_.text).at("ports").at(0).at("settings");
+  EXPECT_EQ(settings.at("mtu").at("wanted"), 4200);
+  EXPECT_EQ(settings.at("ring_rx").at("read"), 512) << output_.text;
+}
+
 TEST_F(Card, IsFoundByItsSerialNumber) {
   options_.confirm = std::chrono::seconds(1);
   const Port card = port();
@@ -548,6 +559,31 @@ TEST_F(Card, WithARecordOfANewerReleaseIsNotWritten) {
     EXPECT_EQ(nic_.mtu, 9000u);
     EXPECT_EQ(tree_.content(kFile), newer);
   }
+}
+
+// Nor beside the originals of a newer release, or its record of a self-test.
+TEST_F(Card, WithOriginalsOfANewerReleaseIsNotWritten) {
+  const std::string newer = R"({"format":2,"cards":[]})";
+  for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile})
+    for (const char* verb : {"apply", "restore", "selftest"}) {
+      SCOPED_TRACE(std::string(file) + " " + verb);
+      nic_.mtu = 9000;
+      state::Originals originals;
+      originals[state::port_key(port())].mtu = 1500;
+      ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+      tree_.file(file, newer);
+      ctl::Options options = options_;
+      if (verb == std::string("selftest")) options.arguments = {"eth0"};
+      options.yes = true;
+      const auto calls = nic_.calls["setmtu"];
+      ctl::Output output;
+      EXPECT_EQ(ctl::find_verb(verb)->run(options, output), ctl::kFailure) << output.text;
+      EXPECT_TRUE(has(output.errors, std::string(file) + ": written by a newer release")) << output.errors;
+      EXPECT_TRUE(has(output.errors, "Install that release again; or")) << output.errors;
+      EXPECT_EQ(nic_.calls["setmtu"], calls);
+      EXPECT_EQ(tree_.content(file), newer);
+      tree_.remove(file);
+    }
 }
 
 TEST_F(Card, ThatIsGoneIsSaid) {

@@ -40,7 +40,7 @@ TEST_P(Dcb, FirstApplyObeysAndSecondWritesNothing) {
   EXPECT_EQ(now.ets, want.ets);
   EXPECT_EQ(now.pause, Pause{});
   expect_settled(bed, want);
-  EXPECT_EQ(bed.port.qos, bed.read(keys_of(want))) << "what is not asked for is not read";
+  EXPECT_EQ(bed.have, bed.read(keys_of(want))) << "what is not asked for is not read";
 }
 
 TEST_P(Dcb, ChangesComeInTheOrderOfTheSettings) {
@@ -80,7 +80,7 @@ TEST_P(Dcb, ThePlanNamesWhatIsThenWritten) {
     const auto before = bed.nic.writes();
     auto plan = bed.plan(want);
     EXPECT_EQ(bed.nic.writes(), before) << "a plan writes nothing";
-    EXPECT_EQ(bed.port.qos, bed.read(keys_of(want))) << "nor does it take its wish for what is";
+    EXPECT_EQ(bed.have, bed.read(keys_of(want))) << "nor does it take its wish for what is";
     auto done = bed.settle_to(want);
     EXPECT_EQ(keys_with(plan, Outcome::differs), written(done)) << text(plan) << text(done);
   }
@@ -216,7 +216,7 @@ TEST_P(Dcb, APortWithTheDefaultRouteIsNotWrittenDisruptively) {
   for (const Disruptive when : {Disruptive::idle, Disruptive::now}) {
     bed.terms.disruptive = when;
     for (const Changes& changes :
-         {bed.plan(want), bed.apply(want), qos::write_back(bed.kernel, bed.port, want, bed.terms)}) {
+         {bed.plan(want), bed.apply(want), write_back(bed.kernel, bed.port, want, bed.terms)}) {
       EXPECT_TRUE(has_outcome(changes, "mtu", Outcome::pending, "the default route leaves by eth0"));
       EXPECT_TRUE(has_outcome(changes, "mtu", Outcome::pending, "front_end = true"));
       EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending);
@@ -248,8 +248,14 @@ TEST_P(Dcb, WithoutAnAnswerOrAPlaceForTheOriginalsNothingIsWritten) {
   static_assert(!std::is_constructible_v<qos::UseCheck, std::nullptr_t>);
   static_assert(!std::is_default_constructible_v<qos::SaveOriginal>);
   static_assert(!std::is_constructible_v<qos::SaveOriginal, std::nullptr_t>);
-  EXPECT_EQ(qos::Terms{.in_use = kIdle}.window, qos::Maintenance::closed);
-  EXPECT_EQ(qos::Terms{.in_use = kIdle}.disruptive, Disruptive::idle);
+  static_assert(!std::is_default_constructible_v<qos::WantedOf>);
+  static_assert(!std::is_constructible_v<qos::WantedOf, std::nullptr_t>);
+  static_assert(!std::is_default_constructible_v<qos::WriteTerms>);
+  static_assert(!std::is_constructible_v<qos::WriteTerms, qos::Terms>,
+                "a write has its turn, or says that it needs none");
+  const qos::Terms terms{.in_use = kIdle, .wanted_of = qos::WantedOf::same_policy()};
+  EXPECT_EQ(terms.window, qos::Maintenance::closed);
+  EXPECT_EQ(terms.disruptive, Disruptive::idle);
   bed.terms.in_use = Ask();
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::pending);
   EXPECT_EQ(bed.nic.carrier_downs, 0u);
@@ -339,7 +345,7 @@ TEST(Bond, SettingsOfTheMembersAreNamedSo) {
   SimNic& nic = sim.add_nic("bond0", Personality::nodcb);
   Kernel kernel = sim.kernel(tree.path());
   Port port = nic.port();
-  const Changes changes = qos::reconcile(kernel, port, {.mtu = 4200, .pfc = PrioSet{8}}, free_terms(), kSaveNowhere);
+  const Changes changes = reconcile(kernel, port, {.mtu = 4200, .pfc = PrioSet{8}}, free_terms(), kSaveNowhere);
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
   EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::unsupported, "bond0 is a bond"));
 }
@@ -813,7 +819,7 @@ TEST_P(AnyDcb, AnyWishFromAnyStateEndsHonestly) {
     for (const Change& change : first) {
       const Setting& setting = setting_of(change.setting);
       const Qos expected = driver_for(bed.port.kernel_driver).expected(want, {});
-      EXPECT_EQ(same_value(setting, expected, bed.port.qos), is_done(change.outcome)) << change.key();
+      EXPECT_EQ(same_value(setting, expected, bed.have.value_or(Qos{})), is_done(change.outcome)) << change.key();
     }
     const auto writes = bed.nic.writes();
     auto second = bed.settle_to(want);

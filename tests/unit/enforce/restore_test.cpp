@@ -32,7 +32,7 @@ class BondRestore : public testing::Test {
   }
   void apply(const qos::SaveOriginal& save) {
     for (Port& port : ports_) {
-      qos::reconcile(kernel_, port, profile(Personality::mlx5), free_terms(), save);
+      test::reconcile(kernel_, port, profile(Personality::mlx5), free_terms(), save);
       member_.link_up();
     }
     ASSERT_EQ(bond_.mtu, 4200U);
@@ -51,10 +51,10 @@ TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
   apply(
       [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
   ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
-  qos::restore(kernel_, ports_[0], ports_, originals, free_terms());
+  test::restore(kernel_, ports_[0], ports_, originals, free_terms());
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(originals.size(), 1U);
-  qos::restore(kernel_, ports_[1], ports_, originals, free_terms());
+  test::restore(kernel_, ports_[1], ports_, originals, free_terms());
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_TRUE(originals.empty());
 }
@@ -98,13 +98,13 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   const Rates applied = *want.maxrate;
   ASSERT_EQ(bed.read().maxrate, applied);
   bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
-  const Changes changes = qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
+  const Changes changes = test::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   ASSERT_EQ(originals.size(), 1U);
   EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
   bed.nic.faults.clear();
-  qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
+  test::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(bed.read().maxrate, Rates{});
   EXPECT_TRUE(originals.empty());
 }
@@ -134,7 +134,7 @@ TEST(Restore, TwoSettingsThatAppearLateAndAreWrittenTogetherHaveTheirOriginals) 
   const auto loaded = state::load_originals(tree.path());
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(*loaded, originals) << "durable before the write";
-  qos::restore(bed.kernel, bed.port, {}, originals, free_terms());
+  test::restore(bed.kernel, bed.port, {}, originals, free_terms());
   EXPECT_EQ(bed.nic.ethtool.ring_rx->now, 512U);
   EXPECT_EQ(bed.nic.ethtool.ring_tx->now, 256U);
 }
@@ -173,7 +173,7 @@ TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   Bed old(Personality::bnxt), present(Personality::full);
   ASSERT_EQ(state::port_key(old.port), state::port_key(present.port));
   ASSERT_TRUE(state::save_original(tree.path(), originals, old.port, {.mtu = 9000}).ok());
-  EXPECT_TRUE(qos::restore(present.kernel, present.port, {}, originals, free_terms()).empty());
+  EXPECT_TRUE(test::restore(present.kernel, present.port, {}, originals, free_terms()).empty());
   EXPECT_EQ(present.nic.writes(), 0U);
   const Changes kept = qos::restore_of_absent(originals, {present.port});
   ASSERT_EQ(kept.size(), 1U);
@@ -182,9 +182,9 @@ TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   ASSERT_TRUE(state::save_original(tree.path(), originals, present.port, {.mtu = 1500}).ok());
   EXPECT_EQ(originals.size(), 2U);
   present.nic.mtu = 4200;
-  qos::restore(present.kernel, present.port, {}, originals, free_terms());
+  test::restore(present.kernel, present.port, {}, originals, free_terms());
   EXPECT_EQ(present.nic.mtu, 1500U);
-  qos::restore(old.kernel, old.port, {}, originals, free_terms());
+  test::restore(old.kernel, old.port, {}, originals, free_terms());
   EXPECT_EQ(old.nic.mtu, 9000U) << "the card has returned";
   EXPECT_TRUE(originals.empty());
 }
@@ -207,16 +207,17 @@ struct SelfTestBed : Bed {
   explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
   Result<qos::SelfTest> test(const qos::UseCheck& in_use = kIdle) {
     return qos::self_test(kernel, port, profile(nic.personality),
-                          {.directory = tree.path(), .in_use = in_use, .patience = std::chrono::milliseconds(0)});
+                          {.directory = tree.path(), .in_use = in_use, .turns = turns, .patience = {}});
   }
   // Acts as the program that starts next.
   void end(const qos::UseCheck& in_use = kIdle) {
     nic.link_up();
-    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), in_use).ok());
+    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), in_use, turns).ok());
     nic.link_up();
   }
   bool has_record() const { return tree.root().exists(state::kSelfTestFile); }
   Tree tree;
+  FreeTurns turns{kernel};
   const Qos before;
 };
 
@@ -304,7 +305,7 @@ TEST(SelfTest, LeavesFecAloneWhileItsModeIsUnknown) {
   bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
   bed.nic.carrier = bed.port.carrier.emplace(false);
   const auto test = qos::self_test(bed.kernel, bed.port, {.mtu = 4200, .fec = Fec{ETHTOOL_FEC_RS}},
-                                   {.directory = bed.tree.path(), .in_use = kIdle, .patience = {}});
+                                   {.directory = bed.tree.path(), .in_use = kIdle, .turns = bed.turns, .patience = {}});
   ASSERT_TRUE(test.ok());
   ASSERT_EQ(test->steps.size(), 2U);
   EXPECT_EQ(test->steps[0].setting, SettingId::fec);

@@ -217,7 +217,7 @@ void expect_protected(Card card, const RocePolicy& from, const RocePolicy& to, c
     bed.files->fault({.code = EIO, .nth = run.files_before + hindrance.refused_file, .times = 1});
   bed.terms.in_conflict = [&](SettingId id) { return hindrance.held == id; };
   bed.terms.in_use = [&](const Port&) { return hindrance.busy_from && ++run.questions >= *hindrance.busy_from; };
-  const Changes changes = by_restore ? qos::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
+  const Changes changes = by_restore ? test::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
   bed.nic.link_up();
   run.judge("at the end");
   const std::string what = name_of(card) + ": from \"" + from.name + "\" to \"" + to.name + "\", " + hindrance.text() +

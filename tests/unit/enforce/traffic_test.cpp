@@ -8,6 +8,7 @@
 #include "support/protection.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
+#include "support/turns.h"
 
 namespace fabric::test {
 namespace {
@@ -138,7 +139,7 @@ void expect_protected(Personality personality, const RocePolicy& from, const Roc
   bed.nic.refuse_change = hindrance.refused;
   bed.terms.in_conflict = [&](SettingId id) { return hindrance.held == id; };
   bed.terms.in_use = [&](const Port&) { return hindrance.busy_from && ++run.questions >= *hindrance.busy_from; };
-  const Changes changes = by_restore ? qos::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
+  const Changes changes = by_restore ? test::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
   bed.nic.link_up();
   const unsigned least = from_start & to_end;
   const bool is_protected =
@@ -323,8 +324,9 @@ TEST_P(Move, ASelfTestKeepsTheTrafficProtected) {
   own.settle_to(from.want);
   const unsigned start = protection_on(own.nic, 26);
   run.watch(26, 26, start, start);
-  const auto test =
-      qos::self_test(own.kernel, own.port, to.want, {.directory = own.tree.path(), .in_use = kIdle, .patience = {}});
+  FreeTurns turns(own.kernel);
+  const auto test = qos::self_test(own.kernel, own.port, to.want,
+                                   {.directory = own.tree.path(), .in_use = kIdle, .turns = turns, .patience = {}});
   ASSERT_TRUE(test.ok()) << test.error().text();
   EXPECT_TRUE(run.faults.empty()) << run.faults.front();
   EXPECT_TRUE(test->is_restored()) << text(test->restored);

@@ -532,7 +532,7 @@ TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
 TEST_F(KeepPci, WritesNothingBesideAFileOfANewerRelease) {
   tree.file("proc/sys/kernel/numa_balancing", "1\n");
   policy.sysctl = {{"kernel.numa_balancing", "0"}};
-  for (const char* file : {confirm::kFile, state::kOriginalsFile, qos::kSysctlOriginalsFile}) {
+  for (const char* file : {confirm::kFile, state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
     const std::string newer = R"({"format":2,"a":{}})";
     tree.file(file, newer);
     log.clear();

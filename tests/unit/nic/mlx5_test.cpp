@@ -773,7 +773,8 @@ TEST_F(Ofed, ARefusalInTheMiddleIsReportedWithWhatStands) {
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "ecn_rp").outcome, Outcome::refused);
   EXPECT_EQ(of(changes, "ecn_rp").code, EIO);
-  EXPECT_EQ(bed.port.qos.ecn_rp, PrioSet{0xe8}) << "0, 1, 2 and 4 are off";
+  ASSERT_TRUE(bed.have);
+  EXPECT_EQ(bed.have->ecn_rp, PrioSet{0xe8}) << "0, 1, 2 and 4 are off";
   bed.files->heal();
   expect_all(bed.apply(want), {Outcome::applied});
 }

@@ -197,7 +197,7 @@ struct Machine {
 
   Changes reconcile(const Qos& want) {
     // A saved value is never replaced, as in state::save_original().
-    Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
+    Changes changes = test::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
       if (!original) original.emplace();
       for (const Setting& setting : kSettings)
         if (!has_value(setting, *original)) copy_value(setting, before, *original);
@@ -463,7 +463,7 @@ TEST_P(Renamed, BeforeAnyMessageOnlyTheReadPortIsWrittenAndTheNextPassHeals) {
       saved = before;
       return {};
     };
-    const Changes changes = qos::reconcile(bed.kernel, port, want, free_terms(), save);
+    const Changes changes = test::reconcile(bed.kernel, port, want, free_terms(), save);
     last = bed.names.messages;
     EXPECT_EQ(bed.other.writes(), 0u) << bed.other.log.front();
     if (saved) EXPECT_EQ(saved->mtu, 1500u) << "the originals are of the port that was read";
@@ -479,9 +479,9 @@ TEST_P(Renamed, BeforeAnyMessageOnlyTheReadPortIsWrittenAndTheNextPassHeals) {
     bed.nic.link_up();
     port = bed.nic.port();
     ASSERT_EQ(port.netdev, "eth1");
-    qos::reconcile(bed.kernel, port, want, free_terms(), kSaveNowhere);
+    test::reconcile(bed.kernel, port, want, free_terms(), kSaveNowhere);
     bed.nic.link_up();
-    expect_all(qos::reconcile(bed.kernel, port, want, free_terms(), kSaveNowhere),
+    expect_all(test::reconcile(bed.kernel, port, want, free_terms(), kSaveNowhere),
                {Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported});
     EXPECT_EQ(bed.other.writes(), 0u);
     EXPECT_EQ(bed.other.mtu, 1777u);
@@ -497,7 +497,7 @@ TEST_P(Renamed, BetweenTheCheckAndTheMessageIsReportedWithTheOtherNic) {
     TwoNics bed(GetParam());
     bed.names.swap_at_set = at;
     Port port = bed.nic.port();
-    const Changes changes = qos::reconcile(bed.kernel, port, TwoNics::want(GetParam()), free_terms(), kSaveNowhere);
+    const Changes changes = test::reconcile(bed.kernel, port, TwoNics::want(GetParam()), free_terms(), kSaveNowhere);
     if (!bed.names.swapped) {
       EXPECT_GT(at, 2) << "as far as the end of an undisturbed pass";
       break;
@@ -516,11 +516,11 @@ TEST_P(Renamed, WhatIsPutBackIsPutBackOnThePortThatItIsOf) {
   for (int at = 1;; ++at) {
     TwoNics bed(GetParam());
     Port port = bed.nic.port();
-    qos::reconcile(bed.kernel, port, TwoNics::want(GetParam()), free_terms(), kSaveNowhere);
+    test::reconcile(bed.kernel, port, TwoNics::want(GetParam()), free_terms(), kSaveNowhere);
     bed.nic.link_up();
     bed.names.messages = 0;
     bed.names.swap_at = at;
-    const Changes changes = qos::write_back(bed.kernel, port, before, free_terms());
+    const Changes changes = test::write_back(bed.kernel, port, before, free_terms());
     EXPECT_EQ(bed.other.writes(), 0u) << at;
     if (!bed.names.swapped) break;
     const bool is_whole = std::ranges::all_of(
@@ -606,13 +606,13 @@ TEST_F(RenamedVeth, BetweenReadingAndWriting) {
     swap();
     return {};
   };
-  Changes changes = qos::reconcile(kernel, as_read, {.mtu = 4200}, free_terms(), save);
+  Changes changes = test::reconcile(kernel, as_read, {.mtu = 4200}, free_terms(), save);
   EXPECT_EQ(mtu(first_), 1500u) << "not under a name that the policy may not mean";
   EXPECT_EQ(mtu(second_), 1500u);
   EXPECT_EQ(of(changes, "mtu").code, ENODEV);
   EXPECT_TRUE(has(of(changes, "mtu").detail, "veth0 was renamed to veth1")) << text(changes);
   as_read.netdev = "veth1";  // as the next scan finds it
-  changes = qos::reconcile(kernel, as_read, {.mtu = 4200}, free_terms(), kSaveNowhere);
+  changes = test::reconcile(kernel, as_read, {.mtu = 4200}, free_terms(), kSaveNowhere);
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
   EXPECT_EQ(mtu(first_), 4200u);
   EXPECT_EQ(mtu(second_), 1500u);
