@@ -6,7 +6,6 @@
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
-#include "node/counters.h"
 #include "support/diagnosed.h"
 #include "support/ports.h"
 #include "support/rules.h"
@@ -54,12 +53,10 @@ std::vector<Plant> plants() {
 TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
   const auto rise_of = [](uint64_t was, uint64_t is) {
     Healthy node;
-    for (const auto& [each, value] : {std::pair(&node.before, was), std::pair(&node.now, is)}) {
-      Counter& counter = each->ports[0].counters.hw.emplace_back(Counter{"RNR sent", value});
-      resolve(counter, CounterSource::hw, "irdma");
-      counter.bits = 32;
-    }
-    const View view = node.view();
+    node.before.ports[0].counters.hw.push_back({"RNR sent", was});
+    node.now.ports[0].counters.hw.push_back({"RNR sent", is});
+    const View view = node.view();  // with the rows of the counters
+    for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.back().bits = 32;
     return metric_rise(make_context(view, node.now.ports[0], Signals()), metrics::kRnrNaksSent);
   };
   EXPECT_EQ(rise_of(5, 12), 7);
