@@ -8,6 +8,7 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "nic/vnic.h"
+#include "node/counters.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -19,11 +20,11 @@ using enum Measure;
 // The number of counters in both readings. `moved` becomes true if one of them changed.
 double count_common(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
   double counters = 0;
-  for (const Counter& counter : now) {
-    const auto old = std::ranges::find(before, counter.name, &Counter::name);
-    if (old == before.end()) continue;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Counter* old = find_earlier(before, now, i);
+    if (old == nullptr) continue;
     ++counters;
-    moved = moved || old->value != counter.value;
+    moved = moved || old->value != now[i].value;
   }
   return counters;
 }

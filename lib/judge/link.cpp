@@ -23,6 +23,13 @@
 
 namespace fabric {
 
+constexpr Limit kLaneShare{"damaged-link",
+                           "lane_share",
+                           0.9,
+                           "of the bit errors on one lane",
+                           "ours: a bad reference clock or switch port damages all lanes",
+                           0.25,
+                           1};
 constexpr Limit kLinksAtOnce{
     "damaged-link", "links_with_errors", 3, "links with errors, or down, at once: not one cable", "ours", 2, 1e4};
 
@@ -1014,7 +1021,7 @@ bool has_link(const Port& port) { return port.carrier.value_or(is_active(port));
 void add_lane(Measured& reading, const View& view, const Port& port) {
   const Port* before = port_before(view, port);
   if (before == nullptr) return;
-  const auto bad = bad_lane(*before, port);
+  const auto bad = bad_lane(*before, port, limit_of(view, kFewEvents), limit_of(view, kLaneShare));
   if (!bad) return;
   reading.evidence += "; " + number_text(std::floor(bad->share * 1000) / 10) + " % of the bit errors are on lane " +
                       std::to_string(bad->lane);
@@ -1468,7 +1475,7 @@ MaybeCause switch_restart(const PortContext& ctx) {
 
 MaybeCause one_lane(const PortContext& ctx) {
   if (ctx.before == nullptr) return std::nullopt;
-  const auto bad = bad_lane(*ctx.before, ctx.port);
+  const auto bad = bad_lane(*ctx.before, ctx.port, ctx.limit(kFewEvents), ctx.limit(kLaneShare));
   if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
   // Lanes of a good link differ by as much before FEC: a few damaged frames, which every link has, prove nothing.
   Cause out{damaged_frames(ctx.signals) >= ctx.limit(kFewEvents),
@@ -1637,7 +1644,7 @@ constexpr Rule kDamagedLink{
              "-m {netdev}, and the tx power of the same lane at {peer}: if it is low, replace that module, else the "
              "cable.\n"},
             {Work::at_link | Work::in_machine, "If the errors stay, try another port of {peer}, then another NIC."}},
-    .limits = {&kFewEvents, &kLinksAtOnce},
+    .limits = {&kFewEvents, &kLinksAtOnce, &kLaneShare},
     .culprit = Culprit::cable,
     .status = Status::critical,
     .explains = {link, loss, overrun},

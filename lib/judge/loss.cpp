@@ -554,7 +554,7 @@ constexpr Rule kSlowHost{
             {Work::ends_jobs,
              "If pause does not end, take the port out of the network and reset the NIC: ip link set {netdev} down; "
              "devlink dev reload pci/{pci}"}},
-    .limits = {&kFaultPause, &kFewEvents, &kLateReceives},
+    .limits = {&kFaultPause, &kFewEvents, &kLateReceives, &kStoppedPause, &kStoppedRate},
     .culprit = Culprit::host,
     .explains = {tx_pause, receiver},
     .explains_stopped_host = true,

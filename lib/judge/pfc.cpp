@@ -230,12 +230,14 @@ std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, co
   if (seen->all < limit_of(view, kMuchTraffic)) return out;
   out.amount = std::clamp(seen->all - seen->lossless, 0.0, seen->others);
   out.base = seen->all;
-  if (out.amount < 0.01 * out.base) return out;
+  // Ours: smaller shares are not shown.
+  constexpr double kShown = 0.01, kShownPriority = 0.1;
+  if (out.amount < kShown * out.base) return out;
   PrioSet used;
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = own->priority[priority];
     const double bytes = rise(Way == Direction::tx ? each.tx_bytes : each.rx_bytes);
-    if (!seen->with_pfc.has(static_cast<int>(priority)) && bytes >= 0.1 * out.amount)
+    if (!seen->with_pfc.has(static_cast<int>(priority)) && bytes >= kShownPriority * out.amount)
       used.bits = static_cast<uint8_t>(used.bits | 1u << priority);
   }
   out.evidence = "of " + number_text(std::round(out.base / 1e6)) + " MB RDMA " + std::string(way);
@@ -395,13 +397,15 @@ bool loses_packets(const PortContext& ctx) { return !ctx.fabric.is_lossy() && ct
 double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
 
 // The priorities of the set with more than background traffic, if the port counts bytes by priority. Background is
-// judged relative to RDMA's share, and PTP's own rate always counts as background.
+// judged relative to RDMA's share, up to kMostBackground, and PTP's own rate always counts as background.
 PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
+  constexpr double kBackgroundShare = 0.001, kMostBackground = 1e6;  // ours; bytes a second
   const Signals& seen = ctx.signals;
   double most = 0;
   for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes_of(each));
   if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
-  const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), ctx.limit(kBackground) * seen.seconds);
+  const double background = std::max(std::min(kBackgroundShare * most, kMostBackground * seen.seconds),
+                                     ctx.limit(kBackground) * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     if (each.rx_bytes && each.tx_bytes && bytes_of(each) <= background)
@@ -782,7 +786,7 @@ constexpr Rule kPausedByNetwork{
         "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "
         "is the source.\nIf there is none, compare the virtual output queues and credits of {peer} towards the "
         "receivers.",
-    .limits = {&kFaultPause, &kCongested, &kStarved},
+    .limits = {&kFaultPause, &kCongested, &kStarved, &kPausedBytes},
     .culprit = Culprit::network,
     .explains = {rx_pause, starved},
     .excludes = "Drivers that count no CNPs or no pause time; a link with errors, which waits while it retrains.",

@@ -10,6 +10,7 @@
 #include "judge/pcie.h"
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
+#include "node/counters.h"
 
 namespace fabric {
 
@@ -115,13 +116,14 @@ void append(Lines& to, Lines lines) {
 double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity) {
   double out = 0;
   if (ctx.before == nullptr) return out;
-  for (const auto member : {&PortCounters::hw, &PortCounters::ethtool})
-    for (const Counter& now : ctx.port.counters.*member) {
-      if (now.row == nullptr || now.row->metric != &metric) continue;
-      if (!severity.empty() && now.row->label.value != severity) continue;
-      for (const Counter& old : ctx.before->counters.*member)
-        if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
+  for (const auto member : {&PortCounters::hw, &PortCounters::ethtool}) {
+    const std::vector<Counter>& now = ctx.port.counters.*member;
+    for (size_t i = 0; i < now.size(); ++i) {
+      const CounterRow* row = now[i].row;
+      if (row == nullptr || row->metric != &metric || (!severity.empty() && row->label.value != severity)) continue;
+      out += rise(scaled(rise_since(ctx.before->counters.*member, now, i), row->scale));
     }
+  }
   return out;
 }
 
@@ -166,8 +168,8 @@ bool receives_nothing(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (rose(seen.pause_storm_events)) return is_lasting_storm(ctx);
   const PauseShare& sent = ctx.sent;
-  return sent.measured && sent.ratio >= 0.9 && seen.rx_bytes &&
-         *seen.rx_bytes < 0.01 * ctx.port.rate.value_or(0) * seen.seconds;
+  return sent.measured && sent.ratio >= ctx.limit(kStoppedPause) && seen.rx_bytes &&
+         *seen.rx_bytes < ctx.limit(kStoppedRate) * ctx.port.rate.value_or(0) * seen.seconds;
 }
 
 std::optional<double> starved_share(const PortContext& ctx) {
@@ -183,7 +185,8 @@ bool is_tx_blocked(const PortContext& ctx) {
   const PauseShare& received = ctx.received;
   Rise sent;
   if (received.priority >= 0) sent = ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
-  const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
+  // RDMA uses another priority.
+  const bool is_other_traffic = sent && *sent < ctx.limit(kPausedBytes) * rise(ctx.signals.tx_bytes);
   const bool is_paused = (received.measured && received.ratio >= ctx.limit(kBlocked) && !is_other_traffic) ||
                          starved_share(ctx).value_or(0) >= ctx.limit(kBlocked);
   return is_paused && rise(ctx.signals.sequence_naks) < ctx.limit(kFewEvents) && !is_disordered(ctx);
@@ -218,8 +221,9 @@ bool was_interrupted(const PortContext& ctx, const Signals& seen) {
 bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
   if (was_interrupted(ctx, seen)) return true;
   double packets = damaged_frames(seen);
-  // One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
-  if (loss.retries_exceeded <= 0) packets += 10 * rise(seen.link_recoveries);
+  // One retraining loses the packets in flight of some connections, and breaks none of them.
+  constexpr double kConnections = 10;  // ours
+  if (loss.retries_exceeded <= 0) packets += kConnections * rise(seen.link_recoveries);
   return packets > 0 && packets * ctx.limit(kInFlight) >= loss.requester + loss.responder &&
          packets >= ctx.limit(kTries) * loss.retries_exceeded;
 }
@@ -349,7 +353,9 @@ bool discards_explain_loss(const PortContext& ctx, double discards) {
 std::string unprotected(const PortContext& ctx, Direction direction) {
   const auto seen = shares_of(ctx, direction);
   if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
-  if (seen->others < 0.5 * seen->all) return {};  // traffic that loops back inside the NIC has no priority
+  // Traffic that loops back inside the NIC has no priority.
+  const std::string_view window = direction == Direction::rx ? "unprotected_received" : "unprotected_sent";
+  if (seen->others < ctx.limit(window) * seen->all) return {};
   std::string out = "of " + megabytes(seen->all) + " RDMA " + direction_text(direction) + ", at most " +
                     megabytes(seen->lossless) + " used priority " + to_text(seen->with_pfc) + ", which has PFC";
   if (ctx.port.qos.pfc->bits == 0) out += " by the policy";
@@ -427,7 +433,8 @@ double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer)
 double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals.rnr_naks) - rnr_sent(ctx)); }
 
 bool is_much_rnr(const PortContext& ctx, double count) {
-  return count >= ctx.limit(kRnrRate) * std::max(10.0, ctx.signals.seconds) &&
+  constexpr double kShortest = 10;  // seconds: as the text of kRnrRate
+  return count >= ctx.limit(kRnrRate) * std::max(kShortest, ctx.signals.seconds) &&
          count >= ctx.limit(kRnrRatio) * ctx.lost.packets.value_or(0);
 }
 

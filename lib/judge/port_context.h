@@ -39,6 +39,27 @@ inline constexpr Limit kPauseFramesShare{"busy-network",
                                          1};
 inline constexpr Limit kFaultPause{
     "slow-host", "fault_pause_share", 0.2, "of the window, pause without congestion", "ours", 0.001, 1};
+inline constexpr Limit kStoppedPause{"slow-host",
+                                     "stopped_pause_share",
+                                     0.9,
+                                     "of the window, pause sent by a host that is stopped, not slow",
+                                     "ours: a slow host receives in the rest of the time",
+                                     0.001,
+                                     1};
+inline constexpr Limit kStoppedRate{"slow-host",
+                                    "stopped_receive_share",
+                                    0.01,
+                                    "of the port's rate, received by a host that is stopped, at most",
+                                    "ours: a slow host receives a little",
+                                    0,
+                                    1};
+inline constexpr Limit kPausedBytes{"paused-by-network",
+                                    "paused_bytes_share",
+                                    0.5,
+                                    "of the RDMA bytes sent, on the paused priority: fewer are other traffic",
+                                    "ours",
+                                    0,
+                                    1};
 inline constexpr Limit kBlocked{"loss-in-network",
                                 "blocked_share",
                                 0.8,
@@ -211,7 +232,7 @@ PrioSet without_congestion_control(const PortContext& ctx, const std::optional<P
 bool is_down(const Port& port);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
-// Increase of the counters of one metric, and of one severity if given.
+// Increase of the counters of one metric, and of one severity if given; 0 if they were reset in between.
 double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity = {});
 std::string plus(std::string_view name, double value);                              // "out_of_buffer +120"
 Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters);  // for each that rose

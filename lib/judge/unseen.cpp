@@ -109,7 +109,8 @@ std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& 
   };
   if (!capabilities_of(port.kernel_driver).counts_by_queue_pair || !signals.requests) return std::nullopt;
   Observable out{.bytes = rise(signals.rx_bytes), .requests = *signals.requests};
-  if (out.bytes < limit(kMuchTraffic) || out.bytes < 0.1 * rise(signals.tx_bytes)) return std::nullopt;
+  constexpr double kShareOfSent = 0.1;  // ours: fewer may be the answers to what the port sends, which are no requests
+  if (out.bytes < limit(kMuchTraffic) || out.bytes < kShareOfSent * rise(signals.tx_bytes)) return std::nullopt;
   out.ratio = std::min(1.0, out.requests * limit(kLargestMessage) / out.bytes);
   return out;
 }

@@ -27,12 +27,14 @@ void add(BySource& index, const CounterRow& row, uint8_t bits) {
 struct Catalogue {
   std::unordered_map<std::string_view, std::shared_ptr<BySource>> own;  // by driver
   BySource common;
+  std::unordered_map<const CounterRow*, CounterName> superseding;  // of the rows with `unless`
 
   Catalogue() {
     for (const CounterTable& table : counter_tables()) {
       const bool for_all = table.drivers[0].empty();
       const auto rows = std::make_shared<BySource>();
       for (const CounterRow& row : table.rows) {
+        if (!row.unless.empty()) superseding.emplace(&row, row.unless);
         const auto bits = static_cast<uint8_t>(row.bits);
         if (for_all) {
           if (!table.exclusive) add(common, row, bits);
@@ -68,6 +70,12 @@ CounterMatch look_up(CounterSource source, const CounterName& name, std::string_
 std::string_view meaning(const CounterRow& row) {
   if (row.help.empty() && row.metric != nullptr) return row.metric->help;
   return row.help;
+}
+
+CounterName superseding_counter(const CounterRow& row) {
+  const auto& superseding = catalogue().superseding;
+  const auto found = superseding.find(&row);
+  return found == superseding.end() ? CounterName() : found->second;
 }
 
 CounterMatch describe_counter(CounterSource source, const CounterName& name, std::string_view driver) {

@@ -29,4 +29,7 @@ struct CounterMatch {
 // belong to one series of a metric, their sum is its value.
 CounterMatch describe_counter(CounterSource source, const CounterName& name, std::string_view driver = {});
 
+// The counter that supersedes those of the row (CounterRow::unless).
+CounterName superseding_counter(const CounterRow& row);
+
 }  // namespace fabric

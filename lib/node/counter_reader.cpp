@@ -241,18 +241,18 @@ PortReader::PortReader(const CounterAccess& access, const Port& port, const Coun
         ethernet && file.counter.row != nullptr && file.counter.row->scope == CounterScope::infiniband_link;
   ethtool_.there = access.statistics != nullptr && !netdev_.empty();
 
-  std::vector<std::pair<const char*, std::string>> files{{"state", port_folder(port) + "/state"},
-                                                         {"phys_state", port_folder(port) + "/phys_state"}};
-  if (!netdev_.empty())
-    for (const char* name : {"carrier", "carrier_down_count"})
-      files.emplace_back(name, "sys/class/net/" + netdev_ + "/" + name);
-  for (auto& [name, path] : files)
-    if (auto fd = access.root.hold(path)) link_.push_back({{name}, path, std::move(*fd)});
-  for (CounterFile& file : link_)
-    if (ethernet && file.counter.name == "phys_state") {
-      file.rarely_changes = true;
-      file.usual = "5: LinkUp";
-    }
+  const auto hold = [&](LinkFact fact, const std::string& path) {
+    auto fd = access.root.hold(path);
+    if (!fd) return;
+    link_.push_back({{.path = path, .fd = std::move(*fd)}, fact});
+    link_.back().rarely_changes = ethernet && fact == LinkFact::phys_state;
+    if (fact == LinkFact::phys_state) link_.back().usual = "5: LinkUp";
+  };
+  hold(LinkFact::state, port_folder(port) + "/state");
+  hold(LinkFact::phys_state, port_folder(port) + "/phys_state");
+  if (netdev_.empty()) return;
+  hold(LinkFact::carrier, "sys/class/net/" + netdev_ + "/carrier");
+  hold(LinkFact::carrier_downs, "sys/class/net/" + netdev_ + "/carrier_down_count");
 }
 
 PortReader::CounterBackoffs PortReader::waiting() const { return {hw_ ? hw_->netlink : Source{}, ethtool_}; }
@@ -269,8 +269,8 @@ void PortReader::resume(CounterBackoffs waiting) {
 PortReading PortReader::read(Clock::time_point now) {
   PortReading reading;
   if (now >= idle_due_) {
-    for (auto* files : {&pma_, &link_})
-      for (CounterFile& file : *files) file.idle = false;
+    for (CounterFile& file : pma_) file.idle = false;
+    for (LinkFile& file : link_) file.idle = false;
     idle_due_ = now + idle_age_;
   }
   {
@@ -301,22 +301,25 @@ PortReading PortReader::read(Clock::time_point now) {
 // Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet, drivers derive both from the
 // netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
 void PortReader::read_link(Clock::time_point now, Attempt& attempt, PortReading& reading) {
-  for (CounterFile& file : link_) {
+  for (LinkFile& file : link_) {
     // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
-    if (file.counter.name == "carrier") reading.carrier = false;
+    if (file.fact == LinkFact::carrier) reading.carrier = false;
     const auto text = read_file(access_.root, file, now, attempt);
     if (!text) continue;
-    if (file.counter.name == "state") {
-      reading.state = infiniband::parse_state(*text);
-      if (reading.state != kPortActive)
-        for (CounterFile& other : link_) other.idle = false;  // phys_state is read next
-    } else if (file.counter.name == "phys_state") {
-      reading.phys_state = infiniband::parse_state(*text);
-      file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
-    } else if (file.counter.name == "carrier_down_count") {
-      reading.counters.carrier_down = parse_number<uint64_t>(*text);
-    } else if (const auto carrier = parse_number<uint64_t>(*text)) {
-      reading.carrier = *carrier != 0;
+    switch (file.fact) {
+      case LinkFact::state:
+        reading.state = infiniband::parse_state(*text);
+        if (reading.state != kPortActive)
+          for (LinkFile& other : link_) other.idle = false;  // phys_state is read next
+        break;
+      case LinkFact::phys_state:
+        reading.phys_state = infiniband::parse_state(*text);
+        file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
+        break;
+      case LinkFact::carrier:
+        if (const auto carrier = parse_number<uint64_t>(*text)) reading.carrier = *carrier != 0;
+        break;
+      case LinkFact::carrier_downs: reading.counters.carrier_down = parse_number<uint64_t>(*text); break;
     }
   }
 }

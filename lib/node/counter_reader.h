@@ -98,13 +98,18 @@ class PortReader {
 
  private:
   using Clock = Backoff::Clock;
+  enum class LinkFact : uint8_t { state, phys_state, carrier, carrier_downs };
+  struct LinkFile : CounterFile {
+    LinkFact fact;
+  };
   void read_link(Clock::time_point now, Attempt& attempt, PortReading& reading);
 
   CounterAccess access_;
   std::string netdev_;
   std::chrono::milliseconds idle_age_;
   Clock::time_point idle_due_{};
-  std::vector<CounterFile> link_, pma_;
+  std::vector<LinkFile> link_;
+  std::vector<CounterFile> pma_;
   std::optional<HwCounters> hw_;  // absent: the port is a bond's member; the bond has these counters
   Source ethtool_{};
   ethtool::Selection statistics_;

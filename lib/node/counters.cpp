@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/find.h"
+
 namespace fabric {
 namespace {
 
@@ -35,9 +37,15 @@ void CounterResolver::resolve(std::vector<Counter>& reading) {
   }
 }
 
+const Counter* find_earlier(const std::vector<Counter>& before, const std::vector<Counter>& now, size_t place) {
+  const CounterName& name = now[place].name;
+  if (place < before.size() && before[place].name == name) return &before[place];
+  return find_where(before, [&](const Counter& each) { return each.name == name; });
+}
+
 bool is_superseded(const Counter& counter, const std::vector<Counter>& reading) {
   if (counter.row == nullptr || counter.row->unless.empty()) return false;
-  const std::string_view better = counter.row->unless;
+  const CounterName better = superseding_counter(*counter.row);
   return std::ranges::any_of(reading, [&](const Counter& each) { return each.value > 0 && each.name == better; });
 }
 
@@ -53,10 +61,8 @@ std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64
 
 std::optional<uint64_t> rise_since(const std::vector<Counter>& before, const std::vector<Counter>& now, size_t place) {
   const Counter& counter = now[place];
-  auto earlier = before.begin();
-  if (place < before.size() && before[place].name == counter.name) earlier += static_cast<ptrdiff_t>(place);
-  else earlier = std::ranges::find(before, counter.name, &Counter::name);
-  if (earlier == before.end()) return std::nullopt;
+  const Counter* earlier = find_earlier(before, now, place);
+  if (earlier == nullptr) return std::nullopt;
   // A counter without a row has 64 bits, or is a twin of a row of hw or ethtool (CounterTable::twin_prefix).
   const CounterSource source = counter.row == nullptr ? CounterSource::hw : counter.row->source;
   return counter_rise(source, counter.bits, earlier->value, counter.value);
@@ -67,11 +73,14 @@ void Widener::widen(PortCounters& counters) {
   widen(counters.ethtool, ethtool_);
 }
 
-void Widener::widen(std::vector<Counter>& counters, WidenedCounters& known) {
+void Widener::widen(std::vector<Counter>& counters, std::vector<WidenedCounter>& known) {
+  size_t next = 0;  // readings have mostly the same order
   for (Counter& counter : counters) {
     if (counter.bits != 32 || counter.value >= kRange) continue;  // Linux or the driver has widened it already
-    const auto [seen, is_new] = known.try_emplace(counter.name, WidenedCounter{counter.value});
-    WidenedCounter& state = seen->second;
+    if (next >= known.size() || known[next].name != counter.name)
+      next = static_cast<size_t>(std::ranges::find(known, counter.name, &WidenedCounter::name) - known.begin());
+    if (next == known.size()) known.push_back({counter.name, counter.value});
+    WidenedCounter& state = known[next++];
     if (counter.value < state.last) state.added = has_wrapped(state.last, counter.value) ? state.added + kRange : 0;
     state.last = counter.value;
     counter.value += state.added;

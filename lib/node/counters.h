@@ -3,8 +3,6 @@
 // hardware.
 #pragma once
 
-#include <unordered_map>
-
 #include "nic/counter_catalogue.h"
 #include "node/signals.h"
 
@@ -26,6 +24,10 @@ class CounterResolver {
   std::string driver_;
   std::vector<Counter> known_;
 };
+
+// The counter of now[place] in an earlier reading of the same source; nullptr: it lacks the counter. Readings have
+// mostly the same order.
+const Counter* find_earlier(const std::vector<Counter>& before, const std::vector<Counter>& now, size_t place);
 
 // Whether another counter of the reading supersedes it (CounterRow::unless).
 bool is_superseded(const Counter& counter, const std::vector<Counter>& reading);
@@ -69,13 +71,13 @@ class Widener {
 
  private:
   struct WidenedCounter {
+    CounterName name;
     uint64_t last;
     uint64_t added = 0;  // for the wraps since the last reset
   };
-  using WidenedCounters = std::unordered_map<CounterName, WidenedCounter, CounterNameHash>;
-  static void widen(std::vector<Counter>& counters, WidenedCounters& known);
+  static void widen(std::vector<Counter>& counters, std::vector<WidenedCounter>& known);
 
-  WidenedCounters hw_{}, ethtool_{};
+  std::vector<WidenedCounter> hw_{}, ethtool_{};
 };
 
 }  // namespace fabric

@@ -9,14 +9,14 @@ namespace fabric {
 
 FABRIC_JSON_MEMBERS(DcbxEts, willing, max_classes, prio_tc, bw, tsa)
 
-static void to_json(Json& json, const DcbxEts& ets) { write_members(json, ets); }
+void to_json(Json& json, const DcbxEts& ets) { write_members(json, ets); }
 
 static void from_json(const Json& json, DcbxEts& ets) {
   read_members(json, ets);
   read_number(json, "max_classes", ets.max_classes, 0U, 255U);
 }
 
-static void to_json(Json& json, const DcbxPfc& pfc) {
+void to_json(Json& json, const DcbxPfc& pfc) {
   json = {
       {"willing", pfc.willing}, {"mbc", pfc.mbc}, {"capability", pfc.capability}, {"enabled", to_json(pfc.enabled)}};
 }
@@ -28,7 +28,7 @@ static void from_json(const Json& json, DcbxPfc& pfc) {
   read_required(json, "enabled", pfc.enabled);
 }
 
-static void to_json(Json& json, const DcbxApp& app) {
+void to_json(Json& json, const DcbxApp& app) {
   json = {{"selector", app.selector}, {"protocol", app.protocol}, {"priority", app.priority}};
 }
 

@@ -3,9 +3,19 @@
 // place.
 #pragma once
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "wire/neighbor.h"
+
+namespace fabric {
+
+// The JSON of a neighbor's DCBX, in the file and in the output of `fabric-agentctl neighbors --json`.
+void to_json(Json& json, const DcbxEts& ets);
+void to_json(Json& json, const DcbxPfc& pfc);
+void to_json(Json& json, const DcbxApp& app);
+
+}  // namespace fabric
 
 namespace fabric::state {
 

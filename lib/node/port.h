@@ -35,6 +35,14 @@ inline constexpr std::string_view kEnumWords<PortRole>[] {
       "data-direct", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
+// What the NIC of a port is for, by its place in the machine.
+enum class PortPurpose : uint8_t {
+  compute,  // it shares a host bridge or a nearer bridge with a GPU
+  host,
+};
+template <>
+inline constexpr std::string_view kEnumWords<PortPurpose>[] { "compute", "host" };
+
 // By the node type of the RDMA device. infiniband: InfiniBand's transport, also over Ethernet (RoCE); iwarp: RDMA over
 // TCP; usnic: Cisco's datagrams from user space.
 enum class RdmaTransport : uint8_t { infiniband, iwarp, usnic };
@@ -58,11 +66,10 @@ struct Port {
   // of role guest_function; the RDMA device of an SMI sub-device, if the kernel names it.
   std::string owner{};
   std::optional<unsigned> vf{};  // the number of a virtual function that is not ACTIVE: `ip link set PF vf N`
-  bool switchdev =
-      false;  // the E-Switch above its netdev is in switchdev mode; a bond over such ports has no other sign
-  // "compute": its NIC shares a host bridge or a nearer bridge with a GPU; else "host". Empty: the topology was not
-  // read. A policy matches it by match.role.
-  std::string serves;
+  // The E-Switch above its netdev is in switchdev mode. Role switchdev_uplink says so; a bond over such ports and a
+  // port whose netdev is elsewhere have no other sign.
+  bool switchdev = false;
+  std::optional<PortPurpose> serves{};  // for match.role of a policy; nullopt: the topology was not read
   std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module, else the kernel's release

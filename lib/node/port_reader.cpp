@@ -324,7 +324,7 @@ void read_link(Context& context, Port& port) {
       }
   if (!port.bond.empty()) port.netdev = port.bond;
   read_link_role(context, port);
-  if (is_unnamed && port.switchdev && port.role == PortRole::switchdev_uplink) port.role = PortRole::representor;
+  if (is_unnamed && port.role == PortRole::switchdev_uplink) port.role = PortRole::representor;
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
   else if (mtu && port.link_layer == LinkLayer::ethernet) port.active_mtu = roce_mtu(*mtu);  // as the kernel does

@@ -139,7 +139,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
         nic.name = nic.rdma.front();
   }
   if (options.topology)
-    for (Port& port : node.ports) port.serves = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
+    for (Port& port : node.ports)
+      port.serves = serves_a_gpu(node.topology, port.pci) ? PortPurpose::compute : PortPurpose::host;
   if (options.network) scanning::read_network(context, node.ports, node.network);
   if (options.neighbors) scanning::read_neighbors(context, node);
   if (options.optics) read_modules(context, node);

@@ -179,15 +179,13 @@ void join_most(Rise& member, Rise value) {
   if (value) member = std::max(member.value_or(0), *value);
 }
 
-constexpr double kFewErrors = 10;
-
 using ErrorsPerLane = std::vector<double>;
 
-std::optional<BadLane> worst_of(const ErrorsPerLane& lanes) {
+std::optional<BadLane> worst_of(const ErrorsPerLane& lanes, double few, double share) {
   if (lanes.size() < 2) return std::nullopt;
   const auto worst = std::ranges::max_element(lanes);
   const double sum = std::accumulate(lanes.begin(), lanes.end(), 0.0);
-  if (*worst < kFewErrors || *worst < 0.9 * sum) return std::nullopt;
+  if (*worst < few || *worst < share * sum) return std::nullopt;
   return BadLane{static_cast<size_t>(worst - lanes.begin()), *worst / sum};
 }
 
@@ -267,7 +265,7 @@ std::optional<FecWords> fec_words(const FecStatus& fec) {
   return out;
 }
 
-std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
+std::optional<BadLane> bad_lane(const Port& before, const Port& now, double few, double share) {
   if (before.pci != now.pci) return std::nullopt;
   if (before.fec && now.fec)
     for (const auto member :
@@ -277,7 +275,7 @@ std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
       ErrorsPerLane lanes(present.size());
       for (size_t lane = 0; lane < lanes.size(); ++lane)
         if (present[lane] > old[lane]) lanes[lane] = static_cast<double>(present[lane] - old[lane]);
-      if (const auto worst = worst_of(lanes)) return worst;
+      if (const auto worst = worst_of(lanes, few, share)) return worst;
     }
 
   // The driver has counters for four lanes, even on a link of one lane (mlx5 at 25 Gb/s): lanes after the last one that
@@ -292,7 +290,7 @@ std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
     lanes.resize(std::max(lanes.size(), *lane + 1));
     lanes[*lane] = static_cast<double>(rise_since(before.counters.ethtool, counters, i).value_or(0));
   }
-  return worst_of(lanes);
+  return worst_of(lanes, few, share);
 }
 
 }  // namespace fabric

@@ -89,9 +89,9 @@ struct BadLane {
   size_t lane = 0;
   double share = 0;  // of the errors of all lanes
 };
-// The lane with at least 90 % of the errors between two readings, by the counters of FEC, else by the driver's counters
-// of raw errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes. nullopt on a link of one
-// lane.
-std::optional<BadLane> bad_lane(const Port& before, const Port& now);
+// The lane with at least this share of the errors between two readings, and at least `few` errors, by the counters of
+// FEC, else by the driver's counters of raw errors (kPhyLaneErrors). nullopt on a link
+// of one lane.
+std::optional<BadLane> bad_lane(const Port& before, const Port& now, double few, double share);
 
 }  // namespace fabric

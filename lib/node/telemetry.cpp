@@ -82,7 +82,7 @@ Result<void> diagnose_vnic(Netlink& generic, uint16_t family, const devlink::Han
   HealthReporter* vnic = by_name(kVnicReporter);
   const HealthReporter* fatal = by_name("fw_fatal");
   if (vnic == nullptr || (fatal != nullptr && !fatal->healthy)) return {};
-  auto diagnosis = devlink::diagnose(generic, family, of, vnic->name);
+  auto diagnosis = devlink::read_diagnosis(generic, family, of, vnic->name);
   if (!diagnosis) return diagnosis.error();
   vnic->diagnosis = std::move(*diagnosis);
   return {};

@@ -45,8 +45,8 @@ class OwnerReader {
 };
 
 // Fills HealthReporter::diagnosis of mlx5's reporter "vnic", if it is among these reporters of the instance, by
-// devlink::diagnose(): EPERM without CAP_NET_ADMIN. Leaves it empty while the reporter "fw_fatal" is in error, because
-// the driver ignores that the firmware does not answer, and reports zeros or uninitialized memory
+// devlink::read_diagnosis(): EPERM without CAP_NET_ADMIN. Leaves it empty while the reporter "fw_fatal" is in error,
+// because the driver ignores that the firmware does not answer, and reports zeros or uninitialized memory
 // (mlx5_reporter_vnic_diagnose_counters() of Linux 6.12).
 Result<void> diagnose_vnic(Netlink& generic, uint16_t family, const devlink::Handle& of,
                            std::vector<HealthReporter>& reporters);

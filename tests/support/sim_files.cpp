@@ -61,7 +61,8 @@ int SimFiles::change(Act act, const std::string& file, std::string_view text) {
   log.push_back(log_line(act, file, text));
   if (const Fault* fault = striking(file)) {
     if (fault->action == Fault::vanish) vanished();
-    return fault->action == Fault::refuse ? fault->code : fault->action == Fault::vanish ? ENODEV : 0;
+    if (fault->action == Fault::refuse) return fault->code;
+    return fault->action == Fault::vanish ? ENODEV : 0;
   }
   const bool there = tree.root().exists(file);
   if (act == Act::make_directory ? there : !there) return there ? EEXIST : ENOENT;

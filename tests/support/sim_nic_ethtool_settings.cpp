@@ -31,13 +31,13 @@ void put(AttrWriter& out, const std::optional<SimEthtool::Amount>& amount, uint1
   if (amount) out.u32(max, amount->max).u32(now, amount->now);
 }
 
-uint32_t wanted(const std::vector<Attr>& attributes, uint16_t type, const std::optional<SimEthtool::Amount>& now) {
-  const Attr* attribute = find(attributes, type);
-  return attribute != nullptr ? attribute->u32().value_or(0) : now ? now->now : 0;
-}
-
 uint32_t most(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->max : 0; }
 uint32_t have(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->now : 0; }
+
+uint32_t wanted(const std::vector<Attr>& attributes, uint16_t type, const std::optional<SimEthtool::Amount>& now) {
+  const Attr* attribute = find(attributes, type);
+  return attribute != nullptr ? attribute->u32().value_or(0) : have(now);
+}
 
 // ethnl_set_rings(): what does not change is not asked of the driver, what exceeds the maximum neither.
 Replies set_rings(SimNic& nic, const std::vector<Attr>& attributes) {
@@ -172,7 +172,10 @@ Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, c
   const SimEthtool& now = nic.ethtool;
   const bool rings = command == ETHTOOL_MSG_RINGS_GET || command == ETHTOOL_MSG_RINGS_SET;
   const bool fec = command == ETHTOOL_MSG_FEC_GET || command == ETHTOOL_MSG_FEC_SET;
-  if (rings ? !now.ring_rx && !now.ring_tx : fec ? !now.fec : !now.channels) return kernel_error(EOPNOTSUPP);
+  bool offered = now.channels.has_value();
+  if (rings) offered = now.ring_rx || now.ring_tx;
+  else if (fec) offered = now.fec.has_value();
+  if (!offered) return kernel_error(EOPNOTSUPP);
   if (command == ETHTOOL_MSG_RINGS_SET) return set_rings(nic, attributes);
   if (command == ETHTOOL_MSG_CHANNELS_SET) return set_channels(nic, attributes);
   if (command == ETHTOOL_MSG_FEC_SET) return set_fec(nic, attributes);

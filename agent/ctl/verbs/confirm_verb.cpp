@@ -43,7 +43,7 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
       confirm::lapse(options.root, machine->kernel, node.ports, **record,
                      {.in_use = qos::ask_kernel(machine->kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
   if (!changes) return kRetry;
-  settle(machine->kernel, node, *changes, pacing.unsettled, unread);
+  settle_links(machine->kernel, node, *changes, pacing.unsettled, unread);
   if (is_pending(**record)) return pause.after(*changes);
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)

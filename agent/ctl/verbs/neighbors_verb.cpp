@@ -10,6 +10,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "judge/cabling.h"
+#include "node/neighbor_state.h"
 
 namespace fabric::ctl {
 namespace {
@@ -31,27 +32,8 @@ std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
   return out;
 }
 
-Json ets_json(const std::optional<DcbxEts>& ets) {
-  if (!ets) return {};
-  return {{"willing", ets->willing},
-          {"max_classes", ets->max_classes},
-          {"prio_tc", ets->prio_tc},
-          {"bw", ets->bw},
-          {"tsa", ets->tsa}};
-}
-
+// The file's members have another order, and times that count from boot.
 Json neighbor_json(const Neighbor& neighbor) {
-  Json pfc, app;
-  if (neighbor.pfc)
-    pfc = {{"willing", neighbor.pfc->willing},
-           {"mbc", neighbor.pfc->mbc},
-           {"capability", neighbor.pfc->capability},
-           {"enabled", to_json(neighbor.pfc->enabled)}};
-  if (neighbor.app) {
-    app = Json::array();
-    for (const DcbxApp& each : *neighbor.app)
-      app.push_back({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}});
-  }
   return {{"source", neighbor.source},
           {"chassis_id", neighbor.chassis_id},
           {"port_id", neighbor.port_id},
@@ -64,10 +46,10 @@ Json neighbor_json(const Neighbor& neighbor) {
           {"max_frame", neighbor.max_frame},
           {"vlan", neighbor.vlan},
           {"dcbx", neighbor.dcbx},
-          {"pfc", std::move(pfc)},
-          {"ets", ets_json(neighbor.ets)},
-          {"ets_recommended", ets_json(neighbor.ets_recommended)},
-          {"app", std::move(app)},
+          {"pfc", neighbor.pfc},
+          {"ets", neighbor.ets},
+          {"ets_recommended", neighbor.ets_recommended},
+          {"app", neighbor.app},
           {"malformed", neighbor.malformed}};
 }
 

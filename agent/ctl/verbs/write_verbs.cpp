@@ -130,7 +130,7 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 // After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
 // them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
 // carrier never comes.
-void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
+void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
   std::vector<const Port*> ports;  // that lost their carrier by a write, or may have
   for (const Port& port : node.ports) {
     // A step of a class of traffic is written, too, and reported as pending.
@@ -297,7 +297,7 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
-  settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
+  settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   return print_changes(all, options, output, trial->await(output));
 }
 
@@ -365,7 +365,7 @@ int run_restore(const Options& options, Output& output) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
+  settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   const int code = print_changes(all, options, output, saved);
   return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }

@@ -35,7 +35,7 @@ Node scan_for_writing(Machine& machine);
 
 // Calls qos::settle() for each port that has lost its carrier by these changes, once the carrier is back, for 10
 // seconds at most. Ports without a link after that stay in `unsettled`.
-void settle(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output);
+void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output);
 
 // True if fabric-agentd runs in enforce mode.
 bool is_enforced(const Machine& machine);

@@ -90,7 +90,7 @@ struct HostThread final : ReaderThread {
     [[nodiscard]] bool is_due() const { return requested || Clock::now() >= due; }
     bool requested = false;
     Clock::time_point due = Clock::time_point::max(), taken{};
-    HostCollection shown;
+    std::shared_ptr<const HostCollection> shown = std::make_shared<const HostCollection>();
   };
   std::shared_ptr<const HostReading> shown = std::make_shared<const HostReading>();
   std::vector<Collected> collected;
@@ -378,7 +378,7 @@ void HostThread::collect(Collected& which, Collector::Shared& shared, Lock& lock
       }
     next = run_collector(which.collector, shared.options.root, std::move(known));
   });
-  which.shown = std::move(next);
+  which.shown = std::make_shared<const HostCollection>(std::move(next));
   which.taken = Clock::now();
   which.due = which.taken + shared.options.*which.collector.every;
   ++shared.generation;
@@ -479,32 +479,38 @@ std::map<std::string, DeviceBursts> Collector::bursts() const {
   return out;
 }
 
-// Holds the lock while it copies the pointers to the readings and the results of the runs. Assembles the node without
-// the lock.
+// Holds the lock while it copies the pointers to the readings, and the records of bursts, which change with each
+// sample. Assembles the runs and the node without the lock.
 Snapshot Collector::snapshot() const {
   Snapshot out;
-  std::vector<std::shared_ptr<const DeviceReading>> devices;
-  std::vector<std::pair<const HostCollector*, std::shared_ptr<const Node>>> collected;
+  struct ShownDevice {
+    std::shared_ptr<const DeviceReading> reading;
+    std::optional<CollectorRun> hanging;
+  };
+  struct ShownCollector {
+    const HostCollector* collector;
+    std::shared_ptr<const HostCollection> collection;
+    bool has_run;
+  };
+  std::vector<ShownDevice> devices;
+  std::vector<ShownCollector> collectors;
 
   Lock lock(shared_->mutex);
   const HostThread& host = *shared_->host;
   const std::shared_ptr<const HostReading> host_reading = host.shown;
   const auto host_taken = host.taken;
-  const bool hangs = shared_->hangs(host);
-  for (const CollectorRun& run : host_reading->runs)
-    if (!hangs || run.collector != host.current) out.runs.push_back(run);
-  for (const HostThread::Collected& each : host.collected) {
-    if (each.shown.node) collected.emplace_back(&each.collector, each.shown.node);
-    if (each.taken != kNever && !(hangs && each.collector.name == std::string_view(host.current)))
-      out.runs.push_back(each.shown.run);
+  std::string_view stuck;  // the collector in which the host's thread hangs
+  std::optional<CollectorRun> host_hanging;
+  if (shared_->hangs(host)) {
+    stuck = host.current;
+    host_hanging = hanging_run(host.no_thread.empty() ? host.current : "readers", host);
   }
-  if (hangs && host.no_thread.empty()) out.runs.push_back(hanging_run(host.current, host));
-  else if (hangs) out.runs.push_back(hanging_run("readers", host));
+  for (const HostThread::Collected& each : host.collected)
+    collectors.push_back({&each.collector, each.shown, each.taken != kNever && each.collector.name != stuck});
   for (const auto& [name, device] : shared_->devices) {
-    devices.push_back(device->shown);
-    out.runs.insert(out.runs.end(), device->shown->runs.begin(), device->shown->runs.end());
+    devices.push_back({device->shown, {}});
+    if (shared_->hangs(*device)) devices.back().hanging = hanging_run("reader", *device);
     if (device->taken != kNever) out.ages.push_back({name, device->taken});
-    if (shared_->hangs(*device)) out.runs.push_back(hanging_run("reader", *device));
     if (shared_->options.sampling.interval.count() == 0) continue;
     out.sampled.push_back(device->bursts.state(name, Clock::now()));
     device->bursts.append(name, out.bursts);
@@ -514,10 +520,18 @@ Snapshot Collector::snapshot() const {
 
   out.node = host_reading->node;
   out.node.neighbors = host_reading->neighbors;
-  for (const auto& [collector, node] : collected) collector->copy(*node, out.node);
-  for (const auto& device : devices) {
+  for (const CollectorRun& run : host_reading->runs)
+    if (run.collector != stuck) out.runs.push_back(run);
+  for (const auto& [collector, collection, has_run] : collectors) {
+    if (collection->node) collector->copy(*collection->node, out.node);
+    if (has_run) out.runs.push_back(collection->run);
+  }
+  if (host_hanging) out.runs.push_back(std::move(*host_hanging));
+  for (auto& [device, hanging] : devices) {
     out.node.ports.insert(out.node.ports.end(), device->ports.begin(), device->ports.end());
     out.plan.insert(device->plan.begin(), device->plan.end());
+    out.runs.insert(out.runs.end(), device->runs.begin(), device->runs.end());
+    if (hanging) out.runs.push_back(std::move(*hanging));
   }
   const auto taken = [&](double age) {
     return host_taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(age));

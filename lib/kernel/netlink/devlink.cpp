@@ -97,8 +97,8 @@ std::map<std::string, uint64_t> parse_diagnosis(View8 payload) {
   return out;
 }
 
-Result<std::map<std::string, uint64_t>> diagnose(Netlink& generic, uint16_t family, const Handle& of,
-                                                 const std::string& reporter) {
+Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
+                                                       const std::string& reporter) {
   auto message = request(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE, of);
   message.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter);
   const auto replies = generic.talk(family, 0, message.data());

@@ -35,8 +35,8 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
 // DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE: the driver's answer is a tree in the order of its text (devlink_fmsg_snd());
 // the numbers in it, by their names. The driver asks the firmware. Needs CAP_NET_ADMIN (EPERM). EOPNOTSUPP: the
 // reporter has no diagnosis.
-Result<std::map<std::string, uint64_t>> diagnose(Netlink& generic, uint16_t family, const Handle& of,
-                                                 const std::string& reporter);
+Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
+                                                       const std::string& reporter);
 // Parses one message of the answer. Texts and names without a number are left out.
 std::map<std::string, uint64_t> parse_diagnosis(View8 payload);
 

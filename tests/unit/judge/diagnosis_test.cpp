@@ -5,6 +5,7 @@
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "judge/link.h"
+#include "judge/port_context.h"
 #include "support/diagnosed.h"
 #include "support/ports.h"
 #include "support/rules.h"
@@ -46,6 +47,21 @@ std::vector<Plant> plants() {
          hold(node, 0.3, "rx");
        }},
   };
+}
+
+// As rise_since(): a counter of 32 bits wraps, a fall is a reset.
+TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
+  const auto rise_of = [](uint64_t was, uint64_t is) {
+    Healthy node;
+    node.before.ports[0].counters.hw.push_back({"RNR sent", was});
+    node.now.ports[0].counters.hw.push_back({"RNR sent", is});
+    const View view = node.view();  // with the rows of the counters
+    for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.back().bits = 32;
+    return metric_rise(make_context(view, node.now.ports[0], Signals()), metrics::kRnrNaksSent);
+  };
+  EXPECT_EQ(rise_of(5, 12), 7);
+  EXPECT_EQ(rise_of(0xffff'fff0, 4), 20);
+  EXPECT_EQ(rise_of(1000, 4), 0) << "the driver was reloaded";
 }
 
 TEST(Diagnosis, LittleEvidenceIsEnoughForTheseRules) {

@@ -127,14 +127,14 @@ TEST(Diagnose, TakesTheNumbersByTheirNames) {
   for (size_t size = 0; size < whole.size(); ++size) (void)parse_diagnosis(View8(whole).first(size));
   Dump kernel;
   kernel.replies = {{kDevlink, whole}};
-  const auto found = diagnose(kernel, kDevlink, kPci, "vnic");
+  const auto found = read_diagnosis(kernel, kDevlink, kPci, "vnic");
   ASSERT_TRUE(found.ok()) << found.error().text();
   EXPECT_EQ(*found, expected);
   const auto asked = parse_attributes(kernel.asked, sizeof(genlmsghdr));
   EXPECT_EQ(text_of(asked, DEVLINK_ATTR_HEALTH_REPORTER_NAME), "vnic");
   EXPECT_EQ(text_of(asked, DEVLINK_ATTR_DEV_NAME), kPci.device);
   kernel.failure = EPERM;
-  EXPECT_EQ(diagnose(kernel, kDevlink, kPci, "vnic").error().code, EPERM);
+  EXPECT_EQ(read_diagnosis(kernel, kDevlink, kPci, "vnic").error().code, EPERM);
 }
 
 TEST(HealthReporters, AsksForOneInstanceAndTakesItsOwn) {

@@ -320,12 +320,16 @@ TEST(BadLane, IsOneOfSeveralThatTheLinkUses) {
   put(0, 700, 5000);
   for (const int lane : {1, 2, 3}) put(lane, 0, 0);
   for (Port* each : {&port.before, &port.now}) test::resolve(*each);
-  EXPECT_FALSE(bad_lane(port.before, port.now)) << "at 25 Gb/s all errors are on lane 0";
+  EXPECT_FALSE(bad_lane(port.before, port.now, 10, 0.9)) << "at 25 Gb/s all errors are on lane 0";
   for (Port* each : {&port.before, &port.now}) each->counters.ethtool[1].value = 3;
-  const auto bad = bad_lane(port.before, port.now);
+  const auto bad = bad_lane(port.before, port.now, 10, 0.9);
   ASSERT_TRUE(bad);
   EXPECT_EQ(bad->lane, 0u);
   EXPECT_EQ(bad->share, 1.0);
+  EXPECT_FALSE(bad_lane(port.before, port.now, 5001, 0.9)) << "too few";
+  port.now.counters.ethtool[1].value = 3 + 5000;
+  EXPECT_FALSE(bad_lane(port.before, port.now, 10, 0.9)) << "half of them on each of two lanes";
+  EXPECT_TRUE(bad_lane(port.before, port.now, 10, 0.5));
 }
 
 TEST(Signals, OfANodeAreThosePortsThatStoodInBoth) {

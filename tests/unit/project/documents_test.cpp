@@ -20,10 +20,10 @@ TEST(Contributing, EachPathExists) {
   EXPECT_GT(paths, 30u);
 }
 
-// The text of all sources of the programs.
-std::string sources() {
+// The text of all sources in the folders; by default those of the programs.
+std::string sources(std::initializer_list<const char*> folders = {"lib", "agent"}) {
   std::string out;
-  for (const char* folder : {"lib", "agent"})
+  for (const char* folder : folders)
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
       if (const std::string kind = entry.path().extension(); kind == ".h" || kind == ".cpp")
         out += test::slurp(entry.path());
@@ -41,6 +41,17 @@ bool has_name(const std::string& text, const std::string& name, bool is_function
     if (!is_function || text.compare(end, 1, "(") == 0) return true;
   }
   return false;
+}
+
+// `add_if()`, `Agent::do_task()`: also those that the tests share.
+TEST(Contributing, EachFunctionExists) {
+  const std::string page = test::of_source("CONTRIBUTING.md"),
+                    text = sources({"lib", "agent", "tests/support", "tests/unit"});
+  const std::regex name("`(?:[a-z]\\w*::)?((?:\\w+::)*\\w+)\\(\\)`");
+  size_t functions = 0;
+  for (std::sregex_iterator found(page.begin(), page.end(), name), end; found != end; ++found, ++functions)
+    EXPECT_TRUE(has_name(text, (*found)[1].str(), true)) << (*found)[0];
+  EXPECT_GT(functions, 15u);
 }
 
 std::string life_of_a_drift() {

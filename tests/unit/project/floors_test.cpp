@@ -204,6 +204,84 @@ TEST(Floors, EveryKindOfViolationIsSeen) {
             "lib/topology/c.cpp must not include judge/engine.h\n");
 }
 
+// ---- conditional operators: none inside another
+
+// Past the comment or literal that begins here; `at`: none begins here.
+size_t skip_text(std::string_view text, size_t at) {
+  const auto behind = [&](std::string_view end, size_t from) {
+    return std::min(text.size(), text.find(end, from)) + end.size();
+  };
+  const std::string_view two = text.substr(at, 2);
+  if (two == "//") return std::min(text.size(), text.find('\n', at));
+  if (two == "/*") return behind("*/", at + 2);
+  if (two == "R\"") {
+    const size_t open = text.find('(', at);
+    return behind(")" + std::string(text.substr(at + 2, open - at - 2)) + "\"", open);
+  }
+  // A digit separator follows a digit.
+  const bool separates = text[at] == '\'' && at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1]));
+  if ((text[at] != '"' && text[at] != '\'') || separates) return at;
+  size_t end = at + 1;
+  while (end < text.size() && text[end] != text[at]) end += text[end] == '\\' ? 2 : 1;
+  return end + 1;
+}
+
+// The numbers of the lines with a conditional operator in an operand of another one.
+std::vector<size_t> nested_conditionals(std::string_view text) {
+  struct Bracket {
+    bool is_operand = false;  // of a conditional operator
+    bool has_one = false;     // since it was opened, or since the last comma or semicolon
+  };
+  std::vector<size_t> out;
+  std::vector<Bracket> open(1);
+  size_t line = 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (const size_t end = skip_text(text, at); end != at) {
+      line += static_cast<size_t>(std::ranges::count(text.substr(at, end - at), '\n'));
+      at = end - 1;
+      continue;
+    }
+    Bracket& now = open.back();
+    switch (text[at]) {
+      case '\n': ++line; break;
+      case '(':
+      case '[': open.push_back({now.is_operand || now.has_one}); break;
+      case '{': open.push_back({}); break;
+      case ')':
+      case ']':
+      case '}':
+        if (open.size() > 1) open.pop_back();
+        if (text[at] == '}') open.back().has_one = false;
+        break;
+      case ',':
+      case ';': now.has_one = false; break;
+      case '?':
+        if (now.is_operand || now.has_one) out.push_back(line);
+        now.has_one = true;
+        break;
+      default: break;
+    }
+  }
+  return out;
+}
+
+TEST(Floors, NoConditionalOperatorIsInAnother) {
+  std::vector<std::string> found;
+  for (const char* top : {"lib", "agent", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      for (const size_t line : nested_conditionals(test::slurp(entry.path())))
+        found.push_back(fs::relative(entry.path(), FABRIC_SOURCE_DIR).string() + ":" + std::to_string(line));
+    }
+  EXPECT_TRUE(test::same_text("", lines(found)));
+
+  EXPECT_EQ(nested_conditionals("a ? b : c;\n\nint x = a\n ? b : c ? d : e;"), std::vector<size_t>{4});
+  EXPECT_EQ(nested_conditionals("f(a ? (b ? c : d) : e)"), std::vector<size_t>{1});
+  EXPECT_EQ(nested_conditionals("f(a ? b : c, d ? e : f); (a ? b : c) + (d ? e : f); // ? ?\n"
+                                "x = a ? '?' : \"?\\\"?\" + R\"(?\n?)\"; y = 1'000 ? a : b;"),
+            std::vector<size_t>{});
+}
+
 // ---- where functions are defined: those of X.h in X.cpp
 
 // Headers whose functions are in several files of their folder: the rules of a subject, the families of a kind, a view
