@@ -105,7 +105,7 @@ class PortPass {
     for (const WantedSetting& row : rows_) {
       // A setting that is derived from another one and that this driver does not offer is not reported.
       const bool is_offered = row.progress != Progress::blocked || row.blocker.outcome != Outcome::unsupported;
-      if (is_offered || !has_key(terms_.derived, row.setting->id)) out.changes.push_back(report(row));
+      if (is_offered || !has_key(terms_.derived, row.setting->id)) out.changes.push_back(leave_to_owner(report(row)));
     }
     return out;
   }
@@ -495,6 +495,17 @@ class PortPass {
     out.detail = "accepted, but reads back as " + value_text(setting, have_.values);
     if (setting.id == SettingId::fec && have_.values.fec == kUnknownFec)
       out.detail = "accepted; the mode in use is known once the link is up";
+    return out;
+  }
+
+  // No pass over a port of is_audit_only() writes, now or later: nothing is due or waits.
+  [[nodiscard]] Change leave_to_owner(Change out) const {
+    if (!is_audit_only(port_) || (out.outcome != Outcome::differs && out.outcome != Outcome::pending)) return out;
+    out.outcome = Outcome::unsupported;
+    out.disruptive = false;
+    out.wait.reset();
+    out.waits_for.reset();
+    out.detail = "observed only, never written: a DPU owns this port. Set it on the DPU, from its Arm cores";
     return out;
   }
 

@@ -742,11 +742,20 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
              std::move(fix));
 }
 
+// The driver reports no width of the link: the kernel's answer is EINVAL (rate_show() in
+// drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib). Not if equal ports have a rate: then the driver reports it.
+bool has_driver_without_rate(const View& view, const Port& port) {
+  if (port.rate || !is_unread(port, "rate") || !why_unread(port, "rate").ends_with("(EINVAL)")) return false;
+  return std::ranges::none_of(
+      view.now.ports, [&](const Port& other) { return is_active(other) && other.rate && are_twins(port, other); });
+}
+
 // The reference is the rate of equal ports, not a table of models.
 void ask_rate(const View& view, Findings& findings) {
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_own_device(port) && is_active(port) && !misses_speed(view, port, for_gpus))
+    if (is_own_device(port) && is_active(port) && !misses_speed(view, port, for_gpus) &&
+        !has_driver_without_rate(view, port))
       findings.push_back(rate_finding(view, port, for_gpus));
 }
 

@@ -187,6 +187,35 @@ constexpr Rule kAddress{
 
 namespace {
 
+bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0U) == 0x80; }
+
+// Whether the route leads out of the subnets of these addresses.
+bool leads_beyond(const Route& route, const std::vector<PortAddress>& addresses) {
+  if (route.gateway) return true;
+  if (is_link_local(route.destination)) return false;
+  return std::ranges::none_of(addresses, [&](const PortAddress& each) {
+    const Address& own = each.address;
+    return own.ip.v6 == route.destination.v6 && route.prefix >= own.prefix &&
+           in_subnet(route.destination, own.ip, own.prefix);
+  });
+}
+
+// RoCE looks up routes with the device of the GID (addr_resolve() in drivers/infiniband/core/addr.c): a default route
+// of another netdev does not lead there. One host cannot know whether its peers are in other subnets.
+std::optional<Finding> own_subnet_finding(const View& view, const Port& port) {
+  const auto addresses = addresses_of(view.now, port);
+  if (!addresses || addresses->empty() || view.now.network.tables.empty()) return std::nullopt;
+  for (const NamedInterface& each : interfaces_of(view.now, port))
+    for (const Route& route : each.interface->routes)
+      if (leads_beyond(route, *addresses)) return std::nullopt;
+  std::string subnets;
+  for (const PortAddress& each : *addresses)
+    append_item(subnets,
+                to_text(network_of(each.address.ip, each.address.prefix)) + "/" + to_text(each.address.prefix));
+  return good(port.id(), "reaches only its own subnet, " + subnets + ": no route leads beyond it",
+              "routes to the peers' subnets, or the peers in this one");
+}
+
 // Without traffic the kernel has no entry and nothing is reported.
 std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port)) return std::nullopt;
@@ -201,7 +230,7 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
         netdev = each.netdev;
       }
     }
-  if (worst == nullptr && answering.empty()) return std::nullopt;
+  if (worst == nullptr && answering.empty()) return own_subnet_finding(view, port);
   if (worst == nullptr) return good(port.id(), answering, "an answer");
 
   const std::string address = to_text(worst->ip);

@@ -380,6 +380,24 @@ std::set<std::string> nics_of_built_gpus(const View& view) {
   return out;
 }
 
+// The narrowest bridge above a guest's device: emulated, without a real link. NCCL limits the path to the slowest link
+// that the bridges show (ncclTopoGetXmlFromSys() in src/graph/xml.cc), or to those of NCCL_TOPO_FILE.
+std::string emulated_link_above(const Node& node, const PciDevice& device) {
+  double least = bytes_per_second(device.link.max_speed.value_or(0), device.link.max_width.value_or(0));
+  std::string text;
+  for (const std::string& bridge : device.bridges) {
+    const PlatformFunction* function = function_of(node, bridge);
+    if (function == nullptr || !function->link.max_speed || !function->link.max_width) continue;
+    const double bandwidth = bytes_per_second(*function->link.max_speed, *function->link.max_width);
+    if (bandwidth >= least) continue;
+    least = bandwidth;
+    text = ", below the emulated bridge " + bridge + ", which shows " +
+           link_text(function->link.max_speed, function->link.max_width) +
+           ": no real link, but NCCL counts it unless NCCL_TOPO_FILE has another";
+  }
+  return text;
+}
+
 // RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
 // if the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
@@ -423,6 +441,8 @@ void ask_pcie(const View& view, Findings& findings) {
     }
     if (is_guest && !siblings.width) subject.network_rate.reset();
     findings.push_back(finding_for(subject, siblings));
+    if (is_guest && findings.back().status == Status::ok)
+      findings.back().observed += emulated_link_above(view.now, *subject.device);
   }
   check_hops(view, findings);
 }

@@ -465,7 +465,7 @@ bool differs_from_plan(const View& view, const Port& port, SettingId setting) {
   for (const Change& change : *changes) {
     if (change.setting != setting || !change.sysctl.empty()) continue;
     const Outcome outcome = with_agent_outcome(view.now, change).outcome;
-    if (!is_done(outcome) && outcome != Outcome::unsupported) return true;
+    if (!is_done(outcome) && (outcome != Outcome::unsupported || is_audit_only(port))) return true;
   }
   return false;
 }

@@ -85,8 +85,22 @@ Finding unread_finding(const std::string& why) {
              {Work::service, "Refresh the PCI data: systemctl restart fabric-agent-pci"});
 }
 
+// The bridges of the host, which decide, are not in a guest's tree, and the NIC's function there does not show whether
+// it translates addresses.
+Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& pairs) {
+  const std::string names =
+      joined(pairs, ", ", [](const GpuNic& pair) { return pair.gpu->name + "-" + pair.nic->name; });
+  return good("host",
+              "not visible in a guest (" + hypervisor + "), for " + names +
+                  ": ACS of the host's bridges and ATS of its NICs. On the host, bridges with ACS redirect need "
+                  "DirectTrans+ and the NICs ATS (ATS_ENABLED=1 of mlxconfig): ask its operator",
+              "direct translated, on the host");
+}
+
 void ask_acs(const View& view, Findings& findings) {
   const Node& node = view.now;
+  if (const std::string& hypervisor = node.topology.hypervisor; !hypervisor.empty())
+    if (const auto pairs = gpu_nic_pairs(view); !pairs.empty()) findings.push_back(guest_finding(hypervisor, pairs));
   const std::map<std::string, Turn> bridges = turns_of(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
@@ -116,7 +130,7 @@ void ask_acs(const View& view, Findings& findings) {
     else ++clear;
   }
   if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
-  else if (clear == bridges.size())
+  else if (clear == bridges.size() && node.topology.hypervisor.empty())
     findings.push_back(good("host", "no redirect on " + counted(clear, "bridge"), "none"));
 }
 

@@ -109,6 +109,8 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   finding.outcome = outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));
+    finding.meaning =
+        std::string(setting_of(change.setting).meaning) + " A DPU owns this port: observed, never written.";
     finding.fix = {"The Arm cores of the DPU own this port: change the setting there, or its value in the policy."};
     return finding;
   }

@@ -234,6 +234,10 @@ Placement placement(const View& view) {
     if (paths.empty()) continue;
     expected = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
     if (const auto built = out.built->pairing.pairs[gpu].path; built && *built < *expected) expected = built;
+    // Its nearest NIC is as near as those of the others; the pairing gives it another one of the same switches, because
+    // GPUs would share that NIC.
+    const auto nearest = nearest_class(topology, topology.gpus[gpu], out.compute);
+    if (out.path(gpu) == PathClass::PXB && nearest && *nearest <= *expected) expected = out.path(gpu);
   }
   return out;
 }

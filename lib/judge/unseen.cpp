@@ -49,11 +49,12 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
   const std::vector<std::string> elsewhere = devices_elsewhere(view.now);
   std::set<std::string> here;
   std::vector<std::string> without_netdev;
+  bool has_wire = false;  // one of them
   for (const Port& port : view.now.ports) {
     here.insert(port.rdma);
     const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
     if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet)
-      without_netdev.push_back(port.id());
+      without_netdev.push_back(port.id()), has_wire = has_wire || !is_virtual(port);
   }
   for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());
   const std::string all = counted(here.size() + elsewhere.size(), "RDMA device"),
@@ -72,10 +73,17 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
           "counters are visible there alone.";
   }
   if (!without_netdev.empty()) {
-    append_item(observed, "the netdevs of " + joined(without_netdev) + " are in other network namespaces", "; ");
+    std::string netdevs = "the netdevs of " + joined(without_netdev) + " are in other network namespaces";
+    if (without_netdev.size() > 1)
+      netdevs = "the netdevs of " + std::to_string(without_netdev.size()) + " of " +
+                counted(view.now.ports.size(), "port") +
+                " are in other network namespaces and are not judged here: " + joined(without_netdev);
+    append_item(observed, netdevs, "; ");
     append_item(meaning,
-                "Settings, addresses, PFC counters and the cable of a port whose netdev is elsewhere are not judged "
-                "here.",
+                has_wire
+                    ? "Settings, addresses, PFC counters and the cable of a port whose netdev is elsewhere are not "
+                      "judged here."
+                    : "Addresses, GIDs and counters of functions whose netdevs are elsewhere are not judged here.",
                 " ");
   }
   if (observed.empty()) return good("host", all + ", all in this network namespace", expected);

@@ -181,6 +181,13 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
+// The function's netdev is in another network namespace, as in is_elsewhere() of port_role.cpp: in the shared mode of
+// RDMA the files of the port still have its name there, or that of the bond above, which may be another netdev's here.
+bool has_netdev_elsewhere(const Root& root, const Port& port) {
+  const auto names = root.list(infiniband::device_folder(port.rdma) + "/device/net");
+  return names && names->empty();
+}
+
 // Whether RDMA netlink names the netdev of another port of the device: then a port without a name has none here. It may
 // be the E-Switch's port for a function (hw/mlx5/ib_rep.c of Linux 6.12), which is not on the function's netdev.
 bool names_other_netdev(const Context& context, const nldev::Device& device, const Port& port) {
@@ -308,6 +315,7 @@ void read_link(Context& context, Port& port) {
     if (netlink) port.netdev = netlink->netdev;
     else port.netdev = root.line_of(folder + "/gid_attrs/ndevs/0");
     if (!netlink && port.netdev.empty()) port.netdev = root.line_of(infiniband::device_folder(port.rdma) + "/parent");
+    if (!netlink && has_netdev_elsewhere(root, port)) port.netdev.clear();
     is_unnamed = netlink && port.netdev.empty() && names_other_netdev(context, *device, port);
     if (port.netdev.empty() && !is_unnamed) port.netdev = netdev_of_function(root, port);
   }

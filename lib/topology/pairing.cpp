@@ -36,6 +36,10 @@ class NicAssignment {
     std::vector<std::vector<size_t>> near;
     std::map<std::vector<size_t>, std::vector<size_t>> rivals;
     for (size_t g = 0; g < topology.gpus.size(); ++g) rivals[near.emplace_back(near_nics(topology, g))].push_back(g);
+    if (offer_spare_nics(topology, near)) {
+      rivals.clear();
+      for (size_t g = 0; g < topology.gpus.size(); ++g) rivals[near[g]].push_back(g);
+    }
     for (size_t g = 0; g < topology.gpus.size(); ++g) {
       const auto& others = rivals[near[g]];
       const auto rank = static_cast<size_t>(
@@ -104,7 +108,7 @@ class NicAssignment {
   struct Assigned {
     size_t gpu, nic;
   };
-  using Edges = std::map<size_t, Cost>;  // only to NICs of the nearest class, by index into nics_
+  using Edges = std::map<size_t, Cost>;  // only to NICs of the nearest class and spare ones, by index into nics_
 
   // The NICs of the nearest class, by index into nics_.
   [[nodiscard]] std::vector<size_t> near_nics(const Topology& topology, size_t g) const {
@@ -113,6 +117,32 @@ class NicAssignment {
     for (size_t n = 0; best && n < nics_.size() && out.size() < kManyEdges; ++n)
       if (path_class(topology.gpus[g], topology.nics[nics_[n]]) == best) out.push_back(n);
     return out;
+  }
+
+  // A switch may show itself as two levels although each port reaches every other one at full speed (Broadcom PEX88000
+  // and PEX89000 in base mode; NCCL flattens them, ncclTopoFlattenBcmSwitches() in src/graph/topo.cc): a NIC behind the
+  // second level is nearest to no GPU, and its GPU seems to share its neighbor's. So GPUs that would have to share
+  // their nearest NICs may also take one that is nearest to none and below a bridge of theirs. True if any may.
+  [[nodiscard]] bool offer_spare_nics(const Topology& topology, std::vector<std::vector<size_t>>& near) const {
+    std::map<std::vector<size_t>, size_t> users;
+    std::set<size_t> taken;
+    for (const auto& nics : near) {
+      ++users[nics];
+      taken.insert(nics.begin(), nics.end());
+    }
+    bool offered = false;
+    if (taken.size() == nics_.size()) return offered;
+    for (size_t g = 0; g < near.size(); ++g) {
+      if (near[g].empty() || users[near[g]] <= near[g].size()) continue;
+      const size_t own = near[g].size();
+      for (size_t n = 0; n < nics_.size() && near[g].size() < kManyEdges; ++n)
+        if (const auto path = path_class(topology.gpus[g], topology.nics[nics_[n]]);
+            !taken.contains(n) && path && *path <= PathClass::PXB)
+          near[g].push_back(n);
+      offered = offered || near[g].size() > own;
+      std::ranges::sort(near[g]);
+    }
+    return offered;
   }
 
   // `rank`: the place of the GPU among the `rivals` GPUs that have these nearest NICs.

@@ -164,6 +164,27 @@ class Tree:
         for question in by_name, by_index:
             self.answers.append(f'route now {(struct.pack("<HH", 18, 0) + question).hex()}\n= {(struct.pack("<H", 16) + reply).hex()}')
 
+    def list(self, command, header, entries):
+        """The answer to a dump by rtnetlink."""
+        question = struct.pack('<HH', command, 0x300) + bytes(header)
+        self.answers.append('\n'.join([f'route now {question.hex()}'] + [f'= {(struct.pack("<H", command - 2) + each).hex()}' for each in entries]))
+
+    def addressing(self, addresses):
+        """Links, addresses, and the routes to their /24 by the kernel; no others. addresses: by netdev."""
+        links, ips, routes = [], [], []
+        for netdev, address in addresses.items():
+            self.link_state(netdev)
+            links.append(bytes.fromhex(self.answers[-1].split('\n= ')[1])[2:])
+            index = int(open(f'{self.top}/sys/class/net/{netdev}/ifindex', encoding='ascii').read())
+            ip = bytes(map(int, address.split('.')))
+            ips.append(struct.pack('<BBBBI', 2, 24, 0x80, 0, index) + attribute(1, ip) + attribute(2, ip))
+            # struct rtmsg: table main, protocol kernel, scope link, unicast
+            routes.append(struct.pack('<BBBBBBBBI', 2, 24, 0, 0, 254, 2, 253, 1, 0) + attribute(1, ip[:3] + b'\0') + attribute(4, struct.pack('<I', index)))
+        self.list(18, 16, links)  # RTM_GETLINK
+        self.list(22, 8, ips)  # RTM_GETADDR
+        self.list(26, 12, routes)  # RTM_GETROUTE
+        self.list(34, 12, [])  # RTM_GETRULE
+
     def dcb(self, netdev, pfc, dscps, dcbx=0x1 | 0x8):
         """The answer to RTM_GETDCB: PFC of these priorities, and a DSCP table. dcbx: by the host, IEEE."""
         self.link_state(netdev)
@@ -299,14 +320,14 @@ def hca_names_host_b(tree):
 
 
 def ionic_no_route_between_rails(tree):
-    lines = ['Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask']
+    addresses = {}
     for n in range(8):
         numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
         below_gpu, below_nic = tree.switch(n, 2, numa)
         tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
-        tree.roce(below_nic, bus + 4, f'ionic_{n}', netdev, n, 'ionic', 200, numa, address=f'30.2.{n + 1}.1')
-        lines.append(f'{netdev}\t00{n + 1:02X}021E\t00000000\t0001\t0\t0\t0\t00FFFFFF')
-    tree.file('proc/net/route', '\n'.join(lines))
+        addresses[netdev] = f'30.2.{n + 1}.1'
+        tree.roce(below_nic, bus + 4, f'ionic_{n}', netdev, n, 'ionic', 200, numa, address=addresses[netdev])
+    tree.addressing(addresses)
     tree.module('ionic', 'ionic_rdma', 'amdgpu')
 
 

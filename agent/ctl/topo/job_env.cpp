@@ -9,6 +9,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "ctl/output/table.h"
 #include "ctl/topo/view.h"
 #include "judge/cabling.h"
 #include "judge/network.h"
@@ -103,6 +104,17 @@ struct JobPorts {
 
 std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
 
+// Names by hca_name(). A container may see hundreds of its host's functions: many names are ranges.
+std::string left_out_text(std::vector<std::string> names) {
+  constexpr size_t kMany = 8;
+  if (names.size() <= kMany) return joined(names);
+  std::ranges::sort(names, NaturalLess());
+  for (std::string& name : names) std::ranges::replace(name, ':', '/');
+  std::string text = names_text(names);
+  std::ranges::replace(text, '/', ':');
+  return text;
+}
+
 // The ports by which jobs use the NICs, in order.
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics) {
   std::vector<const Port*> out;
@@ -161,7 +173,8 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
       for (const std::string& rdma : view.topology.nics[nic].rdma) append_item(names, rdma, ",");
   for (const size_t nic : job.nics)
     if (view.topology.nics[nic].direct) append_item(direct, view.topology.nics[nic].name);
-  for (const auto& [reason, ports] : job.left_out) out.remark("Left out, " + reason + ": " + joined(ports) + ".");
+  for (const auto& [reason, ports] : job.left_out)
+    out.remark("Left out, " + reason + ": " + left_out_text(ports) + ".");
   if (!direct.empty())
     out.remark("Data Direct: " + direct + " reach their GPUs by a second function. " +
                std::string(library.data_direct) + ".");

@@ -451,6 +451,8 @@ TEST_F(Guest, APodThatSeesAllDevicesUsesItsOwn) {
     port("mlx5_" + number, nic);
     routable_gid("mlx5_" + number, rail, "ens" + number + "np0");
     port("mlx5_1" + number, vf);
+    // Without RDMA netlink the first GID has the netdev's name, in whichever namespace it is.
+    gid("mlx5_1" + number, kLinkLocal, 0, "RoCE v2", "net" + number);
     routable_gid("mlx5_1" + number, 5 + rail, "net" + number);
   }
   netdev("net0", "sys/devices/" + below(0) + "0.0/" + address(0, 1));

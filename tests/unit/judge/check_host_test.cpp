@@ -481,6 +481,34 @@ TEST(PlatformDefect, GivesItsFindingAlone) {
 
 void in_a_guest(Healthy& node) { node.now.topology.hypervisor = "QEMU"; }
 
+// The bridges that a guest sees are the hypervisor's: those of the host decide, and only its operator can see them.
+TEST(Acs, OfAGuestsDevicesIsTheHosts) {
+  Healthy node;
+  const std::vector<std::string> only{"acs"};
+  EXPECT_FALSE(has(run_rules(node.view(), only).findings.at(0).observed, "guest"));
+  in_a_guest(node);
+  const Report report = run_rules(node.view(), only);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].status, Status::ok);
+  for (const char* part : {"guest (QEMU)", "GPU1-mlx5_1", "ACS of the host's bridges", "ATS", "DirectTrans+"})
+    EXPECT_TRUE(has(report.findings[0].observed, part)) << report.findings[0].observed;
+  node.now.pci_settings.reset();
+  EXPECT_EQ(run_rules(node.view(), only).findings.at(0).observed, report.findings[0].observed)
+      << "fabric-agent-pci has nothing to add";
+}
+
+// NCCL takes the link of an emulated bridge, which is none, for the speed of the path.
+TEST(Pcie, AnEmulatedBridgeOfAGuestIsNamed) {
+  Healthy node;
+  for (const Nic& nic : node.now.topology.nics) at(node, nic.bridges.front()).link = {2.5, 2.5, 1, 1};
+  in_a_guest(node);
+  for (const Finding& each : run_rules(node.view(), std::vector<std::string>{"pcie"}).findings) {
+    EXPECT_EQ(each.status, Status::ok) << test::describe(each);
+    const bool is_nic = each.subject.starts_with("mlx5_");
+    EXPECT_EQ(has(each.observed, "emulated bridge") && has(each.observed, "x1 at 2.5 GT/s"), is_nic) << each.observed;
+  }
+}
+
 const PlantedDefects& harmless_platforms() {
   static const PlantedDefects all{
       {"nothing", [](Healthy&) {}},

@@ -598,6 +598,30 @@ TEST(LldpConsumer, IsSwitchedOffByTheSettingOfTheDriver) {
   EXPECT_TRUE(has(found->expected, "LLDP_NB_RX_MODE_P1=0")) << found->expected;
 }
 
+// Peers in other subnets are out of reach, whatever the host's default route: RoCE looks up routes with the rail's
+// device.
+TEST(Gateway, ARailWithoutRoutesReachesItsOwnSubnetOnly) {
+  Healthy node;
+  node.now.network.tables = {254};
+  const auto observed = [&] {
+    for (const Finding& each : run_rules(node.view(), std::vector<std::string>{"gateway"}).findings)
+      if (each.subject == "mlx5_1/1") return each.observed;
+    return std::string();
+  };
+  Interface& rail = interface(node, 1);
+  const Address own = rail.addresses->front();
+  EXPECT_FALSE(has(observed(), "own subnet")) << observed();
+  rail.gateways.clear();
+  rail.routes = {{network_of(own.ip, own.prefix), own.prefix, 254}, {ip("fe80::"), 64, 254}};
+  EXPECT_TRUE(observed().starts_with("reaches only its own subnet, " + to_text(network_of(own.ip, own.prefix)) + "/"))
+      << observed();
+  rail.routes.push_back({ip("30.0.0.0"), 8, 101});
+  EXPECT_EQ(observed(), "") << "a table of its own leads to the other rails";
+  rail.routes.pop_back();
+  node.now.network.tables.clear();
+  EXPECT_EQ(observed(), "") << "the routes are unknown";
+}
+
 // ionic has no DCB netlink.
 TEST(PeerPfc, IsComparedWithThePolicyIfTheDriverShowsNone) {
   Healthy node;

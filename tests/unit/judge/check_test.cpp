@@ -110,6 +110,24 @@ TEST(Check, TheLinkOfAGuestsFunctionIsAtItsHost) {
     EXPECT_FALSE(is_guests_function(id)) << id;
 }
 
+// mana_ib reports no width of the link, and the kernel answers EINVAL for the rate. That is listed with what could not
+// be read, and the port is no slow one.
+TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
+  Healthy node;
+  const auto rates = [&] { return said(node.view(), {"rate"}); };
+  const auto refuse = [&](Port& port, const char* code) {
+    port.rate.reset();
+    port.unread = {"rate: /sys/class/infiniband/" + port.rdma + "/ports/1/rate: failed (" + code + ")"};
+  };
+  for (Port& port : node.now.ports) refuse(port, "EINVAL");
+  EXPECT_EQ(rates(), "");
+  refuse(node.now.ports[1], "EIO");
+  EXPECT_EQ(rates(), "rate mlx5_1/1 unknown: -\n") << "another failure than that of a driver without the value";
+  refuse(node.now.ports[1], "EINVAL");
+  node.now.ports[0].rate = 50e9;
+  EXPECT_TRUE(has(rates(), "rate mlx5_1/1 unknown: -\n")) << "an equal port has one: the driver reports it";
+}
+
 // The name of an RDMA device is not that of a netdev: no command for a netdev has it.
 TEST(Check, FixesOfAPortWithoutANetdev) {
   Port port;

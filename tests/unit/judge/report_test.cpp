@@ -211,6 +211,17 @@ TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_TRUE(report.findings[0].unjudged);
   EXPECT_EQ(report.findings[0].observed, "the netdevs of mlx5_2/1 are in other network namespaces");
+  EXPECT_TRUE(has(report.findings[0].meaning, "cable"));
+
+  // Virtual functions of other containers: they are counted, and have no cable.
+  node.now.ports[2].role = PortRole::guest_function;
+  node.now.topology.nics[3].netdev_elsewhere = true;
+  node.now.ports[3].netdev.clear();
+  node.now.ports[3].role = PortRole::guest_function;
+  const Report guests = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
+  EXPECT_EQ(guests.findings.at(0).observed,
+            "the netdevs of 2 of 4 ports are in other network namespaces and are not judged here: mlx5_2/1, mlx5_3/1");
+  EXPECT_FALSE(has(guests.findings.at(0).meaning, "cable")) << guests.findings.at(0).meaning;
 }
 
 // Bytes of RDMA between the two readings, requests counted, and the share of the bytes on priority 3.

@@ -280,6 +280,35 @@ TEST(Pairing, FewerBridgesWinWithinAClass) {
   EXPECT_EQ(pairing.pairs[1].nics, std::vector<size_t>{0});
 }
 
+// A second level of one switch (PEX88096) is above the NIC of GPU0, so that only the other NIC is PIX to both GPUs.
+TEST(Pairing, ANicThatIsNearestToNoGpuIsForThoseThatWouldShare) {
+  Topology topology;
+  const auto below = [](const char* pci, std::vector<std::string> bridges, bool gpu) {
+    PciDevice out = at(0, 0, 0, 0, gpu);
+    out.pci = pci;
+    out.bridges = std::move(bridges);
+    return out;
+  };
+  add_gpu(topology, below("0000:24:00.0", {"down0", "up", "root"}, true));
+  add_gpu(topology, below("0000:25:00.0", {"down1", "up", "root"}, true));
+  add_nic(topology, below("0000:2a:00.0", {"inner1", "inner0", "down2", "up", "root"}, false));
+  add_nic(topology, below("0000:2b:00.0", {"down3", "up", "root"}, false));
+  Pairing pairing = best_pairing(topology, all_nics(topology));
+  EXPECT_EQ(pairing.pairs[0], (Pair{std::vector<size_t>{0}, PathClass::PXB, 1}));
+  EXPECT_EQ(pairing.pairs[1], (Pair{std::vector<size_t>{1}, PathClass::PIX, 1}));
+  EXPECT_TRUE(pairing.idle.empty());
+  topology.gpus.pop_back();
+  EXPECT_EQ(best_pairing(topology, all_nics(topology)).pairs[0].nics, std::vector<size_t>{1}) << "it need not share";
+
+  Topology elsewhere;
+  add_gpu(elsewhere, below("0000:24:00.0", {"down0", "up", "root"}, true));
+  add_gpu(elsewhere, below("0000:25:00.0", {"down1", "up", "root"}, true));
+  add_nic(elsewhere, below("0000:2a:00.0", {"down2", "up", "other root"}, false));
+  elsewhere.nics[0].bridges = {"other root"};
+  add_nic(elsewhere, below("0000:2b:00.0", {"down3", "up", "root"}, false));
+  EXPECT_EQ(best_pairing(elsewhere, all_nics(elsewhere)).pairs[0].shared_by, 2u) << "not behind their switch";
+}
+
 TEST(Pairing, AGpuWhoseNicIsDownSharesThatOfAnotherAndTheOthersStay) {
   Topology topology;
   std::vector<Port> ports;

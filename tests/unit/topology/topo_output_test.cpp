@@ -529,6 +529,9 @@ TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   EXPECT_TRUE(has(printed_for(node, "nccl"), "# Left out, not active: mlx5_1:1, mlx5_2:1, mlx5_3:1.\n"))
       << printed_for(node, "nccl");
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1\n")) << printed_for(node, "nccl");
+  Healthy many(12);
+  for (size_t port = 1; port < 12; ++port) test::down(many, port, 2);
+  EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, not active: mlx5_1..11.\n")) << printed_for(many, "nccl");
 }
 
 // A container's eth0 is not the one of this namespace, which has another address.
