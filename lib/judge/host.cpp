@@ -4,6 +4,7 @@
 
 #include "judge/platform_view.h"
 #include "judge/rule.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 
@@ -693,9 +694,94 @@ constexpr Rule kLockdown{
     .ask_host = ask_lockdown,
 };
 
+namespace {
+
+std::string provider_file(std::string_view name, unsigned version) {
+  return "lib" + std::string(name) + "-rdmav" + std::to_string(version) + ".so";
+}
+
+// The version of most providers other than `name`: that of libibverbs, since it loads no other. nullopt: they differ,
+// or there are no others.
+std::optional<unsigned> usual_version(const VerbsLibrary& library, std::string_view name) {
+  std::map<unsigned, size_t> counts;
+  for (const auto& [other, versions] : library.providers)
+    if (other != name)
+      for (const unsigned version : versions) ++counts[version];
+  return majority(counts);
+}
+
+Finding provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider) {
+  std::string name(provider.name);
+  if (!library.providers.contains(name) && library.providers.contains(std::string(provider.former)))
+    name = provider.former;
+  const auto usual = usual_version(library, name);
+  const std::string driver = port.kernel_driver, folders = joined(library.folders),
+                    effect = ": programs of this host do not see " + port.rdma +
+                             ", although the kernel has it and its port may be ACTIVE. NCCL, MPI and UCX use TCP, or "
+                             "fail. Programs in containers use the libibverbs of their image.";
+  const Fix fix =
+      "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
+      "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+  const std::string line = "\"driver " + name + "\" in /etc/libibverbs.d";
+  const auto* versions = find_in(library.providers, name);
+  if (versions == nullptr) {
+    const std::string expected = usual ? provider_file(name, *usual) : "lib" + name + "-rdmavN.so";
+    return bad(Status::warning, port.rdma, "no provider for " + driver + " in " + folders, expected,
+               "libibverbs has no provider for the driver " + driver + effect, fix);
+  }
+  const unsigned newest = *versions->rbegin();
+  if (usual && !versions->contains(*usual))
+    return bad(Status::warning, port.rdma,
+               provider_file(name, newest) + ", while the other providers are -rdmav" + std::to_string(*usual),
+               provider_file(name, *usual),
+               "The provider for the driver " + driver +
+                   " is of another release than libibverbs, which does not load it" + effect,
+               fix);
+  const std::string file = provider_file(name, usual.value_or(newest));
+  if (!library.listed.empty() && !library.listed.contains(name))
+    return bad(Status::warning, port.rdma, file + ", and no " + line, line,
+               "libibverbs loads only the providers that its configuration lists" + effect,
+               "echo driver " + name + " > /etc/libibverbs.d/" + name +
+                   ".driver; or install the package again that has "
+                   "the provider");
+  return good(port.rdma, file, "a provider for " + driver);
+}
+
+void ask_rdma_provider(const View& view, Findings& findings) {
+  if (!view.now.host || !view.now.host->software.verbs) return;
+  std::set<std::string> seen;
+  for (const Port& port : view.now.ports) {
+    const VerbsProvider provider = verbs_provider_of(port.kernel_driver);
+    if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
+    findings.push_back(provider_finding(*view.now.host->software.verbs, port, provider));
+  }
+}
+
+}  // namespace
+
+constexpr Rule kRdmaProvider{
+    .id = "rdma-provider",
+    .group = group::host,
+    .title = "libibverbs has no provider for an RDMA device",
+    .meaning =
+        "Programs reach an RDMA device through the provider of its driver, lib*-rdmavN.so in the folder libibverbs, "
+        "which "
+        "/etc/libibverbs.d lists. N is the version of libibverbs: it loads no other. Without the provider programs do "
+        "not see the device, although its port is ACTIVE. The version of most providers counts as that of libibverbs. "
+        "Judged if the host has providers; those in the images of containers are not seen.",
+    .inspect =
+        "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
+        "/etc/libibverbs.d",
+    .fix =
+        "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs (Red "
+        "Hat, SUSE), or the bundle of the NIC's vendor.",
+    .ask = ask_rdma_provider,
+};
+
 std::span<const Rule> host_rules() {
   static constexpr Rule kAll[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
-                               kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown};
+                               kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown, kRdmaProvider};
   return kAll;
 }
 

@@ -500,11 +500,41 @@ struct WithoutRdma {
     for (const auto& [key, addresses] : groups) append_item(out, without_rdma_text(addresses, key.first), "; ");
     return out;
   }
-  [[nodiscard]] Fix fix() const {
-    std::set<std::string> modules;
-    for (const auto& [key, addresses] : groups) modules.insert(key.second.begin(), key.second.end());
-    return "modprobe -a " + joined(modules, " ") +
-           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(modules, "|") + "'";
+  [[nodiscard]] std::set<std::string> modules() const {
+    std::set<std::string> out;
+    for (const auto& [key, addresses] : groups) out.insert(key.second.begin(), key.second.end());
+    return out;
+  }
+  // The lines that keep these modules from being loaded.
+  [[nodiscard]] std::vector<ModuleRule> rules(const Node& node) const {
+    std::vector<ModuleRule> out;
+    if (!node.host) return out;
+    const std::set<std::string> load = modules();
+    for (const ModuleRule& rule : node.host->software.modules)
+      if (load.contains(rule.module)) out.push_back(rule);
+    return out;
+  }
+  // " /etc/modprobe.d/rdma.conf:1 forbids it: blacklist ionic_rdma."
+  [[nodiscard]] std::string why(const Node& node) const {
+    std::string out;
+    for (const ModuleRule& rule : rules(node))
+      out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
+    return out;
+  }
+  [[nodiscard]] Fix fix(const Node& node) const {
+    const std::set<std::string> load = modules();
+    std::string places;
+    bool restarts = false;
+    for (const ModuleRule& rule : rules(node)) {
+      append_item(places, rule.where.text(), " and ");
+      restarts = restarts || (rule.where.line == 0 && rule.refuses);
+    }
+    std::string first;
+    if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
+    if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
+    if (!first.empty()) first += "Then: ";
+    return first + "modprobe -a " + joined(load, " ") +
+           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'";
   }
 };
 
@@ -517,9 +547,11 @@ Finding no_rdma_at_all(const Node& node) {
         Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
         "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
         "lspci -nn");
-  return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
-             "at least one",
-             "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed.", nics.fix());
+  return bad(
+      node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
+      "at least one",
+      "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
+      nics.fix(node));
 }
 
 // Whether every GPU has a NIC of this model on its switch, and none with an RDMA device as near.
@@ -547,8 +579,9 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
   return bad(
       Status::critical, "NICs", "no RDMA device: " + nics.text(), "one for each NIC that is next to a GPU",
       "No NIC on the switch of a GPU has an RDMA device, so the jobs use the NICs of storage or TCP/IP: the RDMA "
-      "driver failed on these NICs, or they are disabled for RDMA.",
-      nics.fix());
+      "driver failed on these NICs, or they are disabled for RDMA." +
+          nics.why(node),
+      nics.fix(node));
 }
 
 void ask_port_state(const View& view, Findings& findings) {
@@ -935,6 +968,8 @@ std::string why_without_gid(const View& view, const Port& port) {
 
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
+  if (is_active(port) && port.transport == RdmaTransport::iwarp && is_endpoint(port))
+    return good(port.id(), "iWARP: runs over TCP, without the GIDs, PFC and traffic class of RoCE", "any");
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
   if (is_bare_uplink(port)) {

@@ -82,18 +82,26 @@ void add_before(Fix& fix, size_t step, const Step& sentence) {
   fix.steps.insert(fix.steps.begin() + static_cast<ptrdiff_t>(step), sentence);
 }
 
-// Inserts "Drain the node first." before the first step that would end a job, unless it or an earlier step says when.
+constexpr const char* kDrain = "Drain the node first.";
+
+// The step that would end a job, or says when to do so; nullopt: none.
+std::optional<size_t> first_that_ends_jobs(const Fix& fix, Work ends_jobs) {
+  const auto found = std::ranges::find_if(
+      fix.steps, [&](const Step& step) { return has_any(step.work, ends_jobs | Work::when_idle); });
+  if (found == fix.steps.end()) return std::nullopt;
+  return static_cast<size_t>(found - fix.steps.begin());
+}
+
+// Inserts kDrain before the first step that would end a job, unless it or an earlier step says when; in the fix of a
+// cause as a line of its own.
 void drain_first(Finding& finding, Work ends_jobs) {
   for (size_t line = 0; line < finding.fix.size(); ++line) {
     Fix& fix = finding.fix[line];
-    const auto found = std::ranges::find_if(
-        fix.steps, [&](const Step& step) { return has_any(step.work, ends_jobs | Work::when_idle); });
-    if (found == fix.steps.end()) continue;
-    if (has_any(found->work, Work::when_idle)) return;
-    const std::string text = "Drain the node first.";
-    if (finding.culprit)
-      finding.fix.insert(finding.fix.begin() + static_cast<ptrdiff_t>(line), Fix(Work::when_idle, text));
-    else add_before(fix, static_cast<size_t>(found - fix.steps.begin()), Step(Work::when_idle, text + " "));
+    const auto step = first_that_ends_jobs(fix, ends_jobs);
+    if (!step) continue;
+    if (!finding.culprit) fix = drained_first(std::move(fix), ends_jobs);
+    else if (!has_any(fix.steps[*step].work, Work::when_idle))
+      finding.fix.insert(finding.fix.begin() + static_cast<ptrdiff_t>(line), Fix(Work::when_idle, kDrain));
     return;
   }
 }
@@ -115,6 +123,13 @@ std::string joined_steps(const std::vector<std::string>& steps) {
     out.append(separator).append(step);
   }
   return out;
+}
+
+Fix drained_first(Fix fix, Work ends_jobs) {
+  const auto step = first_that_ends_jobs(fix, ends_jobs);
+  if (step && !has_any(fix.steps[*step].work, Work::when_idle))
+    add_before(fix, *step, Step(Work::when_idle, std::string(kDrain) + " "));
+  return fix;
 }
 
 Fix fix_of_guest(Fix fix, const std::string& hypervisor) {

@@ -15,6 +15,10 @@ std::string joined_steps(const std::vector<std::string>& steps);
 // operator of the host.
 Fix fix_of_guest(Fix fix, const std::string& hypervisor);
 
+// The fix with "Drain the node first." before the sentence with the first step of such work, unless it or an earlier
+// step says when to do it.
+Fix drained_first(Fix fix, Work ends_jobs = Work::ends_jobs);
+
 // Fills `remedy` and `next` from the fix as it is.
 void write_remedy(Finding& finding);
 

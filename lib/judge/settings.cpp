@@ -266,8 +266,55 @@ constexpr Rule kVendorSettings{
     .ask_port = ask_vendor_settings,
 };
 
+namespace {
+
+// The agent would write PFC or ETS of the port, and a daemon does so too.
+std::optional<Finding> ask_dcbx_daemon(const View& view, const Port& port) {
+  const Changes* planned = planned_changes(view, port.id());
+  if (!view.now.host || view.now.host->software.dcb_daemons.empty() || planned == nullptr ||
+      port.qos.dcbx != Dcbx::host)
+    return std::nullopt;
+  std::string settings;
+  for (const Change& change : *planned)
+    if (change.setting == SettingId::pfc || change.setting == SettingId::ets)
+      append_item(settings, setting_of(change.setting).key, " and ");
+  if (settings.empty()) return std::nullopt;
+  const DcbDaemon& daemon = view.now.host->software.dcb_daemons.front();
+  Finding finding = bad(
+      Status::warning, port.id(), daemon.text() + " runs, and the host owns DCBX of " + port.netdev,
+      "one writer of " + settings,
+      daemon.comm +
+          " writes PFC and ETS of the ports whose DCBX the host owns, by its own configuration and by what the "
+          "switch announces. It overwrites these settings some seconds after each write, and the driver accepts "
+          "both.",
+      {"Let one program write them. ",
+       {Work::service, "For the agent: systemctl disable --now " + (daemon.unit.empty() ? daemon.comm : daemon.unit) +
+                           " (lldpd(8) does LLDP without DCBX). "},
+       "For " + daemon.comm + ": remove pfc and ets from the policy of this port, and set them with lldptool."});
+  return is_audit(view) ? audited(std::move(finding)) : finding;
+}
+
+}  // namespace
+
+constexpr Rule kDcbxDaemon{
+    .id = "dcbx-daemon",
+    .group = group::settings,
+    .title = "A DCBX daemon writes the settings of the policy, too",
+    .meaning =
+        "lldpad (openlldp) writes PFC and ETS of each port whose DCBX the host owns. If the policy has pfc or ets of "
+        "such "
+        "a port, two programs write them: what fabric-agentd or mlnx_qos writes is overwritten within seconds, "
+        "although "
+        "the driver accepted it. lldpd(8) does LLDP without DCBX and is not reported.",
+    .inspect = "systemctl status lldpad; dcb dcbx show dev NETDEV; lldptool -t -i NETDEV -V PFC",
+    .fix = {"Let one program write them: remove pfc and ets from the policy of these ports and set them with lldptool",
+            {Work::service, "; or systemctl disable --now lldpad"},
+            "."},
+    .ask_port = ask_dcbx_daemon,
+};
+
 std::span<const Rule> settings_rules() {
-  static constexpr Rule kAll[]{kSysctl, kVendorSettings};
+  static constexpr Rule kAll[]{kSysctl, kVendorSettings, kDcbxDaemon};
   return kAll;
 }
 

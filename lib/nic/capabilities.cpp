@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nic/capabilities.h"
 
+#include <algorithm>
+
 #include "base/find.h"
 
 namespace fabric {
@@ -70,6 +72,34 @@ constexpr RdmaRow kRdmaRows[] = {
     {{"cxgb4", "iw_cxgb4"}},
 };
 
+// By the match tables of rdma-core 65, providers/*/, and the drivers of the functions with these RDMA devices.
+struct ProviderRow {
+  std::string_view kernel_driver;
+  VerbsProvider provider;
+};
+constexpr ProviderRow kProviders[] = {
+    {"mlx5_core", {"mlx5"}},
+    {"mlx4_core", {"mlx4"}},
+    {"ib_mthca", {"mthca"}},
+    {"bnxt_en", {"bnxt_re"}},
+    {"ice", {"irdma"}},
+    {"idpf", {"irdma"}},
+    {"i40e", {"irdma", "i40iw"}},
+    {"ionic", {"ionic"}},
+    {"hns3", {"hns"}},
+    {"efa", {"efa"}},
+    {"mana", {"mana"}},
+    {"erdma", {"erdma"}},
+    {"qede", {"qedr"}},
+    {"cxgb4", {"cxgb4"}},
+    {"be2net", {"ocrdma"}},
+    {"hfi1", {"hfi1verbs"}},
+    {"ib_qib", {"ipathverbs"}},
+    {"vmw_pvrdma", {"vmw_pvrdma"}},
+    {"rxe", {"rxe"}},
+    {"siw", {"siw"}},
+};
+
 }  // namespace
 
 const Capabilities& capabilities_of(std::string_view kernel_driver) {
@@ -87,6 +117,17 @@ const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vend
     return kernel_driver == each.modules.function && (is_model || (kernel_driver != "i40e" && kernel_driver != "hns3"));
   });
   return row == nullptr ? nullptr : &row->modules;
+}
+
+bool is_rdma_module(std::string_view module) {
+  return std::ranges::any_of(
+      kRdmaRows, [&](const RdmaRow& each) { return module == each.modules.function || module == each.modules.rdma; });
+}
+
+VerbsProvider verbs_provider_of(std::string_view kernel_driver) {
+  const ProviderRow* row =
+      find_where(kProviders, [&](const ProviderRow& each) { return each.kernel_driver == kernel_driver; });
+  return row == nullptr ? VerbsProvider{} : row->provider;
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

@@ -40,6 +40,16 @@ struct RdmaModules {
 // Matches the driver that is bound, else the PCI ids. Null: not known as a NIC with RDMA.
 const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);
 
+// Whether a NIC needs the kernel module for RDMA.
+bool is_rdma_module(std::string_view module);
+
+// The provider of libibverbs for the RDMA devices of this kernel driver: "mlx5" of libmlx5-rdmav34.so. Empty: unknown.
+// `former`: of rdma-core before the provider replaced it.
+struct VerbsProvider {
+  std::string_view name{}, former{};
+};
+VerbsProvider verbs_provider_of(std::string_view kernel_driver);
+
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
 // (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP has protocol "iw". Empty: neither.
 std::string_view software_driver(bool has_parent_file, std::string_view protocol);

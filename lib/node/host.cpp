@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "node/machine.h"
 #include "node/node.h"
+#include "node/rdma_software.h"
 #include "node/services.h"
 
 namespace fabric {
@@ -34,6 +35,12 @@ static std::string plain_count_text(uint64_t count) {
 }
 
 std::string count_text(const ResourceLimit& limit) { return pair_text(limit, plain_count_text); }
+
+std::string DcbDaemon::text() const {
+  std::string out = comm + " (pid " + std::to_string(pid);
+  if (!unit.empty()) out += ", " + unit;
+  return out + ")";
+}
 
 std::string FileLine::text() const {
   if (line == 0) return file;
@@ -253,6 +260,9 @@ void read_host(const Root& root, Node& node) {
   }
   out.user_limits = host::read_user_limits(root);
   out.slurm = host::read_slurm_limits(root);
+  out.software.verbs = host::read_verbs_library(root);
+  out.software.modules = host::read_module_rules(root, node.topology, out.kernel_options);
+  out.software.dcb_daemons = std::move(services.dcb_daemons);
   for (std::string& what : services.unread) node.unseen.push_back(std::move(what));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,37 @@ struct SlurmLimits {
   FileLine where;                  // line 0: the file does not set it
 };
 
+// The user-space side of RDMA on this host: libibverbs loads a provider, lib<NAME>-rdmav<N>.so, for each NAME that its
+// configuration lists. N is the version of the interface between them (IBVERBS_PABI_VERSION of rdma-core). Containers
+// have their own.
+struct VerbsLibrary {
+  std::vector<std::string> folders{};                     // that have providers: "/usr/lib64/libibverbs"
+  std::map<std::string, std::set<unsigned>> providers{};  // installed: "mlx5" -> versions {34}
+  std::set<std::string> listed{};                         // in /etc/libibverbs.d; empty: not readable
+};
+
+// A line of modprobe.d(5), or a parameter of the kernel, because of which a module for RDMA is not loaded.
+struct ModuleRule {
+  std::string module;    // "ionic_rdma"
+  std::string text;      // "blacklist ionic_rdma"
+  FileLine where;        // line 0: the kernel command line
+  bool refuses = false;  // modprobe does not load it either; a blacklist prevents only loading for a device
+};
+
+// A daemon of DCBX, which writes PFC and ETS to the ports whose DCBX the host owns.
+struct DcbDaemon {
+  std::string comm;  // "lldpad"
+  unsigned pid = 0;
+  std::string unit{};                      // "lldpad.service"; empty: none started it
+  [[nodiscard]] std::string text() const;  // "lldpad (pid 812, lldpad.service)"
+};
+
+struct RdmaSoftware {
+  std::optional<VerbsLibrary> verbs{};  // absent: no provider is installed where rdma-core installs them
+  std::vector<ModuleRule> modules{};    // of NICs without an RDMA device
+  std::vector<DcbDaemon> dcb_daemons{};
+};
+
 // CPUs with the same settings.
 struct FrequencyGroup {
   std::string governor;    // "performance", "powersave", "schedutil"
@@ -142,6 +174,7 @@ struct Host {
   std::vector<JobService> services;
   std::vector<UserLimit> user_limits;
   std::optional<SlurmLimits> slurm;  // absent: no slurm.conf
+  RdmaSoftware software{};
 };
 
 namespace scanning {

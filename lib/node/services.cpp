@@ -174,6 +174,9 @@ constexpr KnownService kKnownServices[] = {
 };
 constexpr size_t kMaxProcesses = 16;
 
+// openlldp, and its predecessor. lldpd(8) has no DCBX.
+constexpr std::string_view kDcbDaemons[] = {"lldpad", "dcbd"};
+
 const KnownService* known_service(std::string_view comm) {
   return find_where(kKnownServices, [&](const KnownService& each) {
     return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
@@ -195,9 +198,11 @@ class ServiceReader {
       sees_all = sees_all || pid == 1u;
       out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
       const KnownService* known = known_service(*comm);
-      if (known == nullptr && *comm != "systemd") continue;
+      const bool is_dcb = contains(kDcbDaemons, *comm);
+      if (known == nullptr && !is_dcb && *comm != "systemd") continue;
       if (is_in_container(folder)) continue;
       const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
+      if (is_dcb && out_.dcb_daemons.size() < kMaxProcesses) out_.dcb_daemons.push_back({*comm, *pid, unit});
       if (known != nullptr) add_process(service_of(unit.empty() ? *comm : unit, known->role), *pid);
       else if (unit.starts_with("user@")) add_process(service_of(unit, JobRole::session), *pid);
     }
@@ -288,7 +293,7 @@ std::string unit_of_cgroup(std::string_view text) {
 }
 
 bool is_known_process(std::string_view comm) {
-  return comm == "systemd" || comm == "irqbalance" || known_service(comm) != nullptr;
+  return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || known_service(comm) != nullptr;
 }
 
 Services read_services(const Root& root) { return ServiceReader(root).read(); }

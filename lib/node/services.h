@@ -29,12 +29,13 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root);
 // a user's session manager. Empty: none, as in "session-3.scope".
 std::string unit_of_cgroup(std::string_view text);
 
-// Whether a process of this name (comm) is a service's, a user's service manager or irqbalance: read_services() looks
-// at no other process.
+// Whether a process of this name (comm) is a service's, a user's service manager, a DCBX daemon or irqbalance:
+// read_services() looks at no other process.
 bool is_known_process(std::string_view comm);
 
 struct Services {
-  std::vector<JobService> found;    // in natural order of their names
+  std::vector<JobService> found;  // in natural order of their names
+  std::vector<DcbDaemon> dcb_daemons{};
   std::optional<bool> irqbalance;   // whether it runs; absent: processes of other users are hidden (proc(5), hidepid)
   bool processes_hidden = false;    // process 1 is hidden, so processes of other users may be as well
   std::vector<std::string> unread;  // "limits of slurmd (pid 812): ... (EACCES)"

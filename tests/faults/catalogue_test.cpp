@@ -18,6 +18,8 @@
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "judge/lines.h"
+#include "judge/lines/condition.h"
+#include "judge/remedy.h"
 #include "nic/metrics.h"
 #include "support/drained.h"
 #include "support/planted_defect.h"
@@ -486,9 +488,61 @@ TEST(FixRows, HaveTheKindOfTheirWork) {
 TEST(FixRows, OfMessagesHaveTheKindOfTheirWork) {
   const Words words[]{{kHands,
                        {"reseat", "replace", "plug in", "swap", "power-cycle", "power the node", "airflow", "fans",
-                        "use a slot", "in the bios", "firmware setup"}}};
+                        "use a slot", "in the bios", "firmware setup"}},
+                      {Work::ends_jobs,
+                       {"reset the gpu",
+                        "reset all gpus",
+                        "reset the gpus",
+                        "reset the firmware",
+                        "reset the device",
+                        "or reboot",
+                        ", reboot",
+                        "then reboot",
+                        "reboot the",
+                        "reboot if",
+                        "reload the driver",
+                        "reload its",
+                        "reload it",
+                        "then reload",
+                        "reload ice",
+                        "load the driver again",
+                        "load its driver again",
+                        "unload the",
+                        "or unload",
+                        "bind iavf",
+                        "rmmod the",
+                        "modprobe -r",
+                        "unbind the",
+                        "to a reset",
+                        "node a reboot"}}};
   for (const lines::LineMessage& message : lines::messages())
     for (const StepRow& step : message.meaning) expect_kind(words, message.id, step.work, step.text);
+}
+
+// A log names no machine that is known to be idle: what ends jobs comes after the drained node. The sentence comes
+// after the meaning, before the sentence with the step.
+void expect_drained(std::string_view id, const FixRow& meaning) {
+  const Fix fix = drained_first(meaning);
+  bool is_drained = false, ends_jobs = false;
+  for (const Step& step : fix.steps) {
+    is_drained = is_drained || has_any(step.work, Work::when_idle);
+    ends_jobs = ends_jobs || has_any(step.work, Work::ends_jobs);
+    EXPECT_TRUE(is_drained || !ends_jobs) << id << ": " << fix.text();
+  }
+  EXPECT_FALSE(fix.text().starts_with("Drain")) << id << ": the step is in the sentence of the meaning: " << fix.text();
+  EXPECT_EQ(test::undrained_command(fix.text()), "") << id << ": " << fix.text();
+  EXPECT_EQ(ends_jobs, is_drained) << id << ": " << fix.text();
+}
+
+TEST(FixRows, OfMessagesDrainBeforeTheyEndJobs) {
+  size_t count = 0;
+  for (const lines::LineMessage& message : lines::messages()) {
+    expect_drained(message.id, message.meaning);
+    EXPECT_EQ(test::undrained_command(std::string(message.next)), "") << message.id << ": " << message.next;
+    for (const StepRow& step : message.meaning) count += has_any(step.work, Work::ends_jobs) ? 1 : 0;
+  }
+  for (const lines::Condition& condition : lines::conditions()) expect_drained(condition.id, condition.meaning);
+  EXPECT_GT(count, 20u);
 }
 
 void expect_fitting(const Machine& machine) {

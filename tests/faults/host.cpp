@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host: limits, CPUs, clock, interrupts, memory.
+#include <algorithm>
+
 #include "faults/fault.h"
+#include "nic/capabilities.h"
 
 namespace fabric::faults {
 namespace {
@@ -111,6 +114,20 @@ Faults cpus() {
          return queues.nic;
        },
        "irq-affinity", W, "6 of 32 queues|120 comp0 on CPU 40|...|/proc/irq/|irqbalance"},
+      {"provider-of-another-release", "an update of the distribution left the NIC's library of another rdma-core",
+       "VerbsLibrary::providers 59 for the NIC, 34 for the others",
+       [](Machine& m) {
+         const std::string name(verbs_provider_of(m.port().kernel_driver).name), device = m.port().rdma;
+         const bool is_open = std::ranges::any_of(
+             m.now.ports, [&](const Port& each) { return each.rdma == device && is_endpoint(each); });
+         if (name.empty() || !is_open) return std::string();
+         VerbsLibrary& verbs = m.now.host->software.verbs.emplace();
+         verbs.folders = {"/usr/lib64/libibverbs"};
+         for (const char* other : {"siw", "rxe", "hfi1verbs"}) verbs.providers[other] = {34};
+         verbs.providers[name] = {59};
+         return device;
+       },
+       "rdma-provider", W, "-rdmav59.so|-rdmav34.so|ibv_devices", "", "", "rdma-provider"},
       {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages",
        "1500 pages of 1 GiB of 2 TiB",
        on_host([](Machine& m) { m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }), "hugepages", W,

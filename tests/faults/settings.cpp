@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings: the port or the switch differs from the policy.
+#include <algorithm>
+
 #include "faults/fault.h"
 
 namespace fabric::faults {
@@ -33,6 +35,19 @@ Faults settings_faults() {
          m.port().qos.pfc = PrioSet{8};
        })),
        "pfc-on-lossy", W, "PFC 3|The fabric is lossy"},
+      {"dcbx-daemon-runs", "a package brought lldpad, which writes PFC by its own configuration",
+       "DcbDaemon lldpad, and Qos::dcbx host",
+       [](Machine& m) {
+         const Changes* changes = find_in(m.plan, m.port().id());
+         const bool is_written = changes != nullptr && std::ranges::any_of(*changes, [](const Change& each) {
+                                   return each.setting == SettingId::pfc || each.setting == SettingId::ets;
+                                 });
+         if (!m.now.host || m.port().qos.dcbx != Dcbx::host || !is_written) return std::string();
+         m.now.host->software.dcb_daemons = {{"lldpad", 812, "lldpad.service"}};
+         return m.port().id();
+       },
+       "dcbx-daemon", W, "lldpad (pid 812, lldpad.service)|systemctl disable --now lldpad.service", "", "",
+       "dcbx-daemon"},
       {"watchdog-off", "a script switched the NIC's PFC watchdog off: a host that hangs pauses the network for ever",
        "Qos::pfc_watchdog 0 beside Qos::pfc", on_roce(at_port([](Machine& m) { m.port().qos.pfc_watchdog = 0; })),
        "pfc-watchdog", W, "watchdog off"},

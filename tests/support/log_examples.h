@@ -623,6 +623,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"rdmacm-route-local", "Mellanox/k8s-rdma-sriov-dev-plugin 22", "rdma_resolve_route failed"},
     {"other-link-down", "format", "systemd-networkd[811]: docker0: Lost carrier"},
     // Any other error of a component.
+    {"doca-driver", "format", "[16:17:42:811861][2468749344][DOCA][ERR][doca_flow.c:418] Failed to start port 0: DOCA_ERROR_DRIVER"},
+    {"doca-other", "format", "[16:17:42:811861][2468749344][DOCA][ERR][doca_comch.cpp:133] Failed to allocate pipe: DOCA_ERROR_NO_MEMORY"},
     {"kernel-warning-other", "ROCm/legacy-rocm-build 2197", "WARNING: CPU: 96 PID: 903 at drivers/gpu/drm/amd/amdgpu/amdgpu_irq.c:600 amdgpu_irq_put+0x9f/0xb0 [amdgpu]"},
     {"sonic-warning-other", "format", "sonic WARNING syncd#syncd: :- notifySyncd: the attribute is not supported"},
     {"sonic-pfc-other", "sonic-net/sonic-buildimage 5170", "Aug  3 09:54:08.709174 sonic ERR swss#orchagent: :- processBufferPool: Failed to modify buffer pool, name:egress_pool, sai object:18000000000604, status:-5"},

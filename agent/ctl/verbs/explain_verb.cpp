@@ -108,7 +108,7 @@ constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
 constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
 // The meaning of the message, or of its component and its words, with the fix on the machine that wrote the lines: this
-// one, unless they name another.
+// one, unless they name another. What ends jobs comes after the drained node.
 std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
   const std::string own = short_name(state.node.hostname);
@@ -117,8 +117,9 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
                        });
   const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty();
   const auto adapted = [&](const FixRow& meaning) {
-    if (is_guests) return fix_of_guest(meaning, state.hypervisor).text();
-    return std::string(meaning.text());
+    Fix fix = meaning;
+    if (is_guests) fix = fix_of_guest(std::move(fix), state.hypervisor);
+    return drained_first(std::move(fix)).text();
   };
   if (message != nullptr && !message->is_component()) return adapted(message->meaning);
   if (message != found.message) return std::string(kUnknownBeginning);

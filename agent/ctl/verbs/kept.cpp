@@ -10,6 +10,7 @@
 #include "kernel/capture/anonymize.h"
 #include "node/host.h"
 #include "node/platform.h"
+#include "node/rdma_software.h"
 #include "node/services.h"
 #include "node/systemd.h"
 #include "node/topology_xml.h"
@@ -68,7 +69,9 @@ Kept word(const std::string& text) {
 Kept kernel_command_line(const std::string& text) {
   std::vector<std::string> used = platform::parse_command_line(text);
   for (const std::string& parameter : host::kernel_parameters(text))
-    if (parameter.starts_with("processor.max_cstate=")) used.push_back(parameter);
+    if (parameter.starts_with("processor.max_cstate=") || parameter.starts_with("module_blacklist=") ||
+        parameter.starts_with("modprobe.blacklist="))
+      used.push_back(parameter);
   return joined(used, " ",
                 [](const std::string& parameter) {
                   const size_t value = parameter.find('=') + 1;
@@ -121,6 +124,22 @@ Kept process_limits(const std::string& text) {
   add("Max open files", limits.nofile);
   add("Max core file size", limits.core);
   return out;
+}
+
+// "driver mlx5" of libibverbs
+Kept driver_lines(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const auto columns = words(line);
+    return columns.size() == 2 && columns[0] == "driver" ? line : std::string_view();
+  });
+}
+
+// The rules about modules for RDMA. Of the command of an install line its first word is kept.
+Kept module_lines(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const auto rule = host::parse_module_rule(line);
+    return rule ? rule->text : std::string();
+  });
 }
 
 Kept default_routes(const std::string& text) {
@@ -402,6 +421,12 @@ constexpr KeptFile kFiles[] = {
     {"etc/hostname", first_line},
     {"etc/os-release", distribution},
     {"etc/security/limits*.conf", user_limits},
+    {"etc/libibverbs.d/*", driver_lines},
+    {"etc/modprobe.d/*.conf", module_lines},
+    {"run/modprobe.d/*.conf", module_lines},
+    {"lib/modprobe.d/*.conf", module_lines},
+    {"usr/lib/modprobe.d/*.conf", module_lines},
+    {"usr/local/lib/modprobe.d/*.conf", module_lines},
     {"etc/systemd/*", unit_limits},
     {"run/systemd/*", unit_limits},
     {"lib/systemd/*", unit_limits},

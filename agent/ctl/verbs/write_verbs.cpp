@@ -14,6 +14,7 @@
 #include "enforce/rounds.h"
 #include "enforce/selftest.h"
 #include "node/netdev_use.h"
+#include "node/services.h"
 #include "policy/config.h"
 #include "policy/toml_value.h"
 
@@ -125,6 +126,27 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
   return step({}, apply + "; or, to keep them: " + sudo + "systemctl enable --now fabric-agent");
 }
 
+// What else writes PFC or ETS of the ports that have such a write. Empty: nothing.
+std::string other_writers(const Machine& machine, const Node& node, const Changes& writes, const Output& output) {
+  std::vector<std::string> netdevs;
+  for (const Port& port : node.ports) {
+    const auto is_dcb = [&](const Change& each) {
+      return each.port == port.id() && (each.setting == SettingId::pfc || each.setting == SettingId::ets);
+    };
+    if (port.qos.dcbx == Dcbx::host && std::ranges::any_of(writes, is_dcb)) netdevs.push_back(port.netdev);
+  }
+  if (netdevs.empty()) return {};
+  std::string out;
+  for (const DcbDaemon& daemon : host::read_services(machine.kernel.root).dcb_daemons)
+    out += "\n" +
+           folded(daemon.text() + " runs and writes PFC and ETS of " + joined(netdevs) +
+                      " itself (DCBX of the host): it will overwrite these settings. Stop it before they are "
+                      "written: systemctl disable --now " +
+                      (daemon.unit.empty() ? daemon.comm : daemon.unit) + "; or remove pfc and ets from the policy.\n",
+                  output.width);
+  return out;
+}
+
 }  // namespace
 
 // After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
@@ -234,6 +256,7 @@ int run_plan(const Options& options, Output& output) {
     const auto disruptive = std::ranges::count_if(writes, &Change::disruptive);
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
     output.text += ".\n";
+    output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.
     std::vector<std::string> netdevs;

@@ -399,9 +399,53 @@ bool is_of_kernel(std::string_view line) {
   });
 }
 
+// The errno beside the -1 that a call returned: "rdma_connect -1 (error 22)", "returned -1, errno=110", "ret = -1
+// (111)".
+std::optional<unsigned> errno_beside_result(std::string_view small) {
+  for (size_t at = small.find("-1"); at != std::string_view::npos; at = small.find("-1", at + 1)) {
+    if (at == 0 || std::string_view(" :=(").find(small[at - 1]) == std::string_view::npos) continue;
+    std::string_view rest = small.substr(at + 2);
+    const size_t separators = std::min(rest.find_first_not_of(" ,;:("), rest.size());
+    const bool in_brackets = rest.substr(0, separators).ends_with('(');
+    if (separators == 0) continue;
+    rest.remove_prefix(separators);
+    bool is_named = false;
+    for (const std::string_view word : {"errno", "error", "err", "code"})
+      if (!is_named && rest.starts_with(word)) {
+        is_named = true;
+        rest.remove_prefix(word.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(" :=("), rest.size()));
+      }
+    if (rest.starts_with('-')) rest.remove_prefix(1);
+    const auto number = leading_number(rest);
+    // In brackets alone: "(22)", not "(22 ranks)".
+    const size_t end = rest.find_first_not_of("0123456789");
+    const bool is_alone = in_brackets && end != std::string_view::npos && rest[end] == ')';
+    if (number && (is_named || is_alone) && *number > 1 && *number <= kLastErrno) return number;
+  }
+  return std::nullopt;
+}
+
+// The provider's own error, if it can only be an errno: the statuses of completions, of verbs and of EFA, are smaller,
+// and the other errors of EFA larger. "err: 5 (Input/output error), prov_errno: Connection reset by peer (104)" of tcp.
+std::optional<unsigned> errno_of_provider(std::string_view small) {
+  constexpr unsigned kFirstOfNetwork = 98;  // EADDRINUSE
+  const size_t at = small.find("prov_errno");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view field = small.substr(at, 128);
+  for (size_t digit = field.find_first_of("0123456789"); digit != std::string_view::npos;
+       digit = field.find_first_of("0123456789", field.find_first_not_of("0123456789", digit))) {
+    const auto number = leading_number(field.substr(digit));
+    if (number && *number >= kFirstOfNetwork && *number <= kLastErrno) return number;
+  }
+  return std::nullopt;
+}
+
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
   const std::string whole = lower(line), small = whole.substr(0, provider_error(whole));
+  // More certain than the errno of the completion, which is EIO for most errors of a provider.
+  if (const auto number = errno_of_provider(whole)) add_errno(codes, line, *number);
   for (const auto& [number, text] : errno_texts())
     if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
   for (const std::string_view prefix :
@@ -413,6 +457,12 @@ void read_errnos(Codes& codes, std::string_view line) {
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
         if (!prefix.starts_with("non-zero") || (!nvshmem_status(line) && !cuda_status(line)))
           found.emplace_back(at, *number);
+  // The error of a completion of libfabric, before that of its provider.
+  if (small.size() < whole.size())
+    for (const std::string_view prefix : {" err: ", " err=", " err ", " err:"})
+      if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
+  if (!is_of_kernel(line))
+    if (const auto number = errno_beside_result(small)) found.emplace_back(0, *number);
   // GDRCopy returns errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
   if (small.find("gdr_") != std::string::npos)
     for (const std::string_view prefix : {") failed: ", " failed: ", " code="})

@@ -38,6 +38,7 @@ constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std:
 }
 
 constexpr std::string_view kNccl = "NCCL WARN|NCCL ERROR";
+constexpr std::string_view kDoca = "DOCA doca_error.h, doca_log.h";
 constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
 constexpr std::string_view kUcx = "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL";
 constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
@@ -111,6 +112,23 @@ constexpr LineMessage kRows[] = {
            "in the container, a libfabric or plugin that does not fit NCCL, or memory that cannot be registered. The "
            "number is an errno or one of libfabric.",
            "fi_info -p efa; env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl src"),
+
+    // ---- DOCA, after the rules of its messages. Names of errors: doca_error.h.
+    marked(
+        "doca-driver", host, "DOCA_ERROR_DRIVER|DOCA_ERROR_OPERATING_SYSTEM|DOCA_ERROR_IO_FAILED", "",
+        "A call of DOCA, NVIDIA's library for its NICs and DPUs, that failed in the driver below it: mlx5's firmware "
+        "or "
+        "the kernel refused the request, as for a queue or a DEVX object. Usual causes: a firmware or driver that is "
+        "older than this DOCA needs, a function (VF, SF) without the privilege, or objects that are used up. The DOCA "
+        "line before it has the syndrome or the errno.",
+        "journalctl -k -g mlx5; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
+    marked(
+        "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_", "",
+        "A program that uses DOCA, NVIDIA's library for its NICs and DPUs. Usual causes: a device or representor that "
+        "the process or container was not given, too few huge pages, a firmware or driver that is older than this DOCA "
+        "needs, or a peer that ended. The name DOCA_ERROR_... tells the kind; the first DOCA line of the process has "
+        "the part that failed.",
+        "ls -l /dev/infiniband; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
 
     // ---- NCCL and RCCL, by the source file.
     marked(
@@ -639,7 +657,7 @@ constexpr LineMessage kRows[] = {
     marked("mlx5-firmware-reset-other", host, kMlx5,
            "fw_reset|sync_reset|mlx5_sync_pci_reset|live_patch|_pci_link_toggle|check_hotplug|mlx5_check_dev_ids|is_"
            "reset_now|reset_complete_reload",
-           {"The reset or live update of the NIC's firmware (devlink dev reload, mlxfwreset). Usual causes: another "
+           {"The reset or live update of the NIC's firmware. Usual causes: another "
             "host or function of the NIC does not agree, a PCIe switch or hotplug slot between, or a driver that is "
             "bound to no function. ",
             {Work::in_machine, "A cold reboot activates the firmware in any case."}},

@@ -28,7 +28,7 @@ constexpr Condition kConditions[] = {
      "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently down|nvlink*inactive|machine check "
      "exception|machine check event|machine check error|"
      "fallen off|row remap|^ras error|catastrophic|"
-     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset",
+     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
      {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
       "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
@@ -90,7 +90,8 @@ constexpr Condition kConditions[] = {
 
     {"says-in-use",
      software,
-     "address already in use|already in use|already running|already registered|same gpu|same device",
+     "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
+     "doca_error_already_exist",
      {"By its words something is used twice: a port or a socket of a process that still runs, or a GPU or a NIC that "
       "two processes of the host were given. Look for processes that an earlier job left, and at the number of "
       "processes and the devices that each of them was given."}},
@@ -127,7 +128,7 @@ constexpr Condition kConditions[] = {
      "version mismatch|versions mismatch|version does not match|versions do not match|mismatched version|"
      "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
      "too new|newer version|requires version|requires driver|driver/library|"
-     "version*not supported|different version",
+     "version*not supported|different version|doca_error_unsupported_version",
      {"By its words two parts do not fit each other: kernel module and library, driver and firmware, or the programs "
       "of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
@@ -178,7 +179,7 @@ constexpr Condition kConditions[] = {
      "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
      "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
      "room|no free|ring is full|"
-     "resource pressure|memory pressure|oom-kill|oom kill|max_map_count",
+     "resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."}},
@@ -201,7 +202,8 @@ constexpr Condition kConditions[] = {
      "connection was lost|heartbeat|keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer "
      "failed|peer failure|remote*crashed|remote*failed|remote*exited|"
      "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
-     "no reply|does not respond|did not respond|not respond|not connected|transport endpoint",
+     "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
+     "doca_error_not_connected|doca_error_shutdown",
      {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "
       "the place that the line names: its first error, memory and exit code; then at the path to it."}},
 
@@ -226,7 +228,7 @@ constexpr Condition kConditions[] = {
     {"says-permission",
      host,
      "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
-     "must be root|not authorized|forbidden",
+     "must be root|not authorized|forbidden|doca_error_not_permitted|doca_error_authentication",
      {"By its words the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or of a "
       "GPU, "
       "a capability of the container (IPC_LOCK), or a security policy."}},
@@ -246,7 +248,7 @@ constexpr Condition kConditions[] = {
      "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
      "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
      "does not match|mismatch|inconsistent|truncated|different number|number of*must|disabled or failed|"
-     "is deprecated",
+     "is deprecated|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
      {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
       "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
       "hosts and ranks, and correct it."}},
@@ -262,7 +264,8 @@ constexpr Condition kConditions[] = {
     {"says-unsupported",
      host,
      "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
-     "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported",
+     "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported|"
+     "doca_error_not_supported",
      {"By its words this hardware, driver, firmware or kernel does not offer what the program asks for, or it is "
       "switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option of "
       "the program that does without it."}},
@@ -271,14 +274,15 @@ constexpr Condition kConditions[] = {
      host,
      "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
      "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
-     "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open",
+     "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open|"
+     "doca_error_not_found",
      {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
       "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
 
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
-     "waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries",
+     "waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
      {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
       "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
       "before this line."}},

@@ -26,13 +26,13 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-synd-irisc",
      host,
      "irisc not responding",
-     {"A processor of the NIC does not respond", {Work::in_machine, ": power-cycle the node"}, "."},
+     {"A processor of the NIC does not respond. ", {Work::in_machine, "Power-cycle the node."}},
      kReporter,
      kHealth},
     {"mlx5-synd-hardware",
      host,
      "unrecoverable hardware error",
-     {"The NIC has a hardware fault", {Work::in_machine, ": replace it if it recurs"}, "."},
+     {"The NIC has a hardware fault. ", {Work::in_machine, "Replace it if it recurs."}},
      kReporter,
      kHealth},
     {"mlx5-synd-crc", host, "firmware CRC error", "The firmware image in memory is damaged: burn it again.",
@@ -69,9 +69,7 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|"
      "in pre-initializing state, aborting",
-     {"The firmware does not start or does not answer: ",
-      {Work::in_machine, "power-cycle the node, "},
-      "check its image."},
+     {"The firmware does not start or does not answer. Check its image. ", {Work::in_machine, "Power-cycle the node."}},
      "mstflint -d {pci} query",
      kHealth},
     {"mlx5-load-failed", host, "mlx5_init_one failed with error code|mlx5_load_one failed with error code",
@@ -355,9 +353,9 @@ constexpr LineMessage kDriverRows[] = {
     {"bnxt-re-stalled",
      host,
      "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
-     {"The firmware of the NIC does not answer the commands of bnxt_re: ",
-      {Work::in_machine, "power-cycle the node, "},
-      "update the firmware."},
+     {"The firmware of the NIC does not answer the commands of bnxt_re. ",
+      {Work::in_machine, "Power-cycle the node. "},
+      "Update the firmware."},
      kReporter,
      "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
     {"bnxt-pause-storm", host, "bnxt_en*Pause Storm detected",
@@ -383,13 +381,13 @@ constexpr LineMessage kDriverRows[] = {
      "The driver refuses to make virtual functions: the PF's netdev must be up first, and no firmware reset may be in "
      "progress. Bring the PF up before it gets VFs, or wait and repeat.",
      "ip link set {netdev} up; journalctl -k -g {pci}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"},
-    {"rdma-register-failed", host,
+    {"rdma-register-failed",
+     host,
      "Couldn't register device with driver model|Couldn't set up InfiniBand P_Key/GID cache|Couldn't create per-port "
      "data|Couldn't register device with rdma cgroup",
-     "The kernel's RDMA core could not register this device, so that there is no RDMA device of the NIC: memory, a "
-     "step "
-     "of its driver that failed in the lines before, or modules of the kernel and of OFED that are mixed. Load the "
-     "driver again, from one release; reboot if the name is still taken.",
+     {"The kernel's RDMA core could not register this device, so that there is no RDMA device of the NIC: memory, a "
+      "step of its driver that failed in the lines before, or modules of the kernel and of OFED that are mixed. ",
+      {Work::ends_jobs, "Load the driver again, from one release; reboot if the name is still taken."}},
      "journalctl -k -g 'infiniband|mlx5'; rdma link show; modinfo -F filename ib_core mlx5_ib",
      "Linux drivers/infiniband/core/device.c ib_register_device()"},
     {"rdma-setup-failed",
@@ -485,23 +483,28 @@ constexpr LineMessage kDriverRows[] = {
     {"irdma-abnormal", unknown, "abnormal ae_id|qp async event qp_id",
      "An asynchronous event closed a queue pair of the NIC; its name says which side caused it.",
      "fabric-agentctl counters", "Linux drivers/infiniband/hw/irdma/hw.c"},
-    {"ice-channels", host, "Cannot change channels when RDMA is active",
-     "The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts: unload irdma first, "
-     "which removes the RDMA devices of this port, or set the channels at boot before irdma loads.",
-     "ethtool -l {netdev}; lsmod | grep irdma", "Linux drivers/net/ethernet/intel/ice/ice_ethtool.c"},
+    {"ice-channels",
+     host,
+     "Cannot change channels when RDMA is active",
+     {"The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts. Set the channels "
+      "at "
+      "boot before irdma loads. ",
+      {Work::ends_jobs, "Or unload irdma first, which removes the RDMA devices of this NIC."}},
+     "ethtool -l {netdev}; lsmod | grep irdma",
+     "Linux drivers/net/ethernet/intel/ice/ice_ethtool.c"},
     {"ice-vfs-msix", host, "MSI-X interrupts available for SR-IOV|Not enough MSI-X|not enough device MSI-X vectors",
      "The function has no MSI-X vectors left for virtual functions: on machines with many CPUs ice and irdma take all "
      "of them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
-    {"iavf-reset", host,
+    {"iavf-reset",
+     host,
      "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled|iavf "
      "*Hardware came out of reset",
-     "A reset of this virtual function by its PF did not end, so that it does not work or is disabled (its interface "
-     "is "
-     "gone): settings of the function (trust, MAC, VLAN) were changed again and again, many functions are reset at the "
-     "same time, or the PF is in a reset itself. Look at the log of the PF (ice, i40e) for this VF; bind iavf to the "
-     "function again, or make the functions again.",
+     {"A reset of this virtual function by its PF did not end, so that it does not work or is disabled (its interface "
+      "is gone): settings of the function (trust, MAC, VLAN) were changed again and again, many functions are reset at "
+      "the same time, or the PF is in a reset itself. Look at the log of the PF (ice, i40e) for this VF. ",
+      {Work::ends_jobs, "Bind iavf to the function again, or make the functions again."}},
      "journalctl -k -g 'iavf|ice|i40e'; on the host: ip link show PF",
      "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_disable_vf()"},
     {"vf-request-refused", host, "VF * failed opcode ",
@@ -531,10 +534,13 @@ constexpr LineMessage kDriverRows[] = {
      "A program asked the NIC for something that it does not have: a queue that is too large, or an operation that the "
      "queue pair does not allow (atomics, access flags).",
      "ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/hns"},
-    {"hns-reset-failed", host, "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
-     "The driver could not bring the NIC or its virtual function back after a reset: look at the PF's log, and load "
-     "the driver again.",
-     "journalctl -k -g hns3", "Linux drivers/net/ethernet/hisilicon/hns3"},
+    {"hns-reset-failed",
+     host,
+     "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
+     {"The driver could not bring the NIC or its virtual function back after a reset. Look at the PF's log. ",
+      {Work::ends_jobs, "Load the driver again."}},
+     "journalctl -k -g hns3",
+     "Linux drivers/net/ethernet/hisilicon/hns3"},
     {"azure-vf-removed", host, "hv_netvsc*Data path switched from VF|hv_netvsc*VF unregistering",
      "The Azure host took the virtual function away, to service the host or its network, and gives it back later: RDMA "
      "over it ends, and TCP continues without acceleration. Restart the job when it is back.",
@@ -568,15 +574,20 @@ constexpr LineMessage kDriverRows[] = {
      "irdma could not start the RDMA unit of the NIC, and its RDMA device is missing: its firmware does not fit the "
      "driver, or other functions have used up its resources.",
      "journalctl -k -g irdma; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/irdma/hw.c"},
-    {"ice-safe-mode", host, "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
-     "ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the package "
-     "(from the distribution's firmware packages or Intel's driver), also in the initramfs, then reload ice.",
+    {"ice-safe-mode",
+     host,
+     "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
+     {"ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the "
+      "package "
+      "(from the distribution's firmware packages or Intel's driver), also in the initramfs",
+      {Work::ends_jobs, ", then reload ice"},
+      "."},
      "ls -l /lib/firmware/updates/intel/ice/ddp /lib/firmware/intel/ice/ddp; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"intel-recovery-mode",
      host,
      "irmware recovery mode detected",
-     {"The firmware of the NIC is damaged and runs in recovery mode, without traffic: write its NVM again (nvmupdate)",
+     {"The firmware of the NIC is damaged and runs in recovery mode, without traffic. Write its NVM again (nvmupdate)",
       {Work::in_machine, ", then power-cycle the node"},
       "."},
      "devlink dev info pci/{pci}",
@@ -585,9 +596,13 @@ constexpr LineMessage kDriverRows[] = {
      "The LLDP agent in the firmware of the NIC is on, which excludes a bond for virtual functions: switch it off "
      "(ethtool --set-priv-flags, fw-lldp-agent off).",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_lag.c"},
-    {"ice-rebuild-failed", host, "Rebuild failed, unload and reload driver",
-     "The driver could not restore an Intel NIC after a reset: its ports stay down until the driver is loaded again.",
-     "journalctl -k -g {pci}; ethtool -i {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"ice-rebuild-failed",
+     host,
+     "Rebuild failed, unload and reload driver",
+     {"The driver could not restore an Intel NIC after a reset, and its ports stay down. ",
+      {Work::ends_jobs, "Load the driver again."}},
+     "journalctl -k -g {pci}; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"ice-malicious", software, "Malicious Driver Detection event",
      "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
      "function.",

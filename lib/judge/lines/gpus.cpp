@@ -53,10 +53,14 @@ constexpr LineMessage kGpuRows[] = {
      "An NVLink of a GPU reports an error (Xid 74; 144 to 150 of newer GPUs): a connector, an NVSwitch, or a GPU at "
      "its other end that was reset. This is not the RDMA network.",
      "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},
-    {"gpu-firmware", host, "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,",
-     "The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). The GPU needs a reset, or the node a "
-     "reboot; if it recurs, update the driver.",
-     "nvidia-smi -q | grep -i gsp", kXid},
+    {"gpu-firmware",
+     host,
+     "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,",
+     {"The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). ",
+      {Work::ends_jobs, "The GPU needs a reset, or the node a reboot. "},
+      "If it recurs, update the driver."},
+     "nvidia-smi -q | grep -i gsp",
+     kXid},
     {"gpu-program", software,
      "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|"
      "NVRM: Xid (*): 137,*FLA",
@@ -65,10 +69,14 @@ constexpr LineMessage kGpuRows[] = {
      "library, or a setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program "
      "ends, and its peers see remote errors.",
      "journalctl -k -g Xid", kXid},
-    {"gpu-versions", host, "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
-     "The kernel driver of the GPU and its libraries are of different releases: reboot or reload the driver after an "
-     "update, and use the host's libraries in the container.",
-     "cat /proc/driver/nvidia/version; nvidia-smi", "NVIDIA open-gpu-kernel-modules"},
+    {"gpu-versions",
+     host,
+     "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
+     {"The kernel driver of the GPU and its libraries are of different releases. ",
+      {Work::ends_jobs, "After an update of the driver, reload it or reboot. "},
+      "In the container, use the host's libraries."},
+     "cat /proc/driver/nvidia/version; nvidia-smi",
+     "NVIDIA open-gpu-kernel-modules"},
     {"gpu-no-nvswitch", none, "NV_WARN_NOTHING_TO_DO",
      "The fabric manager found no NVSwitch, and does not start: this host has none and does not need it. Harmless; "
      "disable the service.",
@@ -113,11 +121,14 @@ constexpr LineMessage kGpuRows[] = {
      "first "
      "of these lines is the cause.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
-    {"amdgpu-smu", host,
+    {"amdgpu-smu",
+     host,
      "amdgpu*SMU: I'm not done with your previous command|amdgpu*SMU: No response|amdgpu*response 0xffffffff",
-     "The power management firmware (SMU) of an AMD GPU does not answer its driver: the GPU hangs or left the bus. "
-     "Reset the GPU or reboot; look at the versions of firmware and driver.",
-     "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/pm/swsmu/smu_cmn.c"},
+     {"The power management firmware (SMU) of an AMD GPU does not answer its driver: the GPU hangs or left the bus. ",
+      {Work::ends_jobs, "Reset the GPU or reboot. "},
+      "Look at the versions of firmware and driver."},
+     "journalctl -k -g amdgpu; amd-smi metric --ecc",
+     "Linux drivers/gpu/drm/amd/pm/swsmu/smu_cmn.c"},
     {"amdgpu-lost", host,
      "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
      "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or powered "

@@ -177,11 +177,17 @@ constexpr LineMessage kNcclRows[] = {
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
-    {"nccl-nvls", host, "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",
-     "NVLink SHARP (NVLS) could not be set up on this node: the fabric manager or an NVSwitch is in a bad state, often "
-     "because the fabric manager was restarted without a reset of the GPUs. Reset the GPUs, or reboot; "
-     "NCCL_NVLS_ENABLE=0 goes on without it. The network is not at fault.",
-     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc"},
+    {"nccl-nvls",
+     host,
+     "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",
+     {"NVLink SHARP (NVLS) could not be set up on this node: the fabric manager or an NVSwitch is in a bad state, "
+      "often "
+      "because the fabric manager was restarted without a reset of the GPUs. NCCL_NVLS_ENABLE=0 goes on without it. "
+      "The "
+      "network is not at fault. ",
+      {Work::ends_jobs, "Reset the GPUs, or reboot."}},
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
+     "NCCL src/transport/nvls.cc"},
     {"nccl-gpu-memory", software, "NCCL WARN Cuda failure*out of memory|NCCL WARN HIP failure*out of memory",
      "The memory of the GPU is used up, so that NCCL has none for its buffers. Use a smaller batch or memory fraction; "
      "look for another process on the GPU. The network is not at fault.",

@@ -67,10 +67,14 @@ constexpr LineMessage kProgramRows[] = {
      "the "
      "image.",
      "echo $LD_LIBRARY_PATH; ldconfig -p | grep nvshmem", "NVSHMEM src/modules/transport/ibrc/ibrc.cpp"},
-    {"nvshmem-atomics", host, "does not support all necessary atomic operations",
-     "NVSHMEM skips this NIC: its firmware does not allow PCIe atomics. Set PCI_ATOMIC_MODE with mlxconfig, then reset "
-     "the firmware of the NIC.",
-     "mstconfig -d {pci} query | grep PCI_ATOMIC_MODE", "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
+    {"nvshmem-atomics",
+     host,
+     "does not support all necessary atomic operations",
+     {"NVSHMEM skips this NIC: its firmware does not allow PCIe atomics. Set PCI_ATOMIC_MODE with mlxconfig",
+      {Work::ends_jobs, ", then reset the firmware of the NIC"},
+      "."},
+     "mstconfig -d {pci} query | grep PCI_ATOMIC_MODE",
+     "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
      "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},

@@ -115,15 +115,19 @@ constexpr LineMessage kRows[] = {
      "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
      "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
      "NVIDIA network operator, GPU operator"},
-    {"networkd-busy", host,
+    {"networkd-busy",
+     host,
      "Failed to set IAID+DUID|DHCP4 CLIENT: Failed|Could not set DHCP|Could not bring up interface|Failed to configure "
      "DHCP|networkd*: Failed|Could not process link message|Failed to set MTU|Could not set route|Could not set "
      "address|Failed to rename network interface",
-     "systemd-networkd could not apply a setting to this interface (EBUSY: the client still runs, here after the "
-     "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
-     "it in the state failed. Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under "
-     "the management interface.",
-     "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}", "systemd src/network"},
+     {"systemd-networkd could not apply a setting to this interface (EBUSY: the client still runs, here after the "
+      "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
+      "it in the state failed. ",
+      {Work::ends_jobs,
+       "Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under the "
+       "management interface."}},
+     "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}",
+     "systemd src/network"},
     {"nm-configuration", unknown,
      "config: unknown key|keyfile: *invalid|NetworkManager*<warn>*keyfile|nm*invalid connection|unknown connection "
      "property",

@@ -139,6 +139,51 @@ PlantedDefects nofile_defects() {
   };
 }
 
+// The providers of rdma-core for these NICs and for software devices, by version.
+VerbsLibrary& install_providers(Healthy& node, std::map<std::string, std::set<unsigned>> providers) {
+  VerbsLibrary& verbs = node.now.host->software.verbs.emplace();
+  verbs.folders = {"/usr/lib64/libibverbs"};
+  verbs.providers = std::move(providers);
+  for (const auto& [name, versions] : verbs.providers) verbs.listed.insert(name);
+  return verbs;
+}
+
+// The finding is at each device; the first is named.
+std::string providers_said(const Healthy& node) {
+  const std::vector<std::string> only{"rdma-provider"};
+  std::string out;
+  for (const Finding& each : run_rules(node.view(), only).findings)
+    if (each.subject == "mlx5_0") out = std::string(to_text(each.status)) + ": " + each.observed + "; " + each.expected;
+  return out;
+}
+
+TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
+  Healthy node;
+  EXPECT_EQ(providers_said(node), "") << "not read";
+  install_providers(node, {{"mlx5", {34}}, {"efa", {34}}, {"rxe", {34}}});
+  EXPECT_EQ(providers_said(node), "ok: libmlx5-rdmav34.so; a provider for mlx5_core");
+  node.now.host->software.verbs->listed.erase("mlx5");
+  EXPECT_EQ(providers_said(node),
+            "warning: libmlx5-rdmav34.so, and no \"driver mlx5\" in /etc/libibverbs.d; \"driver mlx5\" in "
+            "/etc/libibverbs.d");
+  node.now.host->software.verbs->listed.clear();
+  EXPECT_TRUE(providers_said(node).starts_with("ok")) << "the list is not readable";
+  install_providers(node, {{"efa", {34}}, {"rxe", {34}}});
+  EXPECT_EQ(providers_said(node), "warning: no provider for mlx5_core in /usr/lib64/libibverbs; libmlx5-rdmav34.so");
+  install_providers(node, {{"mlx5", {59}}, {"efa", {34}}, {"rxe", {34}}});
+  EXPECT_EQ(providers_said(node),
+            "warning: libmlx5-rdmav59.so, while the other providers are -rdmav34; libmlx5-rdmav34.so");
+  install_providers(node, {{"mlx5", {34, 59}}, {"efa", {34}}, {"rxe", {34}}});
+  EXPECT_TRUE(providers_said(node).starts_with("ok")) << "one of two fits";
+  install_providers(node, {{"mlx5", {59}}, {"efa", {34}}, {"rxe", {59}}});
+  EXPECT_TRUE(providers_said(node).starts_with("ok")) << "the others differ";
+  install_providers(node, {{"mlx5", {59}}});
+  EXPECT_TRUE(providers_said(node).starts_with("ok")) << "the only one";
+  install_providers(node, {{"efa", {34}}});
+  for (Port& port : node.now.ports) port.kernel_driver = "bng_en";
+  EXPECT_EQ(providers_said(node), "") << "the provider of the driver is unknown";
+}
+
 PlantedDefects other_defects() {
   constexpr auto W = Status::warning;
   return {

@@ -158,6 +158,44 @@ TEST(Check, FixesOfAPortWithoutANetdev) {
   EXPECT_EQ(filled("ethtool -m {netdev}"), "ethtool -m eth0");
 }
 
+TEST(Check, ALineOfModprobeThatKeepsTheRdmaDriverAwayIsNamed) {
+  Healthy node;
+  node.now.ports.clear();
+  node.before.ports.clear();
+  for (Nic& nic : node.now.topology.nics) nic.rdma.clear();
+  node.now.host->software.modules = {{"irdma", "blacklist irdma", {"/etc/modprobe.d/intel.conf", 1}}};
+  const auto state = [&] {
+    const std::vector<std::string> only{"port-state"};
+    const Report report = run_rules(node.view(), only);
+    return report.findings.empty() ? Finding{} : report.findings.front();
+  };
+  EXPECT_FALSE(has(state().meaning + state().remedy, "intel.conf")) << "of another NIC";
+  node.now.host->software.modules.push_back({"mlx5_ib", "blacklist mlx5_ib", {"/etc/modprobe.d/rdma.conf", 3}});
+  EXPECT_TRUE(has(state().meaning, "forbids it, /etc/modprobe.d/rdma.conf:3: blacklist mlx5_ib.")) << state().meaning;
+  EXPECT_TRUE(
+      state().remedy.starts_with("Remove the modules from /etc/modprobe.d/rdma.conf:3, also in the initramfs. "
+                                 "Then: modprobe -a mlx5_ib."))
+      << state().remedy;
+  node.now.host->software.modules = {{"mlx5_ib", "module_blacklist=mlx5_ib", {"the kernel command line", 0}, true}};
+  EXPECT_TRUE(has(state().remedy, "Drain the node first. Then reboot")) << state().remedy;
+}
+
+// Before the first write, and whatever the agent does: two programs write PFC.
+TEST(Check, ADcbxDaemonThatWritesThePolicysSettingsIsNamed) {
+  Healthy node;
+  const auto said_of = [&] { return test::said(node.view(), {"dcbx-daemon"}); };
+  EXPECT_EQ(said_of(), "");
+  node.now.host->software.dcb_daemons = {{"lldpad", 812, "lldpad.service"}};
+  for (Port& port : node.now.ports) port.qos.dcbx = Dcbx::firmware;
+  EXPECT_EQ(said_of(), "") << "the host does not own DCBX";
+  node.now.ports[0].qos.dcbx = Dcbx::host;
+  EXPECT_EQ(said_of(),
+            "dcbx-daemon mlx5_0/1 warning: lldpad (pid 812, lldpad.service) runs, and the host owns DCBX of " +
+                node.now.ports[0].netdev + "\n");
+  node.plan.erase("mlx5_0/1");
+  EXPECT_EQ(said_of(), "") << "nothing of it is written";
+}
+
 TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   Healthy node;
   node.now.ports.clear();
@@ -481,6 +519,10 @@ TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
     port.qos.mtu = 1500;
   }
   EXPECT_EQ(said(node.view()), "");
+  const std::vector<std::string> only{"gid"};
+  for (const Finding& each : run_rules(node.view(), only).findings)
+    EXPECT_TRUE(each.status == Status::ok && each.observed.starts_with("iWARP"))
+        << each.subject << ": " << each.observed;
 }
 
 // RDMA waits for a late receiver: information, no fault.

@@ -261,6 +261,34 @@ TEST(LogComponents, InformationalLinesAreUnknown) {
   for (const std::string_view line : test::kInformationalLines) EXPECT_EQ(id_of(line), "") << line;
 }
 
+TEST(LogLines, TheErrnoBesideAResultOfMinusOne) {
+  const std::string refused = "errno 22 EINVAL (Invalid argument)\n";
+  for (const char* line : {"app: rdma_connect -1 (error 22)", "rdma_connect returned -1, errno=22",
+                           "rdma_connect: ret = -1 (22)", "rdma_connect -1: error: 22"})
+    EXPECT_EQ(codes_text(line), refused) << line;
+  for (const char* line : {"rdma_connect returned -1", "rank -1 (22 ranks)", "GID index -1 (3 of 4)", "port -1 of 22"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  EXPECT_EQ(id_of("app: rdma_connect -1 (error 22)"), "rdmacm-driver");
+  EXPECT_EQ(id_of("app: rdma_connect -1 (error 111)"), "rdmacm-rejected");
+}
+
+// A completion of libfabric has its own error and that of its provider.
+TEST(LogLines, ErrorsOfProvidersOfLibfabric) {
+  EXPECT_EQ(codes_text("libfabric:9:tcp:cq: err: 5 (Input/output error), prov_errno: Connection reset by peer (104)"),
+            "errno 104 ECONNRESET (Connection reset by peer; libfabric FI_ECONNRESET)\n"
+            "errno 5 EIO (Input/output error; libfabric FI_EIO)\n");
+  EXPECT_EQ(codes_text("fi_cq_readerr() -> err: 103 prov_errno: 4128 strerror: Unknown"),
+            "errno 103 ECONNABORTED (Software caused connection abort; libfabric FI_ECONNABORTED)\n" +
+                codes_text("prov_errno: 4128 strerror: Unknown"));
+  EXPECT_FALSE(has(codes_text("err: 5 (Input/output error), prov_errno: 12"), "ENOMEM")) << "a status of a completion";
+}
+
+TEST(LogComponents, OfDocaAreKnownByTheirErrors) {
+  EXPECT_EQ(id_of("DOCA_ERROR_DRIVER: Low level driver failure"), "doca-driver");
+  EXPECT_EQ(id_of("[DOCA][ERR][FLOW][flow.c:12] Failed to start: DOCA_ERROR_NO_MEMORY"), "doca-other");
+  EXPECT_EQ(id_of("[DOCA][INF][FLOW][flow.c:12] started"), "");
+}
+
 // Work at the machine is marked, and left out where the operator cannot do it.
 TEST(LogLines, WorkAtTheMachineIsMarked) {
   for (const LineMessage& message : messages())

@@ -4,6 +4,7 @@
 #include "node/host.h"
 #include "node/pci_state.h"
 #include "node/platform.h"
+#include "node/rdma_software.h"
 #include "node/scan.h"
 #include "node/services.h"
 #include "node/systemd.h"
@@ -240,6 +241,78 @@ TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
     EXPECT_TRUE(test::has(services.unread[0], "slurmd.service (pid 78)"));
     EXPECT_FALSE(services.irqbalance) << "the processes of others are hidden";
   }
+}
+
+TEST(HostServices, DcbxDaemons) {
+  Tree tree;
+  tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", "lldpad\n");
+  tree.file("proc/812/cgroup", "0::/system.slice/lldpad.service\n").file("proc/900/comm", "lldpd\n");
+  const host::Services services = host::read_services(tree.root());
+  ASSERT_EQ(services.dcb_daemons.size(), 1u);
+  EXPECT_EQ(services.dcb_daemons[0].text(), "lldpad (pid 812, lldpad.service)");
+  EXPECT_TRUE(services.found.empty()) << "it starts no jobs";
+}
+
+// -- Software of RDMA
+
+TEST(RdmaSoftware, Providers) {
+  Tree tree;
+  EXPECT_FALSE(host::read_verbs_library(tree.root()));
+  tree.file("etc/libibverbs.d/mlx5.driver", "driver mlx5\n");
+  EXPECT_FALSE(host::read_verbs_library(tree.root())) << "no folder of providers";
+  const std::string folder = "usr/lib/x86_64-linux-gnu/libibverbs/";
+  for (const char* name : {"libmlx5-rdmav34.so", "libionic-rdmav59.so", "libhfi1verbs-rdmav34.so", "README",
+                           "-rdmav1.so", "libx-rdmav.so", "libibverbs.so.1"})
+    tree.file(folder + name, "");
+  // A vendor's, in a folder of libraries: by its name, and by its path.
+  tree.file("usr/local/lib/libbnxt_re-rdmav34.so", "").file("opt/lib/libefa-rdmav34.so", "");
+  tree.file("etc/libibverbs.d/bnxt_re.driver", "# from the vendor\ndriver bnxt_re\n");
+  tree.file("etc/libibverbs.d/other", " driver\t/opt/lib/libefa\nnonsense\n");
+  const auto verbs = host::read_verbs_library(tree.root());
+  ASSERT_TRUE(verbs);
+  EXPECT_EQ(verbs->folders, std::vector<std::string>{"/usr/lib/x86_64-linux-gnu/libibverbs"});
+  const std::map<std::string, std::set<unsigned>> providers{
+      {"mlx5", {34}}, {"ionic", {59}}, {"hfi1verbs", {34}}, {"bnxt_re", {34}}, {"efa", {34}}};
+  EXPECT_EQ(verbs->providers, providers);
+  EXPECT_EQ(verbs->listed, (std::set<std::string>{"mlx5", "bnxt_re", "efa"}));
+}
+
+TEST(RdmaSoftware, LinesOfModprobe) {
+  const auto text = [](std::string_view line) {
+    const auto rule = host::parse_module_rule(line);
+    return rule ? rule->module + (rule->refuses ? " refused: " : ": ") + rule->text : std::string();
+  };
+  EXPECT_EQ(text("  blacklist\tionic-rdma"), "ionic_rdma: blacklist ionic-rdma");
+  EXPECT_EQ(text("install irdma /bin/false # no"), "irdma refused: install irdma /bin/false");
+  for (const char* line : {"# blacklist irdma", "blacklist nouveau", "install irdma /sbin/modprobe -i irdma",
+                           "blacklist", "options irdma roce_ena=1", "alias x irdma", ""})
+    EXPECT_EQ(text(line), "") << line;
+}
+
+TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
+  Tree tree;
+  tree.file("etc/modprobe.d/a.conf", "\nblacklist ionic_rdma\nblacklist irdma\n");
+  tree.file("usr/lib/modprobe.d/a.conf", "install ionic_rdma /bin/true\n");  // hidden by the other
+  tree.file("usr/lib/modprobe.d/b.conf", "install ionic_rdma /bin/true\n")
+      .file("etc/modprobe.d/c.txt", "blacklist ionic_rdma\n");
+  Topology topology;
+  Nic& nic = topology.nics.emplace_back();
+  nic.pci = "0000:17:00.0";
+  nic.vendor = 0x1dd8, nic.device = 0x1002;
+  tree.link("sys/bus/pci/devices/0000:17:00.0/driver", "../../drivers/ionic");
+  tree.file("sys/bus/pci/drivers/ionic/bind", "");
+  const auto rules = [&](const std::vector<std::string>& options = {}) {
+    std::string out;
+    for (const ModuleRule& each : host::read_module_rules(tree.root(), topology, options))
+      out += each.where.text() + (each.refuses ? "! " : ": ") + each.text + "\n";
+    return out;
+  };
+  EXPECT_EQ(rules(),
+            "/etc/modprobe.d/a.conf:2: blacklist ionic_rdma\n"
+            "/usr/lib/modprobe.d/b.conf:1! install ionic_rdma /bin/true\n");
+  EXPECT_TRUE(rules({"module_blacklist=nouveau,ionic_rdma"}).starts_with("the kernel command line! module_blacklist="));
+  nic.rdma = {"ionic_0"};
+  EXPECT_EQ(rules(), "");
 }
 
 TEST(HostServices, ControlGroups) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/rdma_software.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "kernel/capture/root.h"
+#include "nic/capabilities.h"
+#include "node/topology.h"
+
+namespace fabric::host {
+namespace {
+
+// The folders of libraries; VERBS_PROVIDER_DIR of rdma-core is libibverbs below one of them.
+constexpr const char* kLibraries[] = {
+    "usr/lib64",     "usr/lib/x86_64-linux-gnu",      "usr/lib/aarch64-linux-gnu", "usr/lib", "usr/local/lib64",
+    "usr/local/lib", "usr/local/lib/x86_64-linux-gnu"};
+constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
+                                     "usr/lib/modprobe.d", "lib/modprobe.d"};
+constexpr size_t kMaxFiles = 256, kMaxRules = 64;
+constexpr std::string_view kVersion = "-rdmav", kLibrary = "lib", kEnd = ".so";
+
+// "libmlx5-rdmav34.so": mlx5, 34
+std::optional<std::pair<std::string, unsigned>> parse_provider(std::string_view file) {
+  const size_t at = file.rfind(kVersion);
+  if (at == std::string_view::npos || !file.starts_with(kLibrary) || !file.ends_with(kEnd)) return std::nullopt;
+  const std::string_view name = file.substr(kLibrary.size(), at - kLibrary.size());
+  std::string_view number = file.substr(at + kVersion.size());
+  number.remove_suffix(kEnd.size());
+  const auto version = parse_number<unsigned>(number);
+  if (!version || name.empty()) return std::nullopt;
+  return std::pair(std::string(name), *version);
+}
+
+// A module's name with "_", as the kernel has it.
+std::string module_name(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace(out, '-', '_');
+  return out;
+}
+
+}  // namespace
+
+std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
+  VerbsLibrary out;
+  std::set<unsigned> versions;
+  for (const char* library : kLibraries) {
+    const std::string folder = std::string(library) + "/libibverbs";
+    bool any = false;
+    size_t files = 0;
+    for (const std::string& file : root.names_in(folder)) {
+      const auto provider = parse_provider(file);
+      if (!provider || ++files > kMaxFiles || !root.exists(folder + "/" + file)) continue;
+      any = true;
+      out.providers[provider->first].insert(provider->second);
+      versions.insert(provider->second);
+    }
+    if (any) out.folders.push_back("/" + folder);
+  }
+  if (out.folders.empty()) return std::nullopt;
+
+  const std::string config = "etc/libibverbs.d";
+  size_t files = 0;
+  for (const std::string& file : root.names_in(config)) {
+    if (++files > kMaxFiles) break;
+    const std::string text = root.text_of(config + "/" + file);
+    for (const std::string_view line : split(text, '\n')) {
+      const auto columns = words(line);
+      if (columns.size() < 2 || columns[0] != "driver") continue;
+      // A path without the end of the file's name, "/usr/local/lib/libbnxt_re", or a name, which is then looked for
+      // where other libraries are.
+      std::string name = base_name(columns[1]);
+      std::vector<std::string> places;
+      if (columns[1].starts_with('/')) {
+        places.emplace_back(columns[1].substr(1));
+        if (name.starts_with(kLibrary)) name.erase(0, kLibrary.size());
+      } else {
+        for (const char* library : kLibraries) places.push_back(std::string(library) + "/lib" + name);
+      }
+      out.listed.insert(name);
+      if (out.providers.contains(name)) continue;
+      for (const std::string& place : places)
+        for (const unsigned version : versions)
+          if (root.exists(place + std::string(kVersion) + std::to_string(version) + std::string(kEnd)))
+            out.providers[name].insert(version);
+    }
+  }
+  return out;
+}
+
+std::optional<ModuleRule> parse_module_rule(std::string_view line) {
+  const auto columns = words(line);
+  if (columns.size() < 2) return std::nullopt;
+  ModuleRule rule{module_name(columns[1]), std::string(columns[0]) + " " + std::string(columns[1]), {}};
+  if (!is_rdma_module(rule.module)) return std::nullopt;
+  if (columns[0] == "blacklist" && columns.size() == 2) return rule;
+  if (columns[0] != "install" || columns.size() < 3) return std::nullopt;
+  const std::string command = base_name(columns[2]);
+  if (command != "false" && command != "true" && command != ":") return std::nullopt;
+  rule.text.append(" ").append(columns[2]);
+  rule.refuses = true;
+  return rule;
+}
+
+std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
+                                          const std::vector<std::string>& kernel_options) {
+  std::set<std::string> wanted;
+  for (const Nic& nic : topology.nics) {
+    if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.virtual_function) continue;
+    const std::string driver = root.link_name("sys/bus/pci/devices/" + nic.pci + "/driver");
+    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
+    if (modules == nullptr) continue;
+    wanted.emplace(modules->rdma);
+    if (driver.empty()) wanted.emplace(modules->function);
+  }
+  std::vector<ModuleRule> out;
+  if (wanted.empty()) return out;
+  const auto add = [&](ModuleRule rule) {
+    if (wanted.contains(rule.module) && out.size() < kMaxRules) out.push_back(std::move(rule));
+  };
+  for (const std::string& option : kernel_options)
+    for (const std::string_view name : {"module_blacklist=", "modprobe.blacklist="})
+      if (option.starts_with(name))
+        for (const std::string_view module : split(std::string_view(option).substr(name.size()), ','))
+          add({module_name(module), option, {"the kernel command line", 0}, name == "module_blacklist="});
+  std::set<std::string> seen;  // a file hides those of its name in later folders
+  for (const char* folder : kModprobe)
+    for (const std::string& name : root.names_in(folder)) {
+      if (!name.ends_with(".conf") || seen.size() == kMaxFiles || !seen.insert(name).second) continue;
+      const std::string file = std::string(folder) + "/" + name, text = root.text_of(file);
+      unsigned number = 0;
+      for (const std::string_view line : split(text, '\n')) {
+        ++number;
+        if (auto rule = parse_module_rule(line)) {
+          rule->where = {"/" + file, number};
+          add(std::move(*rule));
+        }
+      }
+    }
+  return out;
+}
+
+}  // namespace fabric::host

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What RDMA needs of the host's software beside the drivers: the providers of libibverbs, and modules that modprobe may
+// load.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "node/host.h"
+
+namespace fabric {
+struct Topology;
+}
+
+namespace fabric::host {
+
+// The providers in the folders where rdma-core and the vendors install them, by the names of the files, and the list of
+// those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). nullopt: none is installed there.
+std::optional<VerbsLibrary> read_verbs_library(const Root& root);
+
+// "blacklist MODULE", or "install MODULE COMMAND" with a command that loads nothing (modprobe.d(5)), of a module for
+// RDMA. `where` is not filled.
+std::optional<ModuleRule> parse_module_rule(std::string_view line);
+
+// The rules about the modules of NICs that have no RDMA device, of modprobe.d(5) and the kernel's parameters
+// module_blacklist= and modprobe.blacklist=. Reads nothing if each NIC has one.
+std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
+                                          const std::vector<std::string>& kernel_options);
+
+}  // namespace fabric::host
