@@ -99,7 +99,7 @@ int run_selftest(const Options& options, Output& output) {
   const auto ended =
       qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns);
   if (!ended) return failure(ended.error(), output);
-  settle(kernel, writer->node, *ended, pacing.unsettled, output);
+  settle_links(kernel, writer->node, *ended, pacing.unsettled, output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
   if (std::string why = qos::why_no_self_test(kernel, port, options.force); !why.empty())
