@@ -86,8 +86,6 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
-  if (auto formats = qos::check_formats(environment.directory); !formats) return failed(environment, formats.error());
-  auto originals = state::load_originals(environment.directory);
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
@@ -106,6 +104,8 @@ int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) 
   }
   if (trial && *trial && (confirm::is_pending(**trial) || (*trial)->policy == confirm::digest(wanted_config(policy))))
     policy.mode = Mode::audit;
+  if (auto formats = qos::check_formats(environment.directory); !formats) return failed(environment, formats.error());
+  auto originals = state::load_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
   worst = std::max(worst, reconcile_host(environment, policy));
   for (const Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));

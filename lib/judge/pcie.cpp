@@ -209,7 +209,8 @@ struct CheckedLink {
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
   bool is_guest = false;      // a guest does not see its slots
   std::optional<GpuLoad> load{};
-  OtherSlots others{};  // of the same NIC (socket direct)
+  std::optional<double> slot_speed{};  // the highest of the port above a GPU; absent: unknown
+  OtherSlots others{};                 // of the same NIC (socket direct)
 };
 
 Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
@@ -261,7 +262,14 @@ std::string link_test_of(uint16_t vendor) {
   return "lspci -vv (LnkSta)";
 }
 
-// What NVML said of a GPU whose link is slower than `usual`. A busy GPU has its full speed.
+// Whether the speed of a GPU's link is the highest that the GPU and its slot have: then it neither idles nor is stuck.
+bool has_highest_speed(const CheckedLink& subject) {
+  const auto is_reached = [&](const std::optional<double>& most) { return most && subject.device->link.speed >= most; };
+  return is_reached(subject.device->link.max_speed) || is_reached(subject.slot_speed);
+}
+
+// What NVML said of a GPU whose link is slower than `usual`. A GPU that works has its full speed, and one of the states
+// P0 to P3 (NVAPI: P0 to P3 are for computing and 3D, P8 and later ones for video and idle GPUs).
 struct LoadVerdict {
   bool stuck = false;
   std::string text;
@@ -274,7 +282,9 @@ LoadVerdict judge_load(const GpuLoad& load, double usual) {
   if (load.performance_state) state += ", performance state P" + std::to_string(*load.performance_state);
   if (generation >= 1 && generation <= std::size(kSpeeds) && kSpeeds[generation - 1] >= usual)
     return {false, "it was idle: NVML read " + number_text(kSpeeds[generation - 1]) + " GT/s a moment later"};
+  constexpr unsigned kSlowestOfWork = 3;
   if (load.busy == 0) return {false, "idle by NVML: " + state};
+  if (load.performance_state > kSlowestOfWork) return {false, "works little by NVML: " + state};
   return {true, state};
 }
 
@@ -334,7 +344,8 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
     return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
 
   std::optional<LoadVerdict> by_load;
-  if (subject.gpu && subject.load && link.speed < siblings.speed) by_load = judge_load(*subject.load, *siblings.speed);
+  if (subject.gpu && subject.load && link.speed < siblings.speed && !has_highest_speed(subject))
+    by_load = judge_load(*subject.load, *siblings.speed);
   if (by_load && by_load->stuck)
     return degraded(subject, link_text(siblings.speed, link.width) + ", like others of its model",
                     "The GPU works (" + by_load->text +
@@ -344,6 +355,8 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   if (by_load) observed += " (slower than others of its model; " + by_load->text + ")";
   else if (below_own && subject.slot_is_full) observed += " (limit of the slot)";
   else if (below_own) observed += " (like all of its model: limit of the platform)";
+  else if (subject.gpu && link.speed < siblings.speed && has_highest_speed(subject))
+    observed += " (slower than others of its model: limit of the slot, or of the GPU)";
   else if (subject.gpu && siblings.speed && link.speed < siblings.speed)
     observed += " (slower than others of its model: idle, or stuck. This decides, under load: " +
                 link_test_of(subject.device->vendor) + ")";
@@ -421,15 +434,17 @@ void ask_pcie(const View& view, Findings& findings) {
                    .is_guest = is_guest,
                    .others = carried_by_other_slots(view.now, nic)});
   }
-  for (const Gpu& gpu : topology.gpus)
-    if (can_be_judged(view.now, topology.gpus, gpu))
-      all.push_back({.device = &gpu,
-                     .name = gpu.name,
-                     .gpu = true,
-                     .for_gpus = true,
-                     .slot_is_full = is_guest || slot_is_full(view.now, gpu, true),
-                     .is_guest = is_guest,
-                     .load = gpu.load});
+  for (const Gpu& gpu : topology.gpus) {
+    if (!can_be_judged(view.now, topology.gpus, gpu)) continue;
+    all.push_back({.device = &gpu,
+                   .name = gpu.name,
+                   .gpu = true,
+                   .for_gpus = true,
+                   .slot_is_full = is_guest || slot_is_full(view.now, gpu, true),
+                   .is_guest = is_guest,
+                   .load = gpu.load});
+    if (const PlatformFunction* slot = slot_of(view.now, gpu)) all.back().slot_speed = slot->link.max_speed;
+  }
 
   for (CheckedLink& subject : all) {
     PcieLink siblings;  // the best link of a device of the same model on another card

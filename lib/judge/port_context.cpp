@@ -355,7 +355,10 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
   if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
   // Traffic that loops back inside the NIC has no priority.
   const std::string_view window = direction == Direction::rx ? "unprotected_received" : "unprotected_sent";
-  if (seen->others < ctx.limit(window) * seen->all) return {};
+  double least = ctx.limit(window);
+  constexpr double kLeastWhileOff = 0.5;  // ours; a check that is off or suppressed does not hide the cause of a loss
+  if (std::isinf(least)) least = kLeastWhileOff;
+  if (seen->others < least * seen->all) return {};
   std::string out = "of " + megabytes(seen->all) + " RDMA " + direction_text(direction) + ", at most " +
                     megabytes(seen->lossless) + " used priority " + to_text(seen->with_pfc) + ", which has PFC";
   if (ctx.port.qos.pfc->bits == 0) out += " by the policy";

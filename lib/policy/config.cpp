@@ -515,6 +515,8 @@ std::vector<std::string> values_of(const Policy& policy, RuleRows rules) {
 
 }  // namespace
 
+bool is_last_good(std::string_view text) { return text.starts_with(kWritten); }
+
 bool is_mark_of_last_good(std::string_view line) {
   return line.starts_with(kFrom) || line.starts_with(kAnd) || line == kWritten.substr(0, kWritten.size() - 1);
 }

@@ -44,7 +44,9 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
 // The last valid configuration that the agent used: show_config() after comments that name its files. Enforcement goes
 // on, even after a reboot, if the files become invalid, become empty or vanish, or one of the drop-ins does.
 inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
-// Whether the line is one of the comments at the top of this file, which identify it.
+// Whether the text begins with the comment that identifies such a file.
+bool is_last_good(std::string_view text);
+// Whether the line is one of the comments at the top of such a file.
 bool is_mark_of_last_good(std::string_view line);
 struct ConfigInUse {
   LoadedConfig config;

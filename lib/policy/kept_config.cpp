@@ -64,6 +64,7 @@ size_t index_of(std::string_view text, const toml::source_position& place) {
 }  // namespace
 
 std::string without_comments(std::string_view text) {
+  const bool is_copy = is_last_good(text);
   std::string out;
   std::string_view quote;  // that ends the string; empty: outside of strings
   for (size_t at = 0; at < text.size();) {
@@ -79,7 +80,7 @@ std::string without_comments(std::string_view text) {
       }
     } else if (rest.front() == '#') {
       size = std::min(rest.find('\n'), rest.size());
-      if (at == out.size() && is_mark_of_last_good(rest.substr(0, size))) out += rest.substr(0, size);
+      if (is_copy && at == out.size() && is_mark_of_last_good(rest.substr(0, size))) out += rest.substr(0, size);
       at += size;
       continue;
     } else {

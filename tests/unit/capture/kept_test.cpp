@@ -396,6 +396,7 @@ TEST(CaptureKept, OfTheConfigurationIsAllButCommentsAndUnknownTexts) {
             "[exporter]\nlisten = [\"a\"]\npassword = \"hidden\" \nmore = [1, \"hidden\",\n\"hidden\"]\n");
   EXPECT_EQ(*kept_config("[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"x\", b = \"y\" } # x\nc = \"\"\"y\nz\"\"\"\n"),
             "[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"hidden\", b = \"hidden\" } \nc = \"hidden\"\n\n");
+  EXPECT_EQ(*kept_config("# From SECRET\n# And SECRET\nmode = \"audit\"\n"), "\n\nmode = \"audit\"\n");
   EXPECT_EQ(*kept_config("mode = audit # x\nname = \"SECRET\"\n"), "mode = audit \n\n");
   EXPECT_EQ(*kept_config("[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n"),
             "[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n");

@@ -76,6 +76,24 @@ TEST(Diagnosis, LittleEvidenceIsEnoughForTheseRules) {
   }
 }
 
+// A site that suppresses the early warning, or switches its windows off, still wants the cause of its losses.
+TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
+  using ChangeRules = void (*)(RulePolicy&);
+  constexpr ChangeRules kChanges[]{[](RulePolicy&) {},
+                                   [](RulePolicy& rules) { rules.enabled["unprotected-traffic"] = false; },
+                                   [](RulePolicy& rules) { rules.windows["unprotected_sent"] = {}; }};
+  for (const ChangeRules change : kChanges) {
+    Healthy node;
+    change(node.policy.rules);
+    grow(node, Where::ethtool, "tx_vport_rdma_unicast_bytes", 20'000'000'000);
+    grow(node, Where::ethtool, "tx_prio0_bytes", 20'000'000'000);
+    grow(node, Where::ethtool, "tx_prio3_bytes", 1'000'000);
+    grow(node, Where::hw, "packet_seq_err", 1000);
+    const Findings found = ask(node);
+    EXPECT_TRUE(rules_of(found).contains("roce-unprotected")) << text(found);
+  }
+}
+
 TEST(Diagnosis, EveryRuleHasItsTexts) {
   std::set<std::string_view> ids;
   for (const Rule& rule : test::causes()) {

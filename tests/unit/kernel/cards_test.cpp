@@ -547,6 +547,17 @@ TEST_F(KeepPci, WritesNothingBesideAFileOfANewerRelease) {
   EXPECT_EQ(control(), 0x5936);
 }
 
+// Its previous settings are in a file of their own.
+TEST_F(KeepPci, RevertsAnUnconfirmedApplyBesideOriginalsOfANewerRelease) {
+  confirm::Record record{.id = "a", .boot_id = "an earlier boot"};
+  state::original_of(record.before, bed.port).mrrs = 256;
+  ASSERT_TRUE(confirm::save(tree.path(), record).ok());
+  tree.file(state::kOriginalsFile, R"({"format":2,"a":{}})");
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 2);
+  EXPECT_EQ(control(), 0x1936) << "256 bytes; 4096 are not written\n" << log;
+  EXPECT_TRUE(has(log, "newer release")) << log;
+}
+
 TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {
   policy.ports.clear();
   EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0);

@@ -608,6 +608,18 @@ TEST(PcieCheck, AGpuSlowerThanItsEqualsIsNotSaidToBeIdle) {
   EXPECT_TRUE(has(complaints(), "pcie GPU1 warning: ")) << complaints();
   gpu.load->link_generation.reset();
   EXPECT_TRUE(has(complaints(), "pcie GPU1 warning: ")) << complaints();
+  gpu.load = GpuLoad{.busy = 2, .performance_state = 8, .link_generation = 2};
+  EXPECT_EQ(complaints(), "") << "a display or a monitor wakes no GPU";
+  EXPECT_TRUE(has(listed(1), "works little by NVML: 2 % busy, performance state P8")) << listed(1);
+  // Nor is a GPU that works in a slower slot, or a slower GPU, stuck.
+  gpu.load = GpuLoad{.busy = 97, .performance_state = 0, .link_generation = 2};
+  PcieLink& slot = server.now.platform.functions.at(gpu.bridges.front()).link;
+  for (PcieLink* limited : {&slot, &gpu.link}) {
+    limited->max_speed = 5;
+    EXPECT_EQ(complaints(), "");
+    EXPECT_TRUE(has(listed(1), "limit of the slot, or of the GPU")) << listed(1);
+    limited->max_speed = 32;
+  }
   for (Gpu& each : server.now.topology.gpus) each.link.speed = 5;
   EXPECT_TRUE(has(listed(1), "like others of its model")) << listed(1);
 }
