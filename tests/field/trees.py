@@ -624,6 +624,7 @@ def global_pause_no_drops(tree):
     zero = dict.fromkeys(('out_of_sequence', 'packet_seq_err', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent', 'rp_cnp_handled',
                           'np_ecn_marked_roce_packets', 'rx_write_requests'), 0)
     tree.counters(port, zero, zero)
+    tree.answers += ['clock before steady\n= 1000000000000\n= 0', 'clock now steady\n= 1001000000000\n= 0']
 
 
 def fec_not_negotiated(tree):
