@@ -544,6 +544,220 @@ def efa_mlx5_uverbs_exposed(tree):
         tree.file(f'dev/infiniband/uverbs{n}')
 
 
+def pod(tree, uverbs):
+    """A container: no init as process 1, and the verbs devices that the device plugin has given it."""
+    tree.file('proc/1/comm', 'sleep')
+    for n in range(uverbs):
+        tree.file(f'dev/infiniband/uverbs{n}')
+
+
+def virtual_netdev(tree, name, address='02:00:00:00:00', mtu=9000):
+    """A netdev without a PCI function (macvlan, veth)."""
+    folder = f'sys/devices/virtual/net/{name}'
+    tree.index += 1
+    tree.files(folder, operstate='up', carrier=1, mtu=mtu, speed=200000, type=1, flags='0x1003', ifindex=tree.index, iflink=tree.index + 100,
+               address=f'{address}:{tree.index:02x}')
+    tree.link(f'sys/class/net/{name}', folder)
+
+
+def pod_gids_from_4(tree):
+    """A pod with a macvlan netdev on each of four NICs; entries 0 to 3 of each GID table are the host's and other pods'."""
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 200)
+        os.makedirs(os.path.join(tree.top, nic, 'net'))
+        virtual_netdev(tree, f'net{n + 1}')
+        for index in range(4):
+            for kind in 'types', 'ndevs':
+                tree.refuse(f'sys/class/infiniband/mlx5_{n}/ports/1/gid_attrs/{kind}/{index}', 22)
+        for index, text in enumerate((f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a98:{4 * n:02x}0c')):
+            for version in 0, 1:
+                entry = 4 + 2 * index + version
+                tree.gid(port, entry, text, f'net{n + 1}')
+                tree.file(f'{port}/gid_attrs/types/{entry}', ('IB/RoCE v1', 'RoCE v2')[version])
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 4)
+
+
+def pod_gids_all_zero(tree):
+    """A pod on the host's default network (a veth of Calico); the RDMA devices are shared with it, their netdevs are the host's."""
+    for n in range(2):
+        numa, bus = n, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'a100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        tree.rdma(nic, f'mlx5_{n}', n, 100)
+        os.makedirs(os.path.join(tree.top, nic, 'net'))
+    virtual_netdev(tree, 'eth0', mtu=1450)
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 2)
+
+
+def nic_in_x8_slot(tree):
+    slot = ('8.0 GT/s PCIe', '8')
+    bridge = tree.bridge('sys/devices/pci0000:b2', '0000:b2:00.0', ids=('0x8086', '0x2030'), link=slot)
+    for n in range(2):
+        nic = tree.nic(bridge, 0xb3, 'mlx5', slot=f'00.{n}', link=slot)
+        tree.files(nic, device='0x101d', max_link_speed='16.0 GT/s PCIe', max_link_width='16')
+        tree.gids(tree.rdma(nic, f'mlx5_{n}', n, 100), f'ens8f{n}', f'10.1.{n}.1')
+        tree.netdev(nic, f'ens8f{n}', 100)
+    tree.gpu(tree.root(0x3a), 0x3b, 'v100', link=('8.0 GT/s PCIe', '16'))
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def global_pause_no_drops(tree):
+    """One second: 308 of 400 Gb/s are sent, and the port is paused for 217 ms of it. No counter of drops moves."""
+    port = modules(tree, 'h100', 'mlx5', 1)[0]
+    tree.dcb('ens1', [], {})
+    before = {f'{way}_{what}': 0 for way in ('rx', 'tx') for what in (
+        'global_pause', 'global_pause_duration', 'global_pause_transition', 'pause_ctrl_phy', 'discards_phy', 'bytes_phy', 'packets_phy',
+        *(f'prio{p}_{unit}' for p in range(8) for unit in ('bytes', 'packets')))}
+    before |= {'rx_out_of_buffer': 0, 'rx_crc_errors_phy': 0}
+    sent = {'tx_bytes_phy': 38_500_000_000, 'tx_packets_phy': 9_400_000, 'tx_prio0_bytes': 38_500_000_000, 'tx_prio0_packets': 9_400_000}
+    paused = {'rx_global_pause': 410_000, 'rx_global_pause_duration': 217_000, 'rx_global_pause_transition': 205_000, 'rx_pause_ctrl_phy': 410_000}
+    tree.statistics('ens1', before, before | sent | paused)
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_xmit_packets'), 0)
+    tree.counters(port, units, units | {'port_xmit_data': 9_625_000_000, 'port_xmit_packets': 9_400_000}, 'counters')
+    zero = dict.fromkeys(('out_of_sequence', 'packet_seq_err', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent', 'rp_cnp_handled',
+                          'np_ecn_marked_roce_packets', 'rx_write_requests'), 0)
+    tree.counters(port, zero, zero)
+    tree.answers += ['clock before steady\n= 1000000000000\n= 0', 'clock now steady\n= 1001000000000\n= 0']
+
+
+def fec_not_negotiated(tree):
+    """A port with a cable and without a link; the other port of the host works."""
+    ports = modules(tree, 'v100', 'mlx5', 2, rate=100)
+    tree.files(ports[0], state='1: DOWN', phys_state='2: Polling')
+    tree.files('sys/class/net/ens1', operstate='down', carrier=0, speed=-1, flags='0x1003')
+    for netdev in 'ens1', 'ens2':
+        tree.link_state(netdev)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def bond_one_queue_pair(tree):
+    """Four RoCE bonds of two 100 Gb/s ports each, and eight GPUs."""
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        ports = tree.switch(n, 3, numa)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+        first, second = (tree.nic(ports[2], bus + 5, 'mlx5', numa, slot=f'00.{f}') for f in (0, 1))
+        port = tree.rdma(first, f'mlx5_bond_{n}', n, 100)
+        members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
+        for nic, member in zip((first, second), members):
+            tree.netdev(nic, member, 100)
+            tree.link(f'{nic}/net/{member}/master', f'sys/devices/virtual/net/bond{n}')
+            tree.file(f'{nic}/net/{member}/bonding_slave/state', 'active')
+        virtual_netdev(tree, f'bond{n}')
+        tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
+                   mii_status='up', miimon='100')
+        for entry, text in enumerate((f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')):
+            for version in 0, 1:
+                index = 2 * entry + version
+                tree.gid(port, index, text, f'bond{n}')
+                tree.file(f'{port}/gid_attrs/types/{index}', ('IB/RoCE v1', 'RoCE v2')[version])
+    tree.module('nvidia', 'nvidia_peermem', 'bonding')
+
+
+def dual_plane_vfs(tree):
+    """The pod: for each GPU a virtual function of each port of its NIC; ports 0 are in plane 0, ports 1 in plane 1."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+        for plane in 0, 1:
+            nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot=f'00.{2 + plane}')
+            name = f'net{2 * n + plane + 1}'
+            port = tree.rdma(nic, f'mlx5_{2 * n + plane}', 2 * n + plane, 400)
+            tree.netdev(nic, name, 400)
+            tree.gids(port, name, f'10.{plane}.{n}.5')
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 16)
+
+
+def rccl_iommu_translated(tree):
+    """An AMD host whose kernel was started without iommu=pt: each GPU is in a group of the default, translated domain."""
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-101-generic')
+    tree.file('proc/cmdline', 'BOOT_IMAGE=/vmlinuz-5.15.0-101-generic root=/dev/mapper/ubuntu--vg-ubuntu--lv ro')
+    tree.files('sys/class/dmi/id', sys_vendor='ASUS', product_name='Server')
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nflags : svm')
+    tree.file('sys/class/iommu/ivhd0/amd-iommu/features', '25bf732fa2295afe')
+    for group, bus in enumerate((0x2f, 0x03)):
+        root = tree.bridge(f'sys/devices/pci0000:{bus - 1:02x}', f'0000:{bus - 1:02x}:01.1', 0, ('0x1022', '0x1483'))
+        gpu = tree.function(root, f'0000:{bus:02x}:00.0', '0x038000', '0x1002', '0x738c', 'amdgpu', link=('16.0 GT/s PCIe', '16'))
+        tree.file(f'sys/kernel/iommu_groups/{group}/type', 'DMA-FQ')
+        tree.link(f'{gpu}/iommu_group', f'sys/kernel/iommu_groups/{group}')
+        tree.link(f'sys/kernel/iommu_groups/{group}/devices/0000:{bus:02x}:00.0', gpu)
+    tree.module('amdgpu')
+
+
+def bnxt_ipv6_gids(tree):
+    """Eight Broadcom NICs with IPv6 addresses only."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        nic = tree.nic(below_nic, bus + 4, 'bnxt', numa)
+        port = tree.rdma(nic, f'bnxt_re{n}', n, 400)
+        tree.netdev(nic, f'ens{n + 1}np0')
+        for entry, text in enumerate((f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fd93:16d3:59b6:{n:04x}:5aa2:e1ff:fe00:{n:04x}')):
+            for version in 0, 1:
+                index = 2 * entry + version
+                tree.gid(port, index, text, f'ens{n + 1}np0')
+                tree.file(f'{port}/gid_attrs/types/{index}', ('IB/RoCE v1', 'RoCE v2')[version])
+    tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
+
+
+def socket_direct_one_subnet(tree):
+    """A Socket Direct card: a PCI function below each socket, with a netdev each, both with addresses of one subnet."""
+    addresses = {}
+    for n in range(2):
+        bus = 0x40 + 0x40 * n
+        tree.gpu(tree.root(bus + 0x10, n), bus + 0x11, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        netdev = f'ens{n + 1}f0'
+        port = tree.roce(tree.root(bus, n), bus + 1, f'mlx5_{n}', netdev, 0, rate=100, numa=n, address=f'10.1.1.{n + 1}')
+        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n}')
+        addresses[netdev] = f'10.1.1.{n + 1}'
+    for name in 'all', 'default', *addresses:
+        tree.files(f'proc/sys/net/ipv4/conf/{name}', arp_ignore=0, arp_announce=0, arp_filter=0, rp_filter=0)
+    tree.addressing(addresses)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def ice_safe_mode(tree):
+    """Two ports of an Intel E810 whose driver is in safe mode: no RDMA device."""
+    tree.file('proc/sys/kernel/osrelease', '7.1.9-zabbly+')
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    root = tree.root(0x00)
+    for n in range(2):
+        nic = tree.function(root, f'0000:01:00.{n}', '0x020000', '0x8086', '0x159b', 'ice', link=('16.0 GT/s PCIe', '8'))
+        tree.netdev(nic, f'eno{n + 1}np{n}', 10)
+    tree.module('ice', 'irdma', 'ib_core')
+    tree.file('proc/modules', 'irdma 393216 0 - Live 0x0000000000000000\nice 1277952 1 irdma, Live 0x0000000000000000')
+
+
+def spark_second_half(tree):
+    """A DGX Spark: the cable ends at one cage, which has two PCI functions of x4; only one of their netdevs has an address."""
+    x4 = ('32.0 GT/s PCIe', '4')
+    bridge = tree.bridge('sys/devices/pci000f:00', '000f:00:00.0', ids=('0x10de', '0x22d1'))
+    vendor, device, kind, driver = GPUS['gb10']
+    tree.function(bridge, '000f:01:00.0', kind, vendor, device, driver)
+    for domain, rdma, netdev in ((0, 'rocep1s0f0', 'enp1s0f0np0'), (2, 'roceP2p1s0f0', 'enP2p1s0f0np0')):
+        root = tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', ids=('0x10de', '0x22ce'), link=x4)
+        nic = tree.function(root, f'{domain:04x}:01:00.0', '0x020000', *NICS['mlx5'], link=x4)
+        port = tree.rdma(nic, rdma, domain, 200)
+        tree.netdev(nic, netdev, 200)
+        tree.gids(port, netdev, f'10.1.{domain}.1')
+        if domain:
+            tree.file(f'{port}/gids/1', NO_GID)
+            os.unlink(tree.path(f'{port}/gid_attrs/types/1'))
+            os.unlink(tree.path(f'{port}/gid_attrs/ndevs/1'))
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)
