@@ -302,10 +302,8 @@ constexpr Rule kDcbxDaemon{
     .title = "A DCBX daemon writes the settings of the policy, too",
     .meaning =
         "lldpad (openlldp) writes PFC and ETS of each port whose DCBX the host owns. If the policy has pfc or ets of "
-        "such "
-        "a port, two programs write them: what fabric-agentd or mlnx_qos writes is overwritten within seconds, "
-        "although "
-        "the driver accepted it. lldpd(8) does LLDP without DCBX and is not reported.",
+        "such a port, two programs write them: what fabric-agentd or mlnx_qos writes is overwritten within seconds, "
+        "although the driver accepted it. lldpd(8) does LLDP without DCBX and is not reported.",
     .inspect = "systemctl status lldpad; dcb dcbx show dev NETDEV; lldptool -t -i NETDEV -V PFC",
     .fix = {"Let one program write them: remove pfc and ets from the policy of these ports and set them with lldptool",
             {Work::service, "; or systemctl disable --now lldpad"},
