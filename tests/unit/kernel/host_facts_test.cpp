@@ -280,7 +280,8 @@ TEST(RdmaSoftware, Providers) {
 TEST(RdmaSoftware, LinesOfModprobe) {
   const auto text = [](std::string_view line) {
     const auto rule = host::parse_module_rule(line);
-    return rule ? rule->module + (rule->refuses ? " refused: " : ": ") + rule->text : std::string();
+    if (!rule) return std::string();
+    return rule->module + (rule->refuses ? " refused: " : ": ") + rule->text;
   };
   EXPECT_EQ(text("  blacklist\tionic-rdma"), "ionic_rdma: blacklist ionic-rdma");
   EXPECT_EQ(text("install irdma /bin/false # no"), "irdma refused: install irdma /bin/false");
