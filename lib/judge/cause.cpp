@@ -154,6 +154,8 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   const bool is_dead = is_down(ctx.port);  // without a link, only its state and its light count
   std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
+  if (ctx.symptoms.has(Symptom::rx_pause) && ctx.received.priority < 0)
+    commands = "global pause frames, queue drops and errors (FCS, FEC) of the port";
   if (is_dead) commands = "state of the port, its transceiver, tx and rx power";
   for (const auto& [system, traffic, link] : kSwitches) {
     if (ctx.peer == nullptr || ctx.peer->system_description.find(system) == std::string::npos) continue;

@@ -15,6 +15,7 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "judge/unseen.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/signals.h"
@@ -177,7 +178,9 @@ constexpr Advice kMismatch{
 constexpr Advice kEthernet[]{
     {kPolling,
      kNoSignal,
-     {"Enable the switch port. ", {Work::at_link, "Reseat or replace the cable and the transceiver of {netdev}."}}},
+     {"Enable the switch port. Compare speed, autonegotiation and FEC (ethtool {netdev}; ethtool --show-fec {netdev}) "
+      "with those of the switch port. ",
+      {Work::at_link, "Else reseat or replace the cable and the transceiver of {netdev}."}}},
     kMismatch,
     {kRecovery, kFlaps, {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {netdev}."}},
     {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
@@ -978,6 +981,13 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
     return good(port.id(), "none: its E-Switch is in switchdev mode, and RoCE runs over " + functions, expected);
   }
+  if (lacks_any_gid(view.now))
+    return bad(
+        Status::warning, port.id(), "none in this network namespace: its netdev is in another", expected,
+        "No RDMA port of this container can be used for RoCE: a GID exists only for an address of a netdev of the "
+        "NIC in the same network namespace, and without one no queue pair connects.",
+        "Give the pod a second network with a netdev of this NIC: a macvlan on it, or a virtual function (Multus "
+        "with the CNI plugin macvlan or SR-IOV). A device plugin that shares the NIC adds its device file alone.");
   if (belongs_elsewhere(view.now, port))
     return good(port.id(), "none in this network namespace: its netdev is in another", expected);
   if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
@@ -1041,11 +1051,12 @@ constexpr Rule kGid{
         "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
         "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "
         "GIDs by design: its virtual functions and subfunctions have them. A GID whose netdev is in another network "
-        "namespace does not count.",
+        "namespace does not count. A container whose RDMA ports have neither a netdev nor a GID can use none of them.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
-        "Configure an IPv4 address or a global IPv6 address on the netdev. Bond only ports of one NIC that has a RoCE "
-        "LAG.",
+        "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "
+        "(macvlan, "
+        "virtual function). Bond only ports of one NIC that has a RoCE LAG.",
     .ask_port = ask_gid,
 };
 

@@ -2,6 +2,8 @@
 // PCI Express: width and speed of links, errors (AER), stalls, and the path between a NIC and its GPUs.
 #include "judge/pcie.h"
 
+#include <cmath>
+
 #include "base/parse.h"
 #include "judge/engine.h"
 #include "judge/platform_view.h"
@@ -31,6 +33,11 @@ std::string link_text(std::optional<double> speed, std::optional<unsigned> width
   const std::string lanes = width ? std::to_string(*width) : "?";
   const std::string rate = speed ? number_text(*speed) : "?";
   return "x" + lanes + " at " + rate + " GT/s";
+}
+
+// ": at most 63 of 100 Gb/s", beside the text of a link that is slower than the network port.
+std::string share_text(double bytes, double rate) {
+  return ": at most " + number_text(std::floor(bytes * 8 / 1e9)) + " of " + rate_text(rate);
 }
 
 // The fix for a slot that is too small, with the port above it. `kind`: "NIC".
@@ -120,8 +127,10 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
 
   for (const auto& each : all) {
     const Hop& hop = each.second;
-    const bool starves = bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest;
-    const std::string observed = link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper;
+    const double bytes = bytes_per_second(*hop.link.speed, *hop.link.width);
+    const bool starves = bytes < hop.fastest;
+    std::string observed = link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper;
+    if (starves) observed += share_text(bytes, hop.fastest);
     const bool is_degraded =
         *hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed);
     if (is_degraded && is_below_equal_links(all, hop)) {
@@ -213,11 +222,11 @@ struct CheckedLink {
   OtherSlots others{};                 // of the same NIC (socket direct)
 };
 
-Finding degraded(const CheckedLink& subject, std::string expected, std::string meaning, bool starves) {
-  const PcieLink& link = subject.device->link;
+Finding degraded(const CheckedLink& subject, std::string observed, std::string expected, std::string meaning,
+                 bool starves) {
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
-  return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
-             std::move(expected), std::move(meaning),
+  return bad(starves ? Status::critical : Status::warning, subject.name, std::move(observed), std::move(expected),
+             std::move(meaning),
              {{Work::in_machine,
                "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. "},
               "Errors: journalctl -k -g " + subject.device->pci});
@@ -316,6 +325,10 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   const double own = bytes_per_second(*link.speed, *link.width);
   const bool starves = subject.network_rate && own + subject.others.sum < *subject.network_rate &&
                        own <= subject.others.least.value_or(own);
+  if (starves) {
+    if (subject.others.sum > 0) observed += ", with the other slots of this NIC";
+    observed += share_text(own + subject.others.sum, *subject.network_rate);
+  }
   const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
   const bool below_siblings = is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed);
   const std::string usual = link_text(subject.gpu ? link.speed : siblings.speed, siblings.width);
@@ -329,7 +342,7 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
                larger_slot(subject.gpu ? "GPU" : "NIC", subject.device->bridges.front()));
   }
   if (!by_slot && below_siblings)
-    return degraded(subject, usual + ", like others of its model",
+    return degraded(subject, std::move(observed), usual + ", like others of its model",
                     "The PCIe link trained lower than those of the same model.", starves);
 
   if (below_own && starves && subject.slot_is_full) {  // the link is healthy: the slot is too small
@@ -341,13 +354,14 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   }
   const bool has_siblings = siblings.width.has_value();
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
-    return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
+    return degraded(subject, std::move(observed), full, "The PCIe link trained lower than the maximum of the device.",
+                    starves);
 
   std::optional<LoadVerdict> by_load;
   if (subject.gpu && subject.load && link.speed < siblings.speed && !has_highest_speed(subject))
     by_load = judge_load(*subject.load, *siblings.speed);
   if (by_load && by_load->stuck)
-    return degraded(subject, link_text(siblings.speed, link.width) + ", like others of its model",
+    return degraded(subject, std::move(observed), link_text(siblings.speed, link.width) + ", like others of its model",
                     "The GPU works (" + by_load->text +
                         ") at a lower link speed than others of its model: the link is "
                         "stuck. Only an idle GPU lowers it.",

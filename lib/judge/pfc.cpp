@@ -708,6 +708,11 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   const auto& rp = ctx.port.qos.ecn_rp;
   if (without_congestion_control(ctx, rp).bits != 0)
     out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
+  if (received.priority < 0)
+    out.next.push_back(
+        {"Global pause stops every priority: enable PFC for the RoCE priority, and turn global pause off on " +
+             ctx.peer_label() + " and on this port: ",
+         {work_of_write(ctx.port, SettingId::pause), "ethtool -A " + ctx.port.netdev + " rx off tx off"}});
   // The switches may not mark, or another port's storm may spread: this end cannot decide.
   if (is_counted && was_never_marked(ctx))
     out.add_ambiguous(
@@ -775,12 +780,15 @@ constexpr Rule kPausedByNetwork{
         "The network stops this port without congestion on the paths of this port: a receiver or a link elsewhere is "
         "full.",
     .meaning =
-        "PFC pause received for 20 % of the window with hardly any CNP: the full queue is not filled by this port's "
-        "packets. Or global pause frames on a port with PFC. Or InfiniBand: data and no credits for 5 % of the window "
+        "PFC pause, or global pause of a port without PFC, received for 20 % of the window with hardly any CNP: the "
+        "full "
+        "queue is not filled by this port's packets. Or global pause frames on a port with PFC. Or InfiniBand: data "
+        "and no credits for 5 % of the window "
         "(a tick of port_xmit_wait counts as eight bytes).",
     .fix =
-        "Find the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and the PFC counters "
-        "of {peer} towards them. The first host with PFC pause sent is the source.\nIf there is none, check that "
+        "Find the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and the pause "
+        "counters "
+        "of {peer} towards them. The first host with pause sent is the source.\nIf there is none, check that "
         "{peer} marks (ECN) the queue of the RoCE priority.",
     .fix_scheduled =
         "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "

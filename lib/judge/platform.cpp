@@ -305,12 +305,25 @@ constexpr FixRow kRemedy{
     Work::ends_jobs,
     "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot."};
 
+// Without an RDMA NIC, several GPUs of a vendor exchange data by peer-to-peer.
+std::vector<InUse> gpus_without_nic(const Node& node) {
+  std::map<uint16_t, std::vector<InUse>> by_vendor;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (!is_given_away(node, gpu.pci)) by_vendor[gpu.vendor].push_back({&gpu, gpu.name, false});
+  std::vector<InUse> out;
+  for (const auto& [vendor, gpus] : by_vendor)
+    if (gpus.size() > 1) out.insert(out.end(), gpus.begin(), gpus.end());
+  return out;
+}
+
 // In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
   if (!node.topology.hypervisor.empty()) return std::nullopt;
-  const auto devices = devices_in_use(view);
+  auto devices = devices_in_use(view);
+  const bool has_nic = std::ranges::any_of(devices, &InUse::nic);
+  if (!has_nic) devices = gpus_without_nic(node);
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
     const PlatformFunction* function = function_of(node, each.device->pci);
@@ -327,8 +340,10 @@ std::optional<Finding> ask_iommu(const View& view) {
   if (translates) {
     if (!platform.command_line.empty()) observed += "; kernel command line: " + joined(platform.command_line);
     return bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
-               "The IOMMU translates every DMA of these devices: small messages take longer, and "
-               "throughput drops when the IOTLB is too small.",
+               has_nic ? "The IOMMU translates every DMA of these devices: small messages take longer, and throughput "
+                         "drops when the IOTLB is too small."
+                       : "The IOMMU translates every DMA of these GPUs: peer-to-peer transfers between them over PCIe "
+                         "are slow or hang.",
                kRemedy);
   }
   if (!by_type.empty()) return good("host", observed, "pass-through or off");
@@ -344,8 +359,9 @@ constexpr Rule kIommu{
     .title = "The IOMMU translates DMA of a GPU or RDMA NIC",
     .meaning =
         "A translating IOMMU looks up every DMA address. Small messages take longer, throughput drops when the IOTLB "
-        "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Not "
-        "checked in virtual machines.",
+        "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Two or "
+        "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. Not checked in "
+        "virtual machines.",
     .inspect =
         "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
     .fix =

@@ -3,8 +3,10 @@
 
 #include <set>
 
+#include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 
@@ -28,8 +30,13 @@ constexpr std::string_view kInContainer =
     "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
     "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";
 
-// In a pod: its own devices are here, and the physical functions, of the host, are not.
+// In a pod: its own devices are here, and the physical functions, of the host, are not; or no NIC of the machine has a
+// netdev here, while on the host at least the one for management has.
 bool is_container(const Node& node) {
+  const std::vector<Nic>& nics = node.topology.nics;
+  if (!nics.empty() &&
+      std::ranges::all_of(nics, [&](const Nic& nic) { return nic.netdev_elsewhere || is_given_away(node, nic.pci); }))
+    return true;
   return std::ranges::any_of(
       node.ports, [&](const Port& port) { return port.role == PortRole::guest_function && !port.owner.empty(); });
 }
@@ -45,6 +52,12 @@ Finding unjudged(std::string subject, std::string observed, std::string expected
   return out;
 }
 
+// Its netdev is elsewhere, and those of this namespace that are above it (macvlan) have an address: RoCE runs here.
+bool has_gid_here(const Node& node, const Port& port) {
+  return std::ranges::any_of(port.gids,
+                             [&](const Gid& gid) { return is_routable_v2(gid) && is_here(node, port, gid); });
+}
+
 std::optional<Finding> ask_other_namespaces(const View& view) {
   const std::vector<std::string> elsewhere = devices_elsewhere(view.now);
   std::set<std::string> here;
@@ -53,7 +66,8 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
   for (const Port& port : view.now.ports) {
     here.insert(port.rdma);
     const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
-    if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet)
+    if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet &&
+        !has_gid_here(view.now, port))
       without_netdev.push_back(port.id()), has_wire = has_wire || !is_virtual(port);
   }
   for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());
@@ -92,6 +106,12 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 }  // namespace
 
+bool lacks_any_gid(const Node& node) {
+  return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
+    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, "gid");
+  });
+}
+
 constexpr Rule kOtherNamespaces{
     .id = "other-namespaces",
     .group = group::device,
@@ -100,7 +120,9 @@ constexpr Rule kOtherNamespaces{
         "In the exclusive mode of RDMA (rdma system) a device belongs to one network namespace, which alone shows its "
         "state, GIDs and counters; in the shared mode only its netdev moves. The verdict does not cover them, and says "
         "so. Devices are named by their class infiniband_verbs, which has no namespace, else by the inventory, else by "
-        "the PCI function. Reading a container through /proc/PID/root requires root (CAP_SYS_PTRACE), so no service of "
+        "the PCI function. A port whose own netdev is elsewhere is judged by the GIDs of netdevs above it (macvlan) "
+        "that "
+        "are here. Reading a container through /proc/PID/root requires root (CAP_SYS_PTRACE), so no service of "
         "fabric-agent does it.",
     .inspect = "rdma system show; lsns -t net; grep . /sys/class/infiniband_verbs/*/ibdev",
     .ask_host = ask_other_namespaces,

@@ -166,7 +166,7 @@ std::vector<Planted> hung() {
        },
        "slow-host", "frames of a lossless priority discarded meanwhile +2000000"},
       {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); },
-       "slow-host", "also: pcie mlx5_1: x8 at 32 GT/s; expected x16"},
+       "slow-host", "also: pcie mlx5_1: x8 at 32 GT/s: at most 252 of 400 Gb/s; expected x16"},
       {"a far NIC receives as much as it can", "hgx",
        [](Machine& m) { move_nic_away(m), m.raise(kPfcSeconds, 58, "tx"); }, "slow-pcie"},
       {"frames overrun the buffer, and the host is so slow that it pauses nearly all the time", "hgx",

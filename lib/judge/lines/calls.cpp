@@ -111,7 +111,9 @@ constexpr LineMessage kCallRows[] = {
     of(Call::modify_qp, "ETIMEDOUT|EHOSTUNREACH", "modify-qp-timeout", network,
        "The address of the peer could not be resolved to a MAC address: no ARP or neighbor discovery answer on this "
        "rail, or no route from this GID to the peer's. No RDMA packet has been sent yet. With GIDs of two subnets the "
-       "rails need routes, or the job must connect equal rails only (NCCL_CROSS_NIC=0); a link-local GID (fe80::) "
+       "rails need routes, or the job must connect equal rails only (NCCL_CROSS_NIC=0); an external net plugin "
+       "(NET/Plugin in the log) "
+       "may pair the planes of a NIC wrongly: NCCL_NET_PLUGIN=none as a test. A link-local GID (fe80::) "
        "reaches its own segment only: choose the GID index of the IPv4 address (NCCL_IB_GID_INDEX, MC_GID_INDEX).",
        "ip route get {peer}; ip neigh show dev {netdev}", kVerbs),
     of(Call::modify_qp, "ENETUNREACH", "modify-qp-unreachable", network,

@@ -1026,6 +1026,33 @@ unsigned exit_signal(std::string_view line) {
   return 0;
 }
 
+// "8.0 GT/s PCIe x8" as "x8 at 8.0 GT/s"; empty: it is of another form.
+std::string pcie_link(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() < 3 || parts[1] != "GT/s") return {};
+  return std::string(parts.back()) + " at " + std::string(parts.front()) + " GT/s";
+}
+
+// "63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:b2:00.0 (capable of 126.016 Gb/s
+// with 8.0 GT/s PCIe x16 link)": Linux drivers/pci/pci.c, __pcie_print_link_status().
+void read_bandwidth(Codes& codes, std::string_view line) {
+  constexpr std::string_view kMarks[] = {" Gb/s available PCIe bandwidth, limited by ", " link at ", " (capable of ",
+                                         " with ", " link)"};
+  std::array<std::string_view, std::size(kMarks)> parts;  // before each mark
+  for (size_t i = 0; i < std::size(kMarks); ++i) {
+    const size_t at = line.find(kMarks[i]);
+    if (at == std::string_view::npos) return;
+    parts[i] = line.substr(0, at);
+    line.remove_prefix(at + kMarks[i].size());
+  }
+  const auto& [before, slowest, port, most, best] = parts;
+  const auto available = words(before);
+  const std::string limit = pcie_link(slowest), capability = pcie_link(best);
+  if (available.empty() || limit.empty() || capability.empty()) return;
+  add(codes, "PCIe: " + std::string(available.back()) + " Gb/s available, by " + limit + " below " + std::string(port) +
+                 "; capable of " + std::string(most) + ", by " + capability);
+}
+
 void read_events(Codes& codes, std::string_view line) {
   if (line.find("event") != std::string_view::npos || line.find("GID table change") != std::string_view::npos)
     for (const auto& [text, name] : kEvents)
@@ -1048,6 +1075,7 @@ void read_events(Codes& codes, std::string_view line) {
     const std::string_view watts = line.substr(at + 24);
     add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
   }
+  read_bandwidth(codes, line);
   // irdma: "abnormal ae_id = 0x401 bool qp=1", "qp async event qp_id = 5, ae = 0x50a (...)", "op error, AE 0x0203".
   constexpr std::string_view kIrdma[] = {"ae_id = ", ", ae = ", " op error, AE "};
   if (const auto number = number_after_any(line, kIrdma)) {

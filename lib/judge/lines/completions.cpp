@@ -58,9 +58,10 @@ constexpr LineMessage kCompletionRows[] = {
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
      "InfiniBand retry count between two MPI processes",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
-     "resent. The path loses packets (link down, congestion, routing, a path MTU above that of the network), the "
-     "peer's process or node is gone, or its GID or rail is unreachable: NCCL_IB_HCA names ports that "
-     "are not connected to each other.",
+     "resent. The path loses packets (link down, congestion, routing), the peer's process or node is gone, or its GID "
+     "or rail is unreachable: NCCL_IB_HCA names ports that are not connected to each other. If small messages pass, "
+     "the MTU of a switch port on the path is below that of the netdevs, also after a change of its speed: test with "
+     "ping -M do -s (MTU of the netdev - 28), or ib_write_bw -m with the path MTU of the job.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,
      "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|"

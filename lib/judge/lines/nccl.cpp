@@ -124,6 +124,11 @@ constexpr LineMessage kNcclRows[] = {
      "The process of a peer ended or closed its connection. This is a consequence; the cause is the first error in the "
      "log of that peer.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclSocket},
+    {"nccl-link-local", host, "onnect to 169.254.*<*returned*, retrying|onnect to fe80:*<*returned*, retrying",
+     "The peer announced a link-local address (169.254.0.0/16, fe80::/10), which no other node can reach: NCCL there "
+     "uses a netdev that is only for the node itself, such as that of a pod's credentials or of the BMC. Exclude that "
+     "netdev on every node, or name the right one: NCCL_SOCKET_IFNAME=^lo,docker,NETDEV.",
+     "ip -br addr; echo $NCCL_SOCKET_IFNAME; grep -h 'NET/Socket : Using' LOG-OF-EVERY-RANK", kNcclSocket},
     {"nccl-retrying", none, "NCCL INFO*onnect*returned*, retrying",
      "The peer does not listen yet, or did not answer in time, and NCCL tries again. Harmless at the start of a job; "
      "if it goes on until NCCL gives up, a line with \"exceeded\" follows.",
@@ -143,6 +148,13 @@ constexpr LineMessage kNcclRows[] = {
      "ocketPollConnect*Connection timed out|onnect to*<*Connection timed out",
      "The peer did not answer the bootstrap connection: wrong netdev (NCCL_SOCKET_IFNAME), firewall, or node down.",
      "ping -c 3 {peer}", kNcclSocket},
+    {"nccl-collective-mismatch", software, "NET/IB*collective mismatch error",
+     "The receiver's size of a transfer is not that of the sender. Likely one of two: the ranks call different "
+     "collectives, or not in the same order, or with different sizes. Or writes of the NIC overtake each other, "
+     "because "
+     "its firmware forces relaxed ordering, while this NCCL relies on the order: PCI_WR_ORDERING must be per_mkey (0), "
+     "not force_relax (1). NCCL_PROTO=SIMPLE as a test tells them apart: with it only the first one still fails.",
+     "mlxconfig -d {pci} q PCI_WR_ORDERING; echo $NCCL_PROTO", kNcclNet},
     {"nccl-truncated", software, "Message truncated : received",
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",
      "grep -h 'NCCL version' FILE", "NCCL src/transport/net_socket.cc"},

@@ -273,7 +273,9 @@ constexpr LineMessage kProgramRows[] = {
      "The server of the test does not run, or a firewall blocks its TCP port (18515).", "ping -c 3 {peer}", kPerftest},
     {"perftest-queue-pair", software, "Unable to Connect the HCA's through the link",
      "The test could not connect its queue pairs; the line before this one names the step. To RTR: the two ends use "
-     "different GID types or indexes (-x) or link layers, or the GID index is empty here. An iWARP NIC needs -R.",
+     "different GID types or indexes (-x) or link layers, or the GID index is empty here. An iWARP NIC needs -R. A GID "
+     "of zeros before it: the index has no entry in this network namespace. A container needs a netdev of this NIC: a "
+     "secondary network with a macvlan or a virtual function.",
      "rdma link show; fabric-agentctl check --only gid,gid-index", "perftest src/perftest_resources.c"},
     {"perftest-port-down", cable, "Port number*state is Down|Port number*state is Init|Port number*state is Armed",
      "The port is not active: it has no link (Down), or no subnet manager has configured it (Init, Armed).",

@@ -524,6 +524,23 @@ TEST(PlatformDefect, GivesItsFindingAlone) {
   expect_each(platform_defects(), [](Healthy& n) { n.before.taken = n.now.taken - std::chrono::seconds(2); });
 }
 
+// Their peer-to-peer transfers are translated, too.
+TEST(Check, IommuOfGpusWithoutAnRdmaNic) {
+  const std::vector<std::string> only{"iommu"};
+  Healthy node;
+  groups(node, "DMA-FQ");
+  node.now.topology.nics.clear();
+  node.now.ports.clear();
+  const std::vector<Finding> found = complaints_of(node.view(), only);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0].observed, "lazy (DMA-FQ): GPU0, GPU1")) << found[0].observed;
+  EXPECT_TRUE(has(found[0].meaning, "peer-to-peer") && has(found[0].meaning, "hang")) << found[0].meaning;
+  at(node, kGpu).kernel_driver = "vfio-pci";
+  EXPECT_FALSE(has(complaints_of(node.view(), only).at(0).observed, "GPU1")) << "of a guest";
+  node.now.topology.gpus.resize(1);
+  EXPECT_EQ(said(node.view(), only), "");
+}
+
 void in_a_guest(Healthy& node) { node.now.topology.hypervisor = "QEMU"; }
 
 // The bridges that a guest sees are the hypervisor's: those of the host decide, and only its operator can see them.

@@ -233,6 +233,14 @@ TEST(Check, OnlyTakesIdsAndGroups) {
   EXPECT_EQ(said(node.view(), {"link"}), "port-state mlx5_0/1 critical: DOWN, Polling\n");
 }
 
+// A switch port with another speed or FEC looks like a broken cable: compare before parts are replaced.
+TEST(Check, SpeedAndFecAreComparedBeforeTheCableIsReplaced) {
+  Healthy node;
+  down(node, 0, 2);
+  const std::string remedy = complaints_of(node.view(), {"port-state"}).at(0).remedy;
+  EXPECT_LT(remedy.find("ethtool --show-fec ens0"), remedy.find("eplace the cable")) << remedy;
+}
+
 TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   Healthy node;
   node.now.agent.reset();

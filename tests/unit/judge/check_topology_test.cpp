@@ -149,7 +149,9 @@ TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   EXPECT_EQ(found_in(node).size(), 8u) << "both halves together are slower, too";
   narrow(8);
   node.topology.nics[1].link.width = 4;
-  EXPECT_EQ(said(node), "pcie mlx5_1 critical: x4 at 32 GT/s\n") << "its other half, mlx5_5, is in order";
+  EXPECT_EQ(said(node),
+            "pcie mlx5_1 critical: x4 at 32 GT/s, with the other slots of this NIC: at most 378 of 400 Gb/s\n")
+      << "its other half, mlx5_5, is in order";
 }
 
 // Two GPUs on a switch with two NICs, four times.

@@ -535,11 +535,26 @@ TEST(DiagnosisBounds, ASlotAtItsMaximumHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
   // For a faster port the slot is too slow.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
-  EXPECT_TRUE(has(text(ask(node)), "pcie mlx5_0: x16 at 16 GT/s; expected x16 at 32 GT/s")) << text(ask(node));
+  EXPECT_TRUE(has(text(ask(node)), "pcie mlx5_0: x16 at 16 GT/s: at most 252 of 400 Gb/s; expected x16 at 32 GT/s"))
+      << text(ask(node));
   EXPECT_TRUE(has(text(ask(node)), "is slower than the network port (400 Gb/s)")) << text(ask(node));
   for (Node* each : {&node.before, &node.now})
     each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
+}
+
+// Global pause is not called PFC, and its step is to turn it off.
+TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
+  Healthy node(1);
+  for (Node* each : {&node.before, &node.now}) each->ports[0].qos.pfc = PrioSet{};
+  grow(node, Where::ethtool, "rx_global_pause", 400'000);
+  grow(node, Where::ethtool, "rx_global_pause_duration", 20'000'000);
+  const std::string said = text(ask(node));
+  EXPECT_TRUE(has(said, "global pause received: ")) << said;
+  const std::vector<Finding> found = ask(node);
+  ASSERT_EQ(found.size(), 1u) << said;
+  EXPECT_TRUE(has(found[0].remedy, "ethtool -A ens0 rx off tx off")) << found[0].remedy;
+  EXPECT_TRUE(has(found[0].remedy, ": global pause frames, queue drops")) << found[0].remedy;
 }
 
 // -- One limit for one fact: what a check does not report is no evidence

@@ -196,6 +196,12 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
        "nccl-retrying"},
       {"NCCL INFO socketPollConnect: connect to 10.0.0.2<1> returned Connection timed out, retrying (1/34)",
        "nccl-retrying"},
+      {"NCCL INFO socketPollConnect: connect to 169.254.170.23<1> returned No route to host, retrying (1/34)",
+       "nccl-link-local"},
+      {"NCCL INFO socketPollConnect: connect to fe80::1%eth0<1> returned Connection refused, retrying (1/34)",
+       "nccl-link-local"},
+      {"NCCL WARN NET/IB : req 1/8 tag 2 peer 10.0.0.2<1> collective mismatch error, local size 4 remote size 8",
+       "nccl-collective-mismatch"},
       {"NCCL WARN socketFinalizeAccept: wrong magic 6a != 6b", "nccl-socket-foreign"},
       {"srun: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)",
        "slurm-controller"},
@@ -358,6 +364,21 @@ TEST(LogCodes, ErrnosOfTheKernelOnly) {
   for (const char* line : {"failed to write 512 bytes", "Unknown error 520", "size 524 is too large: error"})
     EXPECT_EQ(codes_text(line), "") << line;
   EXPECT_EQ(meaning_of("ENOTSUPP")->cause, FaultLocation::host);
+}
+
+TEST(LogCodes, BandwidthOfASlot) {
+  const std::string slot = "PCIe: 63.008 Gb/s available, by x8 at 8";
+  EXPECT_EQ(codes_text("mlx5_core 0000:b3:00.1: 63.008 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at "
+                       "0000:b2:00.0 (capable of 252.048 Gb/s with 16 GT/s x16 link)"),
+            slot + " GT/s below 0000:b2:00.0; capable of 252.048 Gb/s, by x16 at 16 GT/s\n");
+  EXPECT_EQ(codes_text("pci 0000:01:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at "
+                       "0000:00:01.0 (capable of 126.016 Gb/s with 8.0 GT/s PCIe x16 link)"),
+            slot + ".0 GT/s below 0000:00:01.0; capable of 126.016 Gb/s, by x16 at 8.0 GT/s\n");
+  for (const char* line : {" Gb/s available PCIe bandwidth, limited by ",
+                           "1 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at 0000:00:01.0",
+                           "1 Gb/s available PCIe bandwidth, limited by  link at  (capable of  with  link)"})
+    EXPECT_EQ(codes_text(line), "") << line;
+  EXPECT_EQ(codes_text("pci 0000:01:00.0: 63.008 Gb/s available PCIe bandwidth (8.0 GT/s PCIe x8 link)"), "");
 }
 
 // Statuses that a device, its host or its PF answers with.

@@ -205,6 +205,7 @@ TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
   Healthy node;
   node.now.topology.nics[2].netdev_elsewhere = true;
   node.now.topology.nics[2].netdevs.clear();
+  node.now.network.interfaces.erase(node.now.ports[2].netdev);
   node.now.ports[2].netdev.clear();
   node.now.ports[2].role = PortRole::netdev_elsewhere;
   const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
@@ -216,12 +217,65 @@ TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
   // Virtual functions of other containers: they are counted, and have no cable.
   node.now.ports[2].role = PortRole::guest_function;
   node.now.topology.nics[3].netdev_elsewhere = true;
+  node.now.network.interfaces.erase(node.now.ports[3].netdev);
   node.now.ports[3].netdev.clear();
   node.now.ports[3].role = PortRole::guest_function;
   const Report guests = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
   EXPECT_EQ(guests.findings.at(0).observed,
             "the netdevs of 2 of 4 ports are in other network namespaces and are not judged here: mlx5_2/1, mlx5_3/1");
   EXPECT_FALSE(has(guests.findings.at(0).meaning, "cable")) << guests.findings.at(0).meaning;
+}
+
+// The netdevs of all NICs move to the host, as a pod sees it in the shared mode of RDMA.
+void become_pod(Healthy& node) {
+  for (Nic& nic : node.now.topology.nics) {
+    nic.netdev_elsewhere = true;
+    nic.netdevs.clear();
+  }
+  node.now.network.interfaces.clear();
+  for (Port& port : node.now.ports) {
+    port.netdev.clear();
+    port.role = PortRole::netdev_elsewhere;
+  }
+}
+
+// A macvlan of the pod on each NIC: the ports are judged by its GIDs.
+TEST(Unseen, APortWithGidsOfNetdevsAboveItIsJudged) {
+  Healthy node;
+  become_pod(node);
+  for (Port& port : node.now.ports)
+    for (Gid& gid : port.gids) {
+      gid.netdev = "net" + std::to_string(&port - node.now.ports.data());
+      node.now.network.interfaces[gid.netdev];
+    }
+  const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces", "gid"});
+  for (const Finding& finding : report.findings)
+    EXPECT_TRUE(finding.status == Status::ok && !finding.unjudged) << finding.id << " " << finding.observed;
+}
+
+// A pod on the default network alone: no GID exists for it.
+TEST(Unseen, AContainerWithoutAnyGidCannotUseItsPorts) {
+  const std::vector<std::string> only{"gid"};
+  Healthy node;
+  become_pod(node);
+  for (Port& port : node.now.ports) port.gids.clear();
+  Report report = run_rules(node.view(), only);
+  ASSERT_EQ(report.findings.size(), 4u);
+  for (const Finding& finding : report.findings) {
+    EXPECT_EQ(finding.status, Status::warning) << finding.observed;
+    EXPECT_TRUE(has(finding.remedy, "macvlan") && has(finding.remedy, "virtual function")) << finding.remedy;
+  }
+  // The host, which has a netdev for its management.
+  Healthy host = node;
+  host.now.topology.nics.emplace_back().netdevs = {"eno1"};
+  EXPECT_EQ(worst(run_rules(host.view(), only)), Status::ok);
+  // A pod that has EFA devices as well.
+  Healthy efa = node;
+  efa.now.ports[3].link_layer = LinkLayer::unknown;
+  EXPECT_EQ(worst(run_rules(efa.view(), only)), Status::ok);
+  // The GID tables were not read.
+  for (Port& port : node.now.ports) port.unread = {"gids: Permission denied (EACCES)"};
+  EXPECT_EQ(worst(run_rules(node.view(), only)), Status::ok);
 }
 
 // Bytes of RDMA between the two readings, requests counted, and the share of the bytes on priority 3.
