@@ -249,11 +249,16 @@ constexpr LineMessage kRows[] = {
      "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
      "their own (OEM).",
      "mstflint -d {pci} query; mlxfwmanager --query", "MFT flint, mstflint"},
-    {"ibstat-no-width", host, "stat of IB device '",
-     "ibstat could not read a port, and stops: mostly a port without a cable or module (it has no link width, EINVAL), "
-     "which old releases of rdma-core do not expect. Plug the cable, or update rdma-core; ibv_devinfo shows the ports "
-     "meanwhile.",
-     "ibv_devinfo -l; rdma link show; ls /sys/class/infiniband", "rdma-core infiniband-diags/ibstat.c"},
+    {"ibstat-no-width",
+     cable,
+     "stat of IB device '",
+     {"ibstat could not read a port, and stops: mostly a port without a cable or module (it has no link width, "
+      "EINVAL), "
+      "which old releases of rdma-core do not expect. ",
+      {Work::at_link, "Plug the cable and the module if the port is to be used. "},
+      "Update rdma-core; ibv_devinfo shows the ports meanwhile."},
+     "ibv_devinfo -l; rdma link show; ls /sys/class/infiniband",
+     "rdma-core infiniband-diags/ibstat.c"},
     {"ib-tool-no-port", host,
      "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc "
      "failed|_do_madrpc: recv failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed:|iberror: query",
