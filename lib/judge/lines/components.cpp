@@ -76,7 +76,8 @@ constexpr LineMessage kRows[] = {
         "systemd["
         "*lldpd|systemd[*^dcb|systemd[*^lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
         "",
-        {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, opensm, lldpad, ...). Usual "
+        {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, rdma-ndd, which sets the "
+         "node description, opensm, lldpad, ...). Usual "
          "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; journalctl -p warning -b", "systemd"),

@@ -98,7 +98,8 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|group is not viable|still bound to",
+     "device or resource busy|resource busy|is busy|device busy|driver is in use|^module*is in use|group is not "
+     "viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a "
       "bridge or a virtual machine has it, or a process has it open."}},
@@ -110,6 +111,37 @@ constexpr Condition kConditions[] = {
      {"By its words the other end has something else than this host: another link type, number of ports, version or "
       "setting. Compare the two hosts; one of them may have lost a port."}},
 
+    // A driver at its start, and a service without its program.
+    {"says-firmware-file",
+     host,
+     "find fw file|find firmware file|fw file*not found|firmware file*not found|direct firmware load|load firmware "
+     "image|firmware image not found|no firmware image|request_firmware|^request "
+     "firmware|firmware "
+     "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
+     "to load firmware|firmware load failed",
+     {"By its words the driver did not find, or could not load, the file of the firmware of its device: the package "
+      "with "
+      "it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in the initramfs. "
+      "Install it, and write the initramfs again",
+      {Work::ends_jobs, "; then reload the driver or reboot"},
+      "."}},
+    {"says-firmware-dead",
+     host,
+     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*is "
+     "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
+     "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
+     {"By its words the firmware of a device of this host does not run, or does not answer its driver. ",
+      {Work::in_machine, "Power-cycle the node. "},
+      {Work::ends_jobs, "Write its firmware again, or update it. "},
+      "Have the device replaced if it recurs."}},
+    {"says-no-program",
+     host,
+     "failed at step exec|failed to locate executable|unable to locate executable|status=203/exec|exec format "
+     "error|executable file not found",
+     {"By its words a service or launcher found no program at this path, or cannot run it: its package is not "
+      "installed or broken, or the initramfs or image has the unit without the program. Install or update the package, "
+      "and write the initramfs again. A unit that fails only in the initramfs, and runs later, does no harm."},
+     true},
     {"says-two-libraries",
      software,
      "corrupted comm|undefined symbol|symbol lookup|version*not found (required by|multiple copies of|loaded twice",
@@ -128,7 +160,7 @@ constexpr Condition kConditions[] = {
      "version mismatch|versions mismatch|version does not match|versions do not match|mismatched version|"
      "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
      "too new|newer version|requires version|requires driver|driver/library|"
-     "version*not supported|different version|doca_error_unsupported_version",
+     "version*not supported|version*don't match|version*doesn't match|different version|doca_error_unsupported_version",
      {"By its words two parts do not fit each other: kernel module and library, driver and firmware, or the programs "
       "of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
@@ -148,7 +180,7 @@ constexpr Condition kConditions[] = {
     {"says-no-address-space",
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar*failed|no "
-     "mmio|mmio*exhausted|bar-usage|bar1*full|^bar*no space for [mem",
+     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -221,7 +253,7 @@ constexpr Condition kConditions[] = {
      network,
      "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination "
      "unreachable|unreachable host|host is down|"
-     "no route|network error|cannot reach|could not reach|not reachable",
+     "no route|hostunreach|network error|cannot reach|could not reach|not reachable",
      {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
       "host that is off. ip route get ADDRESS, then ping."}},
 
@@ -259,7 +291,7 @@ constexpr Condition kConditions[] = {
      "temporarily unavailable|try again later|doca_error_again",
      {"By its words something was full or in use at this moment: a queue, a lock, a limit of processes or threads, or "
       "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
-      "that is not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
+      "that are not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
 
     {"says-unsupported",
      host,

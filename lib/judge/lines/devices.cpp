@@ -41,15 +41,27 @@ constexpr LineMessage kRows[] = {
      "--set-priv-flags DEV fw-lldp-agent off) to set it from Linux, then set it again.",
      "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}",
      "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c"},
+    // After nvidia_peermem's own row. The beginning of the symbol names the stack that the module does not fit.
+    {"module-other-stack", host,
+     "version of symbol ib_|version of symbol rdma_|version of symbol mlx|version of symbol nvidia_|Unknown symbol "
+     "ib_|Unknown symbol rdma_|Unknown symbol mlx|Unknown symbol nvidia_|Unknown symbol nvfs_",
+     "The kernel rejected a module, because it was built for another RDMA stack or GPU driver than the one that is "
+     "loaded (symbols ib_, rdma_ and mlx are of the RDMA stack: Linux's own or that of OFED; nvidia_ of the GPU "
+     "driver). "
+     "Build the module again, or reinstall its package, for the stack in use: ko2iblnd with Lustre, nvme-rdma and "
+     "rpcrdma with OFED or the kernel.",
+     "dkms status; modinfo -n ib_core ko2iblnd nvidia; ofed_info -s", "Linux kernel/module/main.c"},
     {"intel-pcie-slow",
      host,
      "PCI-Express bandwidth available for this device may be insufficient|Please move the device to a different PCI-e "
-     "link|PCIe bandwidth*may be insufficient|not enough*PCI-e bandwidth|PCIe link speed*lower than",
-     {"The PCIe link of the NIC is slower or narrower than it can use: a slot with fewer lanes or of an older "
+     "link|PCIe bandwidth*may be insufficient|not enough*PCI-e bandwidth|PCIe link speed*lower than|slot with more "
+     "lanes and/or higher|not sufficient for optimal performance of this card",
+     {"The PCIe link of the NIC is slower or narrower than it can use (slower, no fault): a slot with fewer lanes or "
+      "of an older "
       "generation, or a link that trained badly. Compare LnkSta with LnkCap; ",
       {Work::in_machine, "use a slot with more lanes, or reseat the NIC and its riser."}},
      "lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'; fabric-agentctl check --only pcie",
-     "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
+     "Linux i40e_main.c, ixgbe_main.c, cxgb4_main.c"},
     {"intel-nvm-version", host,
      "firmware for the device was too new|The driver for the device detected a newer version of the NVM|detected a "
      "newer version of the NVM image than expected|older version of the NVM image than expected|stopped because the "
@@ -116,10 +128,27 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/iommu/amd/init.c"},
     {"iommu-bios", host,
      "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
-     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken",
+     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken|BIOS has enabled interrupt "
+     "remapping|on a chipset that contains an erratum",
      "The BIOS gives the IOMMU a wrong table (a reserved memory region, RMRR, or an entry for a device): the kernel "
-     "ignores or corrects it. It matters only if DMAR or IO_PAGE_FAULT lines follow. Update the BIOS.",
+     "ignores or corrects it, or switches interrupt remapping off on a chipset with an erratum. It matters only if "
+     "DMAR "
+     "or IO_PAGE_FAULT lines follow, or if devices are given to virtual machines. Update the BIOS.",
      "dmidecode -s bios-version; journalctl -k -g 'DMAR|AMD-Vi'", "Linux drivers/iommu/intel/dmar.c"},
+    // BARs 7 to 12 are those of the virtual functions; from 13 the windows of bridges.
+    {"pci-vf-space",
+     host,
+     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|BAR 9: "
+     "failed "
+     "to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|BAR 11: no "
+     "space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|VF BAR*no space",
+     {"There is no address space for the virtual functions (SR-IOV) of a PCIe device: the device itself works, but no "
+      "virtual functions can be made. ",
+      {Work::in_machine,
+       "Enable SR-IOV and 'Above 4G decoding' in the BIOS, with a large MMIO window, or boot with pci=realloc; "},
+      "harmless if no virtual functions are wanted."},
+     "lspci -vv -s {pci} | grep -A 8 SR-IOV; cat /sys/bus/pci/devices/{pci}/sriov_totalvfs",
+     "Linux drivers/pci/setup-res.c, iov.c"},
     {"iommu-group", host,
      "group * is not viable|Firmware has requested this device have a 1:1 IOMMU mapping|IOMMU*rejecting configuring "
      "the device|vfio*no iommu",
@@ -242,11 +271,37 @@ constexpr LineMessage kRows[] = {
      "reboot or unmount of the client, or the path between them. Repeated: look at the link and at retransmissions; "
      "over RDMA (rpcrdma, svcrdma) at the port and its counters.",
      "ss -tn; ping -c 3 {peer}; nfsstat -r", "Linux net/sunrpc/svcsock.c, xprtrdma"},
+    {"nvmf-keep-alive", peer,
+     "due to keep alive timeout|keep-alive timer (* expired|keep alive timeout*subsystem|nvmet*keep-alive timer",
+     "The initiator (host of the NQN in the line) sent no keep-alive in time, and the NVMe target ends its connection: "
+     "that host ended, hangs or restarts, or the network between them. Look at the log of the initiator at this time, "
+     "then at the ports.",
+     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
+     "SPDK lib/nvmf/ctrlr.c, Linux drivers/nvme/target/core.c"},
+    {"nvmf-target-fatal",
+     unknown,
+     "nvmet: ctrl * fatal error occurred|nvmet*ctrl*fatal error",
+     "The NVMe target ends this controller after an error of its transport, and the initiator connects again. The "
+     "nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded is of the path or the "
+     "peer.",
+     "journalctl -k -g nvmet; fabric-agentctl diagnose {port}",
+     "Linux drivers/nvme/target/core.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nvmf|nvme|wc"},
+    {"nvmf-queue-size", software,
+     "support CQ resize|RDMA CQ requirement*exceeds|RDMA CQ resize failed|exceeds device max_cqe limitation",
+     "The NVMe target (SPDK) needs a larger completion queue than this NIC can make, or one that it cannot enlarge "
+     "(iWARP): no more queue pairs are accepted. Use fewer queue pairs or a smaller queue depth "
+     "(max_qpairs_per_ctrlr, max_queue_depth), or a larger queue from the start (num_cqe).",
+     "ibv_devinfo -v -d {rdma} | grep max_cqe", "SPDK lib/nvmf/rdma.c"},
     {"nvmf-rdma", peer,
      "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
      "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
-     "attempt|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed|nvmet: ctrl * keep-alive timer|fatal "
-     "error!*nvmet|nvmet*fatal error",
+     "attempt|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
      "The connection to an NVMe target (NVMe over RDMA or TCP) failed or was lost, and is made again: the target or "
      "its host ended, its port (4420) is not reachable, or the path loses packets. Look at the log of the target at "
      "this time, then at the RDMA port of both.",
@@ -312,8 +367,26 @@ constexpr LineMessage kRows[] = {
      "(connInterfacesFile) has none that this host reaches, or RDMA cannot be used and TCP is tried. Compare "
      "beegfs-ctl --listnodes --nicdetails with the addresses here.",
      "beegfs-net; beegfs-ctl --listnodes --nodetype=storage --nicdetails; ping -c 3 {peer}", "BeeGFS"},
+    {"gpfs-access", peer, "VERBS RDMA*IBV_EVENT_QP_ACCESS_ERR|VERBS RDMA*IBV_EVENT_QP_REQ_ERR",
+     "GPFS (IBM Storage Scale) got a request on this queue pair for memory that the other node may not access: that "
+     "node used a registration (key, address) that is not valid any more. It is about the daemons of the two nodes, "
+     "not the network: compare their releases, update GPFS, and look at the log of the other node.",
+     "mmdiag --network; mmdiag --version; ibv_devinfo -d {rdma}", "IBM Storage Scale mmfs.log"},
+    {"gpfs-closed",
+     unknown,
+     "VERBS RDMA closed connection",
+     "GPFS (IBM Storage Scale) closed its RDMA connection to this node after an error, and makes it again or uses TCP. "
+     "The VERBS RDMA line before it, here or in the log of the other node, has the first error.",
+     "mmdiag --network; grep 'VERBS RDMA' /var/adm/ras/mmfs.log.latest",
+     "IBM Storage Scale mmfs.log",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "gpfs|wc"},
     {"gpfs-connection", network,
-     "Close connection to * Attempting reconnect|VERBS RDMA closed connection|VERBS RDMA async event|VERBS "
+     "Close connection to * Attempting reconnect|VERBS RDMA async event|VERBS "
      "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS "
      "RDMA*disabled|VERBS RDMA*port*failed",
      "GPFS (IBM Storage Scale) lost the connection to the node of the line and tries again, or closed its RDMA "
@@ -335,6 +408,11 @@ constexpr LineMessage kRows[] = {
      "that do not fit (ms_async_rdma_cm with ms_async_rdma_type, ms_async_rdma_device_name).",
      "systemctl show ceph-osd@0 -p LimitNOFILE -p LimitMEMLOCK; ceph config dump | grep rdma",
      "Ceph src/msg/async/rdma"},
+    {"mercury-unreachable", network, "NA_HOSTUNREACH|HG_HOSTUNREACH|na_ofi*FI_EHOSTUNREACH|na_ofi*No route to host",
+     "Mercury (DAOS and others) cannot reach the server: no route to its address, a link that is down, or, on "
+     "Slingshot, a job without a VNI of the server's network. Look at the network of this node and the VNI of the job, "
+     "then at the server.",
+     "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
      "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "
      "NA|crt_*unreachable|NA_Initialize*",

@@ -26,7 +26,9 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-synd-irisc",
      host,
      "irisc not responding",
-     {"A processor of the NIC does not respond. ", {Work::in_machine, "Power-cycle the node."}},
+     {"A processor of the NIC, which runs its firmware, does not respond. ",
+      {Work::in_machine, "Power-cycle the node. "},
+      "If it recurs, update the firmware, then have the NIC replaced."},
      kReporter,
      kHealth},
     {"mlx5-synd-hardware",
@@ -514,6 +516,12 @@ constexpr LineMessage kDriverRows[] = {
      "(trust, MAC, VLAN) and the versions of the drivers of both; the log of the VF has the other half.",
      "ip link show {netdev}; journalctl -k -g {pci}; in the guest: journalctl -k -g iavf",
      "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, i40e/i40e_virtchnl_pf.c"},
+    {"iavf-pf-reset", host,
+     "Reset indication received from the PF|Reset warning received from the PF|VF reset*requested by PF|iavf *PF reset",
+     "The driver of the physical function (ice, i40e) on the host resets this virtual function: after a change of its "
+     "settings there (MAC address, VLAN, trust), or because the whole NIC is reset. Look at the log of the physical "
+     "function on the host at this time. In a virtual machine that is the hypervisor.",
+     "on the host: journalctl -k -g 'ice|i40e'", "Linux drivers/net/ethernet/intel/iavf/iavf_virtchnl.c"},
     {"iavf-pf", host,
      "Virtual channel Req <-> Resp completion timeout|PF returned error|iavf *error IAVF_|iavf *dmin queue command "
      "never completed|iavf "

@@ -78,9 +78,49 @@ constexpr LineMessage kGpuRows[] = {
      "cat /proc/driver/nvidia/version; nvidia-smi",
      "NVIDIA open-gpu-kernel-modules"},
     {"gpu-no-nvswitch", none, "NV_WARN_NOTHING_TO_DO",
-     "The fabric manager found no NVSwitch, and does not start: this host has none and does not need it. Harmless; "
-     "disable the service.",
+     "The fabric manager found no NVSwitch, and does not start. A host without NVSwitch does not need it: harmless; "
+     "disable the service. On B100, B200 and B300 with NVSwitch it is a fault: NVLSM, which manages the NVSwitches "
+     "there, does not run. Install nvlsm of the driver's version, and load ib_umad.",
      "systemctl status nvidia-fabricmanager", "NVIDIA Fabric Manager user guide"},
+    {"gpu-fabric-version",
+     host,
+     "driver interface version*match with driver version|matching NVIDIA driver package|fabric manager version*does "
+     "not "
+     "match|fabric manager*version mismatch",
+     {"The fabric manager and the GPU driver are of different releases: it does not start, and CUDA fails on machines "
+      "with NVSwitch. Install nvidia-fabricmanager of the same version as the driver",
+      {Work::service, ", then systemctl restart nvidia-fabricmanager"},
+      "."},
+     "cat /proc/driver/nvidia/version; nv-fabricmanager --version",
+     "NVIDIA Fabric Manager user guide"},
+    {"gpu-firmware-file",
+     host,
+     "Direct firmware load for nvidia/*fail|RmFetchGspRmImages: No firmware|NVRM*No firmware image "
+     "found|nvidia*gsp_*.bin "
+     "failed with error",
+     {"The GPU driver does not find the file of the GPU's firmware (GSP), and the GPU does not start: the firmware of "
+      "this driver version is not installed in /lib/firmware/nvidia, or is not in the initramfs or the image of the "
+      "virtual machine. Install the package of the same version as the driver, also in the initramfs",
+      {Work::ends_jobs, ", then reload the driver"},
+      "."},
+     "cat /proc/driver/nvidia/version; ls /lib/firmware/nvidia; modinfo -F firmware nvidia",
+     "NVIDIA open-gpu-kernel-modules"},
+    {"gpu-open-module", host,
+     "Open nvidia.ko is only ready for use on|requires use of the NVIDIA open kernel modules|NVreg_OpenRmEnable|is not "
+     "supported by open nvidia.ko",
+     "This GPU and this kind of the NVIDIA driver do not fit: the open kernel modules support GPUs from Turing on (at "
+     "first data center GPUs only), and the newest GPUs need the open ones. Install the other kind, or a newer driver; "
+     "NVreg_OpenRmEnableUnsupportedGpus=1 allows a GPU that the open modules of old releases refuse.",
+     "modinfo -F license nvidia; cat /proc/driver/nvidia/version; lspci -d 10de:", "NVIDIA open-gpu-kernel-modules"},
+    {"gpu-not-reset",
+     host,
+     "WPR2 already up|WPR2 is already up",
+     {"The firmware (GSP) of a GPU cannot be started or does not answer, because the GPU is in the state of an earlier "
+      "failure or of a driver that was not unloaded cleanly. ",
+      {Work::ends_jobs, "Reset the GPU, or reboot the node. "},
+      "The first NVRM or Xid line before it has the reason; if it recurs, look at the driver version."},
+     "journalctl -k -g NVRM; nvidia-smi -q | grep -i reset",
+     "NVIDIA open-gpu-kernel-modules kernel_gsp.c"},
     {"gpu-fabric-state",
      host,
      "NV_ERR_FABRIC_STATE_OUT_OF_SYNC|NV_ERR_NVLINK_FABRIC_NOT_READY|NV_ERR_NVLINK_FABRIC_FAILURE|NV_ERR_FABRIC_"

@@ -9,10 +9,66 @@ namespace {
 using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
+    {"nccl-option-off", none,
+     "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
+     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NCCL INFO NET/OFI*not supported|NCCL INFO*is not "
+     "supported on this platform, skipping",
+     "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
+     "absent, the device does not offer it or a variable does not switch it on; or a default that the plugin has set. "
+     "Harmless.",
+     "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
+    {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
+     "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
+     "(the numbers are kinds of paths: 7 crosses the CPU sockets). For a NIC that is not next to the GPU it is normal, "
+     "no fault. If the channels of the GPU use this NIC ('via NET/IB' without GDRDMA), its data goes through the "
+     "memory "
+     "of the host, and the job is slower: no NIC is on the PCIe switch of the GPU, or a virtual machine or container "
+     "hides the topology. NCCL_NET_GDR_LEVEL allows a longer path, as a test.",
+     "nvidia-smi topo -m; fabric-agentctl topo; grep -h 'via NET' LOG-OF-EVERY-RANK | sort | uniq -c",
+     "NCCL src/graph/paths.cc"},
+    {"gdrcopy-absent", none,
+     "GDRCopy library not found|GDRCopy*isabling GDRCopy|isabling GDRCopy|GDRCopy is not available|gdrcopy is not "
+     "installed|libgdrapi.so*not found*isabl",
+     "Information: GDRCopy, by which the CPU writes to GPU memory with low latency, is not installed. NVSHMEM and "
+     "others go on without it. Harmless.",
+     "lsmod | grep gdrdrv; ldconfig -p | grep gdrapi", "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
+    // Files of /etc/rdma/modules list modules that a kernel or an initramfs need not have.
+    {"module-optional", none,
+     "Failed to find module 'xprtrdma|Failed to find module 'svcrdma|Failed to find module 'rpcrdma|Failed to find "
+     "module 'ib_iser|Failed to find module 'ib_isert|Failed to find module 'ib_srp|Failed to find module "
+     "'rds_rdma|Failed to find module 'opa_vnic|Failed to find module 'hfi1|Failed to find module 'iw_cxgb",
+     "The list of modules of rdma-core names one that this kernel or initramfs does not have: NFS over RDMA (xprtrdma, "
+     "svcrdma), iSER, SRP, RDS, or the driver of another vendor. Harmless unless this host uses that protocol.",
+     "ls /etc/rdma/modules; modinfo -n rpcrdma ib_iser", "rdma-core kernel-boot/modules"},
+    {"kernel-note", none,
+     "interrupt took too long*perf_event_max_sample_rate|interrupt took too long (|hrtimer: interrupt took|perf: "
+     "interrupt took",
+     "Information of the kernel: an interrupt of its profiler (perf) or timer took longer than planned, and the kernel "
+     "takes fewer samples. Harmless; usual on a busy host or in a virtual machine.",
+     "sysctl kernel.perf_event_max_sample_rate", "Linux kernel/events/core.c"},
+    // The expansion ROM: BAR 6 of any function.
+    {"pci-rom", none,
+     "can't claim BAR 6 [|BAR 6: can't assign|BAR 6: failed to assign|BAR 6: no space for|BAR 6 [mem*failed to "
+     "assign|BAR 6 [mem*can't assign|BAR 6 [mem*can't claim|^ROM [mem*can't claim|^ROM [mem*can't assign|^ROM "
+     "[mem*failed to assign",
+     "Information of PCIe at boot: the expansion ROM of a device (BAR 6), which only boot firmware reads, has no "
+     "address, or the one from the BIOS was not usable and the kernel assigns another. Harmless: no driver needs it.",
+     "lspci -vv -s {pci}", "Linux drivers/pci/setup-res.c"},
+    {"ibacm-no-interface", none, "unable to assign EP name|acm_ep_up: ERROR - unable to get",
+     "ibacm leaves this port or partition (pkey) out, because it has no IPoIB interface and so no name. Harmless: RoCE "
+     "does not need ibacm, and no IP address is resolved over that partition.",
+     "ip -br link show type ipoib; systemctl status ibacm", "rdma-core ibacm/src/acm.c acm_ep_up()"},
+    {"gpu-daemon-log", none,
+     "failed to open IMEX log file|failed to open fabric manager log file|failed to open Fabric Manager log file",
+     "Information of nvidia-imex or the fabric manager: its log file cannot be opened (no such directory in the "
+     "container), and its log goes to the standard output. Harmless: the daemon runs.",
+     "grep -i LOG_FILE /etc/nvidia-imex/config.cfg /usr/share/nvidia/nvswitch/fabricmanager.cfg",
+     "NVIDIA IMEX, fabric manager"},
     {"nccl-no-plugin", none,
      "Plugin: Failed to find nccl*symbol|Plugin: Could not find: libnccl|Plugin: Failed to find nccl*Plugin_v|Plugin: "
      "No plugin found|Plugin load returned*using internal|Plugin load returned*using default|Plugin: "
-     "External*unavailable|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
+     "External*unavailable|TUNER/Plugin: Plugin load returned|PROFILER/Plugin: Plugin load returned|ENV/Plugin: Plugin "
+     "load returned|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
      "find|GIN/Plugin: Could not find",
      "Information of NCCL: an optional plugin (network, tuner, profiler) or this version of its interface is absent, "
      "and NCCL tries another version or uses its own code. Harmless; only on EFA is the network plugin needed.",
@@ -66,14 +122,14 @@ constexpr LineMessage kRows[] = {
      "Perftest doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
      "the port active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values "
      "detected|CPU Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests "
-     "have only 8B",
+     "have only 8B|not recognized to implement inline feature",
      "A note of perftest: it has changed an option that does not fit the test (inline size, moderation, MTU), or the "
      "frequency of the CPU varies, so that latencies in microseconds are less exact. Harmless.",
      "cpupower frequency-info", "perftest src/perftest_parameters.c"},
     {"dcgm-no-nvswitch", none,
      "ReadNvSwitchStatusAllSwitches() returned No data|ReadNvSwitch*returned No data|ReadNvSwitch*No data is "
      "available|Not loading NSCQ|NSCQ*no nvswitches|Could not load NSCQ|nscq*dlwrap|Could not find "
-     "NVSwitch|ReadLinkStatesAllSwitches() returned No data|There are no NvSwitches",
+     "NVSwitch|ReadLinkStatesAllSwitches() returned No data|There are no NvSwitches|Not attached to NvSwitches",
      "DCGM looks for NVSwitches and finds none, or no library (libnvidia-nscq) to read them. Harmless on a host "
      "without NVSwitch; with NVSwitch install libnvidia-nscq of the release of the driver.",
      "lspci -d 10de: | grep -i nvswitch", "DCGM modules/nvswitch"},
@@ -101,6 +157,11 @@ constexpr LineMessage kRows[] = {
      "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
      "function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
+    {"ice-start", none, "DCBx/LLDP in SW mode|DDP package already present on device",
+     "Information of ice at its start: LLDP and DCBX of this port are left to software of the host (lldpad, an LLDP "
+     "daemon), or the DDP package was loaded before by another port of the NIC. Harmless.",
+     "devlink dev info pci/{pci}; ethtool --show-priv-flags {netdev}",
+     "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"rxe-inline-probe", none, "rdma_rxe: invalid max inline data",
      "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
      "fits. "

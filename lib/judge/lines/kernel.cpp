@@ -170,7 +170,7 @@ constexpr LineMessage kKernelRows[] = {
      "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
      "The kernel rejected a module: it was built for another kernel or RDMA stack (Linux's own RDMA modules beside "
      "those of OFED or of the NIC's vendor), or a module that it needs is missing. Build the module again for the "
-     "stack in use.",
+     "stack in use; nvidia-fs for this GPU driver, with its open kernel modules.",
      "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"memory-error", host,
      "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"

@@ -165,6 +165,13 @@ constexpr LineMessage kLibraryRows[] = {
     {"cxgb4-old-driver", host, "libcxgb4 warning*downlevel iw_cxgb4 driver",
      "The kernel's driver iw_cxgb4 is older than the library of rdma-core. Update the kernel or the driver.",
      "modinfo iw_cxgb4; uname -r", "rdma-core providers/cxgb4/dev.c"},
+    {"verbs-two-releases", software,
+     "couldn't load driver*IBVERBS_PRIVATE_|couldn't load driver*not found (required by|couldn't load driver*undefined "
+     "symbol",
+     "libibverbs and the provider library of a NIC are of different releases: two versions of rdma-core (or OFED) are "
+     "mixed, mostly by LD_LIBRARY_PATH or an image that has libraries of the host mounted over its own. The devices of "
+     "this provider are missing; without such a NIC it does no harm. Use both from one release.",
+     "echo $LD_LIBRARY_PATH; ldconfig -p | grep -E 'ibverbs|mlx'; ls /etc/libibverbs.d", kInit},
     {"verbs-provider-missing", software,
      "couldn't load driver 'libmlx5|couldn't load driver 'libbnxt_re|couldn't load driver 'libionic|"
      "couldn't load driver 'libirdma|couldn't load driver 'libefa|couldn't load driver 'libhns|"
@@ -186,6 +193,20 @@ constexpr LineMessage kLibraryRows[] = {
      "iblinkinfo; ibqueryerrors", "rdma-core libibnetdisc/query_smp.c"},
     {"verbs-abi-fatal", software, "kernel ABI version * doesn't match library version",
      "libibverbs of the image does not fit the kernel: install a newer rdma-core.", "ibv_devinfo -l; uname -r", kInit},
+    {"library-fork", software,
+     "executed an operation involving a call*to the|libfabric EFA provider is operating in|Open MPI is currently "
+     "operating in a condition that could",
+     "The program called fork() or system() while memory was registered for RDMA, and fork support is off: parent or "
+     "child may see wrong data, and libfabric ends the job. Set FI_EFA_FORK_SAFE=1 (EFA) or RDMAV_FORK_SAFE=1 for all "
+     "ranks, use a kernel of 5.13 or newer, or do not fork: data loaders of Python with spawn.",
+     "uname -r; env | grep FORK", "libfabric prov/efa, Open MPI help-opal-runtime.txt"},
+    {"sysv-shm-limit", host,
+     "shmget(*failed|shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",
+     "A segment of System V shared memory could not be made (shmget): the limit of its size (kernel.shmmax), of all "
+     "sizes (kernel.shmall) or of the number of segments (kernel.shmmni; ENOSPC) is reached, or huge pages are "
+     "missing. Raise the limit, and remove stale segments of killed jobs (ipcs -m, ipcrm); or configure a smaller "
+     "pool. The network is not at fault.",
+     "ipcs -lm; ipcs -m; sysctl kernel.shmmni kernel.shmmax kernel.shmall; grep Huge /proc/meminfo", "shmget(2)"},
     {"verbs-fork", host, "fork()-safety requested but init failed",
      "fork() safety is not available: kernel or library are too old, or the memlock limit is too low. Unset "
      "RDMAV_FORK_SAFE and IBV_FORK_SAFE, or update the kernel.",
@@ -200,8 +221,8 @@ constexpr LineMessage kLibraryRows[] = {
      "libibverbs could not resolve the address of the peer: no answer to ARP or neighbor discovery, or no route.",
      "ip route get {peer}; ip neigh show dev {netdev}", "rdma-core libibverbs/neigh.c"},
     {"verbs-umad", host, "can't open UMAD port|umad_init|ibpanic:*failed to open|ibwarn*mad_rpc_open_port",
-     "The device for management packets cannot be opened: /dev/infiniband/umad is not in the container, ib_umad is not "
-     "loaded, or the port is Ethernet.",
+     "The device for management packets cannot be opened: the module ib_umad is not loaded (modprobe ib_umad), "
+     "/dev/infiniband/umad is not in the container, or the port is Ethernet. On RoCE only tools of InfiniBand need it.",
      "ls -l /dev/infiniband; lsmod | grep ib_umad", "rdma-core libibumad/umad.c"},
     {"memlock-limit", host,
      "BTL failed to initialize while trying to|memlock limits are set too low|lease check max locked memory|"
@@ -243,7 +264,8 @@ constexpr LineMessage kLibraryRows[] = {
      "and exclude openib (--mca btl ^openib).",
      "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
     {"ompi-partial-registration", host, "configured to only allow registering part of your physical memory",
-     "The driver's translation table covers only a part of the memory; registration of large buffers fails.",
+     "A parameter of the driver limits how much memory can be registered (the translation table of mlx4_core: "
+     "log_num_mtt, log_mtts_per_seg), and large jobs fail or hang. Raise it to twice the memory of the host.",
      "grep . /sys/module/mlx4_core/parameters/log_num_mtt", kOpenib},
     {"ompi-no-parameters", software, "No preset parameters were found for the device that Open MPI detected",
      "The openib BTL does not know this NIC. Performance may be low; use the UCX PML.", "ompi_info | grep ucx",
@@ -307,6 +329,17 @@ constexpr LineMessage kLibraryRows[] = {
      "fi_info -p efa; env | grep OFI_NCCL", "aws-ofi-nccl src/nccl_ofi_rdma.cpp"},
     {"ofi-test-expected", none, "entry as expected:",
      "A test of libfabric (fabtests) got the error that it asked for: no fault.", "fi_info -l", "libfabric fabtests"},
+    {"efa-receive-buffers", host, "ailure to post internal receive buffers|FI_EFA_ERR_INTERNAL_RX_BUF_POST",
+     "libfabric's EFA provider could not register or post its own receive buffers: the memlock limit of the process "
+     "(ulimit -l; LimitMEMLOCK of the service that starts the job) is too low, or huge pages are used up.",
+     "ulimit -l; fabric-agentctl check --only memlock", "libfabric prov/efa"},
+    {"ofi-provider-absent", host,
+     "Requested OFI provider*is not available|Requested OFI provider|No provider found*verbs|fi_getinfo*no provider "
+     "matches",
+     "libfabric on this host does not offer the provider that the program asks for (verbs, cxi, efa): libfabric was "
+     "built without it, it is another libfabric (LD_LIBRARY_PATH), or the host or container has no device for it. "
+     "Compare fi_info -l with the list of RDMA devices.",
+     "fi_info -l; fi_info -p verbs; ibv_devices", "Mercury src/na/na_ofi.c"},
     {"ofi-no-match", host, "fi_getinfo: provider*output empty list",
      "This provider found no device for the request: none is in the container, its driver is not loaded, or it lacks a "
      "capability that the program needs.",
@@ -319,8 +352,9 @@ constexpr LineMessage kLibraryRows[] = {
     // verbs: VRB_WARN_ERRNO prints the function and the errno.
     {"verbs-no-device", host,
      "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file|"
-     "rdma_create_event_channel failed: No such",
-     "librdmacm found no RDMA device: rdma_cm is not loaded, or /dev/infiniband is not in the container.",
+     "rdma_create_event_channel failed|rdma_create_event_channel: No such",
+     "librdmacm found no RDMA device: the module rdma_ucm is not loaded (modprobe rdma_ucm), or "
+     "/dev/infiniband/rdma_cm is not in the container.",
      "ls -l /dev/infiniband; lsmod | grep rdma_cm", kOfiVerbs},
 
     // cxi (Slingshot).

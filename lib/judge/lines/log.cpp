@@ -58,6 +58,11 @@ bool continues(std::string_view before, std::string_view text) {
       {"PCIe Bus Error:", "error status/mask="},
       {"lower than device's capability", "PCIe link "},  // mlx5_pcie_print_link_status()
       {"error status/mask=", "    ["},
+      {"operation involving a call", "to the fork() system call"},
+      {"subsystem is configured to only", "allow registering part"},
+      {"Requested OFI provider", "protocol) is not available"},
+      {"BIOS has enabled interrupt remapping", "on a chipset that contains"},
+      {"can't read ABI version from", "abi_version ("},
       {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
   };
   for (const auto& [first, second] : kPairs)

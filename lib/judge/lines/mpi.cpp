@@ -78,6 +78,11 @@ constexpr LineMessage kRows[] = {
      "TMPDIR) is full or too small. In a container raise it (docker run --shm-size, --ipc=host, an emptyDir of medium "
      "Memory); on a host remove files of killed jobs.",
      "df -h /dev/shm $TMPDIR; ls -l /dev/shm", "Open MPI help-opal-shmem-mmap.txt, UCX src/uct/sm/mm/posix, opa-psm2"},
+    {"ompi-knem", host, "open the /dev/knem device|knem device due to|knem*failed to open|btl*knem*fail",
+     "Open MPI cannot open /dev/knem, and copies between the processes of this host in another way (CMA, shared "
+     "memory), perhaps slower. Load the module knem and give the users the right to it, or switch it off "
+     "(OMPI_MCA_btl_sm_use_knem=0, OMPI_MCA_btl_vader_single_copy_mechanism=cma).",
+     "ls -l /dev/knem; lsmod | grep knem", "Open MPI help-mpi-btl-sm.txt"},
     {"ompi-cma", host,
      "Linux kernel CMA support was requested|CMA*ptrace_scope|process_vm_readv*Operation not "
      "permitted|process_vm_writev*Operation not permitted|vader*single-copy mechanism|sm single-copy "

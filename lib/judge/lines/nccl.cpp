@@ -103,9 +103,21 @@ constexpr LineMessage kNcclRows[] = {
      "The kernel was booted without an option that RCCL expects (amd_iommu=on, iommu=pt): where the IOMMU translates "
      "the accesses of the devices, peer-to-peer transfers are slow or hang. Add it to the kernel command line.",
      "cat /proc/cmdline; fabric-agentctl check --only iommu", "RCCL src/init.cc"},
+    {"rccl-numa-balancing", host,
+     "NUMA auto blancing enabled|NUMA auto balancing enabled|utomatic NUMA balancing is enabled|NUMA balancing is "
+     "enabled|numa_balancing is enabled",
+     "Automatic NUMA balancing is on: the kernel moves pages between the NUMA nodes while the job runs, which costs "
+     "performance and causes jitter. Switch it off: sysctl kernel.numa_balancing=0.",
+     "sysctl kernel.numa_balancing", "RCCL src/init.cc"},
+    {"p2p-disabled", host,
+     "Could not enable P2P between dev|P2P is disabled between*GPU|P2P is not supported between*GPU",
+     "These two GPUs have no peer-to-peer access, and NCCL copies through shared memory of the host (SHM): slower, no "
+     "fault of the job. GPUs without it (GeForce) cannot; else ACS or an IOMMU (VT-d) that translates is between them "
+     "(iommu=pt, ACS off), or the virtual machine does not show the topology.",
+     "nvidia-smi topo -p2p r; fabric-agentctl check --only acs,iommu", "NCCL src/graph/paths.cc, src/transport/p2p.cc"},
     {"rccl-environment", software, "NCCL WARN Missing \"*\" from environment",
-     "A variable that RCCL expects for transfers between GPUs over PCIe is not set: export it in the job's "
-     "environment.",
+     "A variable that RCCL expects for transfers between GPUs over PCIe is not set, as the line names it "
+     "(HSA_FORCE_FINE_GRAIN_PCIE=1): RCCL may be slow or hang. Export it in the environment of all ranks of the job.",
      "env | grep HSA_", "RCCL src/init.cc"},
     {"rccl-fabric-library", none, "NCCL WARN RCCL_USE_AMD_SMI_LIB not set",
      "A note of RCCL: without RCCL_USE_AMD_SMI_LIB=1 it does not use a UALoE fabric of the GPUs. Harmless on hosts "

@@ -10,6 +10,14 @@ using enum FaultLocation;
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
 constexpr LineMessage kProgramRows[] = {
+    // Before the call that writes sriov_numvfs.
+    {"sriov-cni-function", host,
+     "/physfn/net: no such file|/physfn: no such file|failed to get VF information|failed to get pf of",
+     "The SR-IOV CNI got a device that is no virtual function of a physical function on this host: inside a virtual "
+     "machine (there use the host-device CNI), or the virtual functions were removed or made again after the device "
+     "plugin had found them (restart the device plugin).",
+     "ls -l /sys/bus/pci/devices/{pci}/; kubectl logs -n kube-system -l app=sriovdp",
+     "sriov-cni pkg/config, pkg/utils"},
     {"container-start", none,
      "snapshotter * in metadata plugin|load plugin*io.containerd.snapshotter|initialize a tracing processor|"
      "kernel does not support swap|kernel does not support cgroup|bridge-nf-call-ip*is disabled|locating sandbox id|"
@@ -45,8 +53,9 @@ constexpr LineMessage kProgramRows[] = {
      "grep RegistryDwords /proc/driver/nvidia/params; ls -l /dev/infiniband",
      "NVSHMEM src/host/transport/transport.cpp"},
     {"nvshmem-address", network, "Unable to create ah",
-     "NVSHMEM could not address a peer: its address is not resolved (ARP, neighbor discovery), or the GID index "
-     "(NVSHMEM_IB_GID_INDEX) has no entry.",
+     "NVSHMEM could not make the address handle of a peer: its address is not resolved (ARP, neighbor discovery), or "
+     "the GID index (NVSHMEM_IB_GID_INDEX) has no entry. If perftest works between the two hosts with this GID index, "
+     "it is a fault of this NVSHMEM release on RoCE: use a newer one.",
      "echo $NVSHMEM_IB_GID_INDEX; fabric-agentctl check --only gid", "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"nvshmem-connect",
      unknown,

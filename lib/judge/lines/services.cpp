@@ -58,13 +58,57 @@ constexpr LineMessage kRows[] = {
      "OOM kill, raise the limit, and read the kubelet's log.",
      "journalctl -k -g oom-kill; journalctl -u kubelet -g cni; ls -l /opt/cni/bin",
      "containernetworking/cni pkg/invoke/exec.go"},
+    {"cni-no-address", software,
+     "Could not allocate IP in range|no IP addresses available in range|failed to allocate for range|no available IP "
+     "addresses in|IPAM*exhausted|ippool*exhausted",
+     "The range of addresses of a pod network has no free one left: it is too small for the pods, or addresses of "
+     "deleted pods are still reserved. Enlarge the range in the network attachment, or delete stale reservations "
+     "(IPPool of whereabouts, files of host-local in /var/lib/cni/networks).",
+     "kubectl get ippools -A; kubectl get net-attach-def -A -o yaml; ls /var/lib/cni/networks",
+     "whereabouts, containernetworking/plugins host-local"},
+    {"dra-prepare", host,
+     "ailed to prepare dynamic resources|FailedPrepareDynamicResources|DRA driver * is not registered|DRA driver "
+     "name*not found|NodePrepareResources*fail|NodePrepareResources*error|NodeUnprepareResources*error",
+     "The kubelet could not prepare the devices of a pod's claim (DRA, dynamic resource allocation): the plugin of the "
+     "DRA driver (compute-domain.nvidia.com, gpu.nvidia.com, dra.net) is not registered on this node, because its "
+     "DaemonSet pod does not run, or it did not answer in time (DeadlineExceeded: a process still holds the GPU or its "
+     "driver hangs). Look at that pod on this node, and at its log.",
+     "kubectl get pods -A -o wide | grep -i dra; ls /var/lib/kubelet/plugins_registry; journalctl -u kubelet -g DRA",
+     "Kubernetes pkg/kubelet/cm/dra"},
+    {"dra-claim",
+     unknown,
+     "get container claim info state|get information for ResourceClaim|claim info*not found*ResourceClaim",
+     "The kubelet has no devices for this claim (DRA), because the claim was not prepared before. The line with "
+     "\"Failed to prepare dynamic resources\" before it has the reason, with the driver.",
+     "kubectl describe resourceclaim -A; journalctl -u kubelet -g 'dynamic resources'",
+     "Kubernetes pkg/kubelet/cm/dra",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "dra|kubelet"},
+    {"driver-container-in-use",
+     host,
+     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|Module nvidia is "
+     "in "
+     "use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|rmmod: ERROR: Module ib_*in use",
+     {"The driver that is loaded is still in use, and is not replaced: a process that holds the device "
+      "(/dev/nvidia*), or modules on top of it (nvidia-fs, gdrdrv, nvidia_peermem; for the RDMA driver the storage "
+      "modules nvme_rdma, ib_isert, ib_srpt, rpcrdma). Find them with lsmod and lsof. ",
+      {Work::ends_jobs,
+       "Drain the node, end the processes and unload these modules, then start the driver pod again. "},
+      "The RDMA driver container unloads the storage modules itself with UNLOAD_STORAGE_MODULES=true."},
+     "lsmod | grep -E '^nvidia|^mlx5_core|^ib_core'; lsof /dev/nvidia*; kubectl get nodes",
+     "NVIDIA gpu-driver-container, doca-driver-build"},
     {"cni-no-network", host,
      "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
      "network-attachment-definition|getKubernetesDelegate*not found|network-attachment-definitions*not found|failed to "
      "find plugin \"",
      "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
-     "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin, or "
-     "the network provider has not started yet. Correct it, then restart multus.",
+     "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin "
+     "(sriov, rdma and others: "
+     "install each by its DaemonSet), or the network provider has not started yet. Correct it, then restart multus.",
      "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
     {"rdma-plugin-no-devices", host, "no Rdma Devices were found for resource|missing RDMA device spec for device",
      "The device plugin found no RDMA device on this node that fits the selectors of its resource (vendors, deviceIDs, "
@@ -197,6 +241,24 @@ constexpr LineMessage kRows[] = {
       "."},
      "iblinkinfo -l; mlxlink -d {rdma} -m",
      "infiniband-diags, ibdiagnet"},
+    {"firmware-psid", software,
+     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|image file was not found "
+     "for "
+     "PSID",
+     "The firmware image is for another board than this NIC (PSID), and nothing was written. Use the image of the "
+     "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
+     "their own (OEM).",
+     "mstflint -d {pci} query; mlxfwmanager --query", "MFT flint, mstflint"},
+    {"ibstat-no-width",
+     cable,
+     "stat of IB device '",
+     {"ibstat could not read a port, and stops: mostly a port without a cable or module (it has no link width, "
+      "EINVAL), "
+      "which old releases of rdma-core do not expect. ",
+      {Work::at_link, "Plug the cable and the module if the port is to be used. "},
+      "Update rdma-core; ibv_devinfo shows the ports meanwhile."},
+     "ibv_devinfo -l; rdma link show; ls /sys/class/infiniband",
+     "rdma-core infiniband-diags/ibstat.c"},
     {"ib-tool-no-port", host,
      "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc "
      "failed|_do_madrpc: recv failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed:|iberror: query",

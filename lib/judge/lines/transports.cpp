@@ -28,7 +28,8 @@ constexpr LineMessage kRows[] = {
      "device|failed to open CUDA IPC handle|cuMemImportFromShareableHandle|cuMemExportToShareableHandle",
      "A buffer of a GPU cannot be shared with another process or GPU of this host (CUDA or HIP IPC, peer access): the "
      "driver or GPU does not support it, the containers of the ranks share no IPC or PID namespace (--ipc=host), or "
-     "memory of another kind (cuMem) is used. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
+     "memory of another kind (cuMem) is used. With ROCm, also HSA_ENABLE_IPC_MODE_LEGACY, "
+     "which some images set: unset it. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
      "nvidia-smi topo -p2p r; readlink /proc/PID/ns/ipc; env | grep NCCL_", "NCCL src/transport/p2p.cc"},
     {"nccl-device-counts", software,
      "Detected mixed local Net device counts|Detected mixed local CollNet device counts|have different number of "
@@ -137,6 +138,21 @@ constexpr LineMessage kRows[] = {
      "UCX_IB_ROCE_SUBNET_LIST excludes all, or UCX_NET_DEVICES names another port. Leave the variables out, or use the "
      "index of the RoCE v2 IPv4 GID.",
      "fabric-agentctl check --only gid; env | grep UCX_", "UCX src/uct/ib/base/ib_device.c"},
+    {"ucx-unfinished",
+     software,
+     "unexpected tag-receive descriptor|was not returned to mpool|was not matched*UCX|UCX*was not matched|UCX*were not "
+     "released|UCX*not completed at",
+     "At its end the program left messages for which it had posted no receive, or requests that it had not completed: "
+     "UCX warns, and frees them. It is about the program, not the network; the results up to there are not touched. "
+     "Match each send with a receive, and complete all requests before finalize. UCX_LOG_LEVEL=error hides it.",
+     "env | grep UCX_LOG_LEVEL",
+     "UCX src/ucp/tag/tag_match.c, src/ucs/datastruct/mpool.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "ucx|wc|modify|object|gpu"},
     {"ucx-fork", software,
      "a fork() has been issued|fork() warning|ibv_fork_init() was disabled or failed|data corruption might occur when "
      "using registered",

@@ -854,6 +854,10 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   ASSERT_EQ(functions.size(), 1u);
   EXPECT_EQ(functions[0].message->id, "vfs-resources");
   EXPECT_EQ(found_in("Failed to modify QP to RTR\nerrno: 110\n").at(0).message->id, "modify-qp-timeout");
+  const auto fork = found_in(
+      "A process has executed an operation involving a call\nto the fork() system call to create a child process.\n");
+  ASSERT_EQ(fork.size(), 1u);
+  EXPECT_EQ(fork[0].message->id, "library-fork");
 }
 
 // Lines of programs that no rule knows. Each condition has one.
@@ -872,6 +876,10 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"Remote device is incompatible with the local one", "says-peer-differs"},
       {"ImportError: libacme.so.1: undefined symbol: acme_open", "says-two-libraries"},
       {"no device found matching exactly mlx5_9, verify NCCL_OOB_NET_IFNAME", "says-variable"},
+      {"[qed_slowpath_start:1257()]Failed to find fw file - /lib/firmware/qed/acme.bin", "says-firmware-file"},
+      {"cxgb4 0000:01:00.4: could not connect to FW, error -6", "says-firmware-dead"},
+      {"systemd[2512]: rdma-ndd.service: Failed at step EXEC spawning /usr/sbin/rdma-ndd: No such file or directory",
+       "says-no-program"},
       {"nvml error: driver/library version mismatch", "says-not-fitting"},
       {"ERROR  cufio-drv:716 nvidia-fs.ko driver not loaded", "says-not-loaded"},
       {"pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"},
