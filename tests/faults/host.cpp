@@ -127,7 +127,7 @@ Faults cpus() {
          verbs.providers[name] = {59};
          return device;
        },
-       "rdma-provider", W, "-rdmav59.so|-rdmav34.so|ibv_devices", "", "", "rdma-provider"},
+       "rdma-provider", W, "-rdmav59.so|-rdmav34|ibv_devices", "", "", "rdma-provider"},
       {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages",
        "1500 pages of 1 GiB of 2 TiB",
        on_host([](Machine& m) { m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }), "hugepages", W,

@@ -124,13 +124,17 @@ constexpr LineMessage kKernelRows[] = {
       {Work::in_machine, "Reseat the device, riser or cable."}},
      "lspci -tv; fabric-agentctl check --only pcie",
      "Linux drivers/pci/quirks.c"},
-    {"pcie-limited", host, "available PCIe bandwidth, limited by",
-     "The PCIe link of the device is slower or narrower than it could be. The port that the line names is the upper "
-     "end "
-     "of the slowest link of the path. If it is the slot's, a network port faster than the available bandwidth does "
-     "not reach its rate: use a slot with more lanes or a newer generation, or correct the lanes (bifurcation) and the "
-     "speed of this one in the firmware setup. With several ports of the NIC, the link is shared.",
-     "fabric-agentctl check --only pcie; lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'", "Linux drivers/pci/pci.c"},
+    {"pcie-limited",
+     host,
+     "available PCIe bandwidth, limited by",
+     {"The PCIe link of the device is slower or narrower than it could be. The port that the line names is the upper "
+      "end of the slowest link of the path. If it is the slot's, a network port faster than the available bandwidth "
+      "does not reach its rate. With several ports of the NIC, the link is shared. ",
+      {Work::in_machine,
+       "Use a slot with more lanes or a newer generation, or correct the lanes (bifurcation) and the speed of this one "
+       "in the firmware setup."}},
+     "fabric-agentctl check --only pcie; lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'",
+     "Linux drivers/pci/pci.c"},
     {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
      "The IOMMU blocked an access of the device that the line names: a fault of its driver or firmware (also when the "
      "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough "

@@ -532,7 +532,7 @@ TEST(UnseenMachines, ASlotThatIsTooSmallForACardWithASwitch) {
   slot({32, 32, 16, 16});
   EXPECT_EQ(said_of(node), "");
   slot({16, 16, 8, 8});
-  ASSERT_EQ(said_of(node), "pcie 0000:d3:00.0 critical: x8 at 16 GT/s below 0000:d2:01.0\n");
+  ASSERT_EQ(said_of(node), "pcie 0000:d3:00.0 critical: x8 at 16 GT/s below 0000:d2:01.0: at most 126 of 400 Gb/s\n");
   EXPECT_TRUE(has(found_of(node)[0].meaning, "slower than its network port (400 Gb/s)")) << found_of(node)[0].meaning;
   node.topology.hypervisor = "QEMU";
   EXPECT_EQ(said_of(node), "") << "a virtual bridge has no lanes";
