@@ -61,7 +61,7 @@ struct Terms {
 class WriteTerms {
  public:
   // For writes that leave the link and the values that a driver computes from it (Driver::settle) alone: MRRS. A write
-  // of another setting could take down two members of a bond at the same time, and nobody would settle the port.
+  // of another setting could take down two members of a bond at the same time, and the port would not be settled.
   static WriteTerms without_turn(Terms terms) {
     return {std::move(terms), [](const Port&, SettingId, bool) {}};
   }

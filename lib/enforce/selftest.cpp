@@ -35,7 +35,7 @@ constexpr SettingFile kSettingFiles[]{
 // The value from a second interface or a file; empty: there is neither.
 std::string read_second(Kernel& kernel, const std::string& netdev, const Driver& driver, SettingId setting) {
   const Root& root = kernel.root;
-  // mlx4_en_dcbnl_get_pfc_cfg() returns what was set over CEE alone, whatever IEEE has set.
+  // mlx4_en_dcbnl_get_pfc_cfg() returns the PFC of the last CEE write; an IEEE write does not change it.
   if (setting == SettingId::pfc && &driver != &kMlx4)
     if (const auto pfc = dcbnl::cee_pfc(*kernel.route, netdev)) return to_text(*pfc);
   if (setting == SettingId::pause && root.is_host())

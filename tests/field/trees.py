@@ -116,6 +116,14 @@ class Tree:
         self.file(f'{port}/gid_attrs/types/{index}', 'RoCE v2')
         self.file(f'{port}/gid_attrs/ndevs/{index}', netdev)
 
+    def gids_of_both_versions(self, port, netdev, *texts, first=0):
+        """The GIDs of the netdev's addresses, each as RoCE v1 and then v2, from the index `first` on."""
+        for entry, text in enumerate(texts):
+            for version in 0, 1:
+                index = first + 2 * entry + version
+                self.gid(port, index, text, netdev)
+                self.file(f'{port}/gid_attrs/types/{index}', ('IB/RoCE v1', 'RoCE v2')[version])
+
     def gids(self, port, netdev, address='10.1.0.1'):
         a, b, c, d = map(int, address.split('.'))
         self.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{(c << 8) + d:04x}', netdev)
@@ -573,11 +581,8 @@ def pod_gids_from_4(tree):
         for index in range(4):
             for kind in 'types', 'ndevs':
                 tree.refuse(f'sys/class/infiniband/mlx5_{n}/ports/1/gid_attrs/{kind}/{index}', 22)
-        for index, text in enumerate((f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a98:{4 * n:02x}0c')):
-            for version in 0, 1:
-                entry = 4 + 2 * index + version
-                tree.gid(port, entry, text, f'net{n + 1}')
-                tree.file(f'{port}/gid_attrs/types/{entry}', ('IB/RoCE v1', 'RoCE v2')[version])
+        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a98:{4 * n:02x}0c', first=4)
     tree.module('nvidia', 'nvidia_peermem')
     pod(tree, 4)
 
@@ -654,11 +659,8 @@ def bond_one_queue_pair(tree):
         virtual_netdev(tree, f'bond{n}')
         tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
                    mii_status='up', miimon='100')
-        for entry, text in enumerate((f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')):
-            for version in 0, 1:
-                index = 2 * entry + version
-                tree.gid(port, index, text, f'bond{n}')
-                tree.file(f'{port}/gid_attrs/types/{index}', ('IB/RoCE v1', 'RoCE v2')[version])
+        tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
@@ -703,11 +705,8 @@ def bnxt_ipv6_gids(tree):
         nic = tree.nic(below_nic, bus + 4, 'bnxt', numa)
         port = tree.rdma(nic, f'bnxt_re{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}np0')
-        for entry, text in enumerate((f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fd93:16d3:59b6:{n:04x}:5aa2:e1ff:fe00:{n:04x}')):
-            for version in 0, 1:
-                index = 2 * entry + version
-                tree.gid(port, index, text, f'ens{n + 1}np0')
-                tree.file(f'{port}/gid_attrs/types/{index}', ('IB/RoCE v1', 'RoCE v2')[version])
+        tree.gids_of_both_versions(port, f'ens{n + 1}np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}',
+                                   f'fd93:16d3:59b6:{n:04x}:5aa2:e1ff:fe00:{n:04x}')
     tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
 
 

@@ -7,18 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "support/sim_nic_sockets.h"
+
 namespace fabric::test {
 namespace {
 
 constexpr uint8_t kU32 = 3, kU64 = 4;  // NLA_U32, NLA_U64 of include/net/netlink.h
-
-AttrWriter message(uint8_t command) {
-  genlmsghdr header{};
-  header.cmd = command;
-  AttrWriter out;
-  out.header(header);
-  return out;
-}
 
 void put_u64(AttrWriter& out, uint16_t type, uint64_t value) { out.bytes(DEVLINK_ATTR_PAD, {}).u64(type, value); }
 
@@ -32,7 +26,7 @@ Message reporter(uint16_t family, const std::string& pci, const char* name, bool
     put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_GRACEFUL_PERIOD, 60'000);
     inner.u8(DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER, 1);
   }
-  return {family, message(DEVLINK_CMD_HEALTH_REPORTER_GET)
+  return {family, generic_reply(DEVLINK_CMD_HEALTH_REPORTER_GET)
                       .text(DEVLINK_ATTR_BUS_NAME, "pci")
                       .text(DEVLINK_ATTR_DEV_NAME, pci)
                       .bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data())
@@ -59,7 +53,7 @@ AttrWriter diagnosis(const SimDevlink& device) {
     list.flag(DEVLINK_ATTR_FMSG_NEST_END);
   }
   for (int nest = 0; nest < 3; ++nest) list.flag(DEVLINK_ATTR_FMSG_NEST_END);
-  return message(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data());
+  return generic_reply(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data());
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ class Generic final : public Netlink {
   Replies family(const genlmsghdr& header, const std::vector<Attr>& attributes) {
     const Attr* name = fabric::find(attributes, CTRL_ATTR_FAMILY_NAME);
     if (header.cmd == CTRL_CMD_GETFAMILY && name != nullptr && name->text() == DEVLINK_GENL_NAME && has_devlink()) {
-      auto out = ethtool_reply(CTRL_CMD_NEWFAMILY);
+      auto out = generic_reply(CTRL_CMD_NEWFAMILY);
       out.text(CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME).u16(CTRL_ATTR_FAMILY_ID, kDevlinkFamily);
       return std::vector<Message>{{GENL_ID_CTRL, out.data()}};
     }
@@ -73,7 +73,7 @@ class Generic final : public Netlink {
       return kernel_error(ENOENT);
     AttrWriter group;
     group.u32(CTRL_ATTR_MCAST_GRP_ID, kMonitorGroup).text(CTRL_ATTR_MCAST_GRP_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
-    auto out = ethtool_reply(CTRL_CMD_NEWFAMILY);
+    auto out = generic_reply(CTRL_CMD_NEWFAMILY);
     out.text(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME)
         .u16(CTRL_ATTR_FAMILY_ID, kEthtoolFamily)
         .nest(CTRL_ATTR_MCAST_GROUPS, AttrWriter().nest(1, group));
@@ -83,7 +83,7 @@ class Generic final : public Netlink {
   static Replies get_pause(SimNic& nic) {
     int verdict = 0;
     if (!begin(nic, "getpause", verdict) && verdict < 0) return kernel_error(-verdict);
-    auto out = ethtool_reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
+    auto out = generic_reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
     out.nest(ETHTOOL_A_PAUSE_HEADER, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
     // ice_get_pauseparam(), i40e_get_pauseparam(): off while PFC is on, whatever the PHY has.
     const bool intel = nic.personality == Personality::ice || nic.personality == Personality::i40e;
@@ -118,7 +118,7 @@ class Generic final : public Netlink {
     }
     AttrWriter bitset;
     bitset.u32(ETHTOOL_A_BITSET_SIZE, index).nest(ETHTOOL_A_BITSET_BITS, bits);
-    auto out = ethtool_reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
+    auto out = generic_reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
     out.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
     return std::vector<Message>{{kEthtoolFamily, out.data()}};
   }
@@ -167,7 +167,7 @@ int SimNic::set_private_flag(const std::string& flag, bool on) {
   return 0;
 }
 
-AttrWriter ethtool_reply(uint8_t command) {
+AttrWriter generic_reply(uint8_t command) {
   genlmsghdr header{};
   header.cmd = command;
   header.version = 1;

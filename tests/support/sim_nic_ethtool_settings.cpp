@@ -20,7 +20,7 @@ constexpr uint8_t kFecBits[] = {ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS, ETHTOOL_FEC_BAS
 constexpr uint32_t kFirstFecMode = ETHTOOL_LINK_MODE_FEC_NONE_BIT;
 
 AttrWriter reply(const SimNic& nic, uint8_t command) {
-  AttrWriter out = ethtool_reply(command);
+  AttrWriter out = generic_reply(command);
   out.nest(1, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
   return out;
 }

@@ -26,8 +26,8 @@ inline Replies done(int verdict) {
   if (verdict < 0) return kernel_error(-verdict);
   return std::vector<Message>{};
 }
-// The beginning of a reply of the ethtool family.
-AttrWriter ethtool_reply(uint8_t command);
+// The beginning of a reply of a family of generic netlink.
+AttrWriter generic_reply(uint8_t command);
 
 // Counts the operation and applies its fault. True: the driver must do the operation. False: `verdict` is the answer.
 bool begin(SimNic& nic, const std::string& op, int& verdict);

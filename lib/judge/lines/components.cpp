@@ -127,7 +127,7 @@ constexpr LineMessage kRows[] = {
         "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_", "",
         "A program that uses DOCA, NVIDIA's library for its NICs and DPUs. Usual causes: a device or representor that "
         "the process or container was not given, too few huge pages, a firmware or driver that is older than this DOCA "
-        "needs, or a peer that ended. The name DOCA_ERROR_... tells the kind; the first DOCA line of the process has "
+        "needs, or a peer that ended. DOCA_ERROR_... names the kind of error; the first DOCA line of the process has "
         "the part that failed.",
         "ls -l /dev/infiniband; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
 

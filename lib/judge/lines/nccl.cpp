@@ -165,7 +165,7 @@ constexpr LineMessage kNcclRows[] = {
      "collectives, or not in the same order, or with different sizes. Or writes of the NIC overtake each other, "
      "because "
      "its firmware forces relaxed ordering, while this NCCL relies on the order: PCI_WR_ORDERING must be per_mkey (0), "
-     "not force_relax (1). NCCL_PROTO=SIMPLE as a test tells them apart: with it only the first one still fails.",
+     "not force_relax (1). Test with NCCL_PROTO=SIMPLE: only the first cause fails with it, too.",
      "mlxconfig -d {pci} q PCI_WR_ORDERING; echo $NCCL_PROTO", kNcclNet},
     {"nccl-truncated", software, "Message truncated : received",
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",

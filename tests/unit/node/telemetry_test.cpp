@@ -15,6 +15,7 @@
 #include "support/counters.h"
 #include "support/ports.h"
 #include "support/series.h"
+#include "support/sim_nic_sockets.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -27,14 +28,6 @@ using std::chrono::seconds;
 using Counts = std::vector<ResourceCount>;
 
 constexpr uint16_t kEthtool = 30, kDevlink = 31;
-
-AttrWriter generic_message(uint8_t command) {
-  genlmsghdr header{};
-  header.cmd = command;
-  AttrWriter out;
-  out.header(header);
-  return out;
-}
 
 // Generic netlink with an answer, or an errno, for each command of each family.
 class Generic final : public Netlink {
@@ -51,7 +44,8 @@ class Generic final : public Netlink {
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
     if (type == GENL_ID_CTRL)
-      return std::vector{Message{type, generic_message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
+      return std::vector{
+          Message{type, test::generic_reply(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
     genlmsghdr header{};
     if (payload.size() < sizeof header) return error(EINVAL, "simulated");
     std::memcpy(&header, payload.data(), sizeof header);
@@ -86,11 +80,11 @@ class Reading : public testing::Test {
     const std::array<uint64_t, 3> corrected{7, 3, 4};
     statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
     generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET,
-                   generic_message(ETHTOOL_MSG_FEC_GET_REPLY)
+                   test::generic_reply(ETHTOOL_MSG_FEC_GET_REPLY)
                        .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
                        .nest(ETHTOOL_A_FEC_STATS, statistics));
     generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
-                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
+                   test::generic_reply(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
     has_reporter("fw");
   }
   void has_reporter(const std::string& name) {
@@ -100,7 +94,7 @@ class Reading : public testing::Test {
         .u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2)
         .u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
     generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET,
-                   generic_message(DEVLINK_CMD_HEALTH_REPORTER_GET)
+                   test::generic_reply(DEVLINK_CMD_HEALTH_REPORTER_GET)
                        .text(DEVLINK_ATTR_BUS_NAME, "pci")
                        .text(DEVLINK_ATTR_DEV_NAME, port.pci)
                        .bytes(DEVLINK_ATTR_HEALTH_REPORTER, reporter.data()));
@@ -131,7 +125,7 @@ TEST_F(Reading, TakesAllThereIs) {
 TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
   const auto reason = [&](uint8_t link, const char* flags) {
     generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
-                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
+                   test::generic_reply(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
     tree.file("sys/class/net/eth0/flags", flags);
     return told(reader()).link_status->reason;
   };
@@ -205,7 +199,7 @@ TEST_F(Reading, TheFaultsOfQueuesAreReadByThoseWhoMay) {
       .u8(DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE, 3)
       .u32(DEVLINK_ATTR_FMSG_OBJ_VALUE_DATA, 4);
   generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE,
-                 generic_message(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data()));
+                 test::generic_reply(DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE).bytes(DEVLINK_ATTR_FMSG, list.data()));
   const std::map<std::string, uint64_t> expected{{"cq_overrun", 4}};
   EXPECT_EQ(told(reader()).reporters.at(0).diagnosis, expected);
   generic.fail(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE, EPERM);
