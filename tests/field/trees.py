@@ -3,6 +3,7 @@
 
 write(NAME, FOLDER) writes the machine NAME: what its function below adds to a host without devices. What no fact of the report fixes (bus
 numbers, addresses, the healthy rest) is constructed. The right answers are in reports/*/report."""
+import gzip
 import json
 import os
 import struct
@@ -755,6 +756,265 @@ def spark_second_half(tree):
             os.unlink(tree.path(f'{port}/gid_attrs/types/1'))
             os.unlink(tree.path(f'{port}/gid_attrs/ndevs/1'))
     tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
+
+
+def pex_uplink_half_speed(tree):
+    """Four switches PEX890xx with a GPU and a NIC each; the link above the last one runs at half of the speed of both of its ends."""
+    modules(tree, 'h100', 'mlx5', 3)
+    root = tree.bridge('sys/devices/pci0000:59', '0000:59:01.0', 1, ('0x8086', '0x352a'))
+    upstream = tree.bridge(root, '0000:5a:00.0', 1)
+    for folder in root, upstream:
+        tree.file(f'{folder}/current_link_speed', '16.0 GT/s PCIe')
+    ports = [tree.bridge(upstream, f'0000:5b:{port:02x}.0', 1) for port in (0, 1)]
+    tree.gpu(ports[0], 0x5c, 'h100', 1)
+    tree.roce(ports[1], 0x5d, 'mlx5_3', 'ens4', 3, numa=1)
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def gen5_nic_below_gen4_root(tree):
+    """Healthy: ConnectX-7 of 200 Gb/s below root ports of 16 GT/s, which is all that the host has."""
+    gen4 = ('16.0 GT/s PCIe', '16')
+    for n, bus in enumerate((0x16, 0x38, 0x97, 0xb8)):
+        numa = n // 2
+        for device in 2, 3:
+            tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:{device:02x}.0', numa, ('0x8086', '0x347a'), link=gen4)
+        tree.gpu(f'sys/devices/pci0000:{bus:02x}/0000:{bus:02x}:03.0', bus + 2, 'a100', numa, link=gen4)
+        port = tree.roce(f'sys/devices/pci0000:{bus:02x}/0000:{bus:02x}:02.0', bus + 1, f'mlx5_{n}', f'ens{n + 1}np0', n, rate=200, numa=numa)
+        tree.file(f'{"/".join(port.split("/")[:-4])}/current_link_speed', '16.0 GT/s PCIe')
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def more_ports(tree, port, numbers, active, rate=200):
+    """Further ports of an RDMA device; `port` is the folder of its port 1. active: numbers of the ports with a link."""
+    for number in numbers:
+        folder = f'{os.path.dirname(port)}/{number}'
+        up = number in active
+        tree.files(folder, state='4: ACTIVE' if up else '1: DOWN', phys_state='5: LinkUp' if up else '3: Disabled', link_layer='Ethernet',
+                   rate=RATES[rate], lid='0x0', sm_lid='0x0')
+        tree.files(f'{folder}/counters', port_xmit_data=0, port_rcv_data=0)
+        for index in range(4):
+            tree.file(f'{folder}/gids/{index}', NO_GID)
+
+
+def cx8_four_planes(tree):
+    """Healthy: eight ConnectX-8 with four planes (multiport E-Switch). One RDMA device a NIC, with 12 ports: 3, 6, 9 and 12 are the planes,
+    the others are those of representors."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+        functions = [tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{plane}') for plane in range(4)]
+        for function in functions:
+            tree.file(f'{function}/device', '0x1023')
+        port = tree.rdma(functions[0], f'mlx5_{n}', n, 200, state=('1: DOWN', '3: Disabled'))
+        more_ports(tree, port, range(2, 13), (3, 6, 9, 12))
+        for plane, function in enumerate(functions):
+            name = f'eth_r{n}_p{plane}'
+            tree.netdev(function, name, 200, phys_port_name=f'p{plane}', phys_switch_id=f'{n:02x}a2e10003005aa2')
+            tree.gids(f'{os.path.dirname(port)}/{3 * plane + 3}', name, f'10.{plane}.{n}.1')
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def vf_node_guid_zero(tree):
+    """The pod: two virtual functions whose administrative MAC address was never set."""
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'a100', n)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
+        port = tree.rdma(nic, f'mlx5_{8 + n}', n, 25)
+        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
+        tree.netdev(nic, f'net{n + 1}', 25)
+        tree.gids(port, f'net{n + 1}', f'192.168.{102 + n}.10')
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 2)
+
+
+def bnxt_re_not_built(tree):
+    """A node whose kernel has bnxt_en and the RDMA core, and was built without bnxt_re."""
+    release = '6.18.5-talos'
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    for n in range(2):
+        nic = tree.nic('sys/devices/pci0000:c0/0000:c0:01.0' if n else tree.root(0xc0), 0xc1, 'bnxt', slot=f'00.{n}')
+        tree.file(f'{nic}/device', '0x16d7')
+        tree.netdev(nic, f'enp193s0f{n}np{n}', 25)
+    tree.module('bnxt_en', 'ib_core', 'ib_ipoib', 'nvidia')
+    tree.file('proc/modules', 'bnxt_en 442368 0 - Live 0x0000000000000000\nib_ipoib 147456 0 - Live 0x0000000000000000\n'
+              'ib_core 524288 1 ib_ipoib, Live 0x0000000000000000')
+    drivers = f'lib/modules/{release}/kernel/drivers'
+    for module in 'net/ethernet/broadcom/bnxt/bnxt_en', 'infiniband/core/ib_core', 'infiniband/hw/mlx5/mlx5_ib', 'infiniband/hw/mlx4/mlx4_ib':
+        tree.file(f'{drivers}/{module}.ko')
+    tree.file(f'lib/modules/{release}/modules.dep', 'kernel/drivers/net/ethernet/broadcom/bnxt/bnxt_en.ko:\n'
+              'kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko: kernel/drivers/infiniband/core/ib_core.ko\nkernel/drivers/infiniband/core/ib_core.ko:')
+
+
+def bond_of_two_nics(tree):
+    """bond0 has both ports of a ConnectX-6 Dx and both of a ConnectX-5: no device of the bond is made."""
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    members = []
+    for card, bus in enumerate((0x03, 0x04)):
+        root = tree.root(0x20 + 0x10 * card)
+        for n in range(2):
+            nic = tree.nic(root, bus, 'mlx5', slot=f'00.{n}')
+            tree.file(f'{nic}/device', ('0x101d', '0x1017')[card])
+            members.append((nic, f'enp{bus}s0f{n}np{n}'))
+            port = tree.rdma(nic, f'mlx5_{2 * card + n}', 2 * card + n, 25)
+            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:00{card}0')
+            tree.netdev(nic, members[-1][1], 25)
+            tree.link(f'{nic}/net/{members[-1][1]}/master', 'sys/devices/virtual/net/bond0')
+            tree.file(f'{nic}/net/{members[-1][1]}/bonding_slave/state', 'active')
+            tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0105')
+    virtual_netdev(tree, 'bond0')
+    tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(name for _, name in members), mode='802.3ad 4',
+               xmit_hash_policy='layer3+4 1', mii_status='up', miimon='100')
+    tree.module('nvidia', 'nvidia_peermem', 'bonding')
+
+
+def gb300_root_port_acs(tree):
+    """A GB300 tray as its kernel starts: ACS isolation (0x1d) on all ports. The direct function of each NIC shares a switch with the GPU, in a
+    PCI domain of their own."""
+    tree.file('proc/sys/kernel/osrelease', '6.14.0-1013-nvidia-64k')
+    tree.file('proc/cmdline', 'BOOT_IMAGE=/vmlinuz root=LABEL=cloudimg-rootfs ro iommu.passthrough=0')
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL')
+    x16 = ('64.0 GT/s PCIe', '16')
+    for n in range(4):
+        numa, domain, direct = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        top = tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', numa, ('0x10de', '0x22b1'), link=x16, acs=0x1d)
+        above = tree.bridge(top, f'{domain:04x}:01:00.0', numa, ('0x15b3', '0x197c'), link=x16)
+        port = tree.bridge(above, f'{domain:04x}:02:00.0', numa, ('0x15b3', '0x197c'), link=x16, acs=0x1d)
+        nic = tree.function(port, f'{domain:04x}:03:00.0', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, x16)
+        ib = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        tree.netdev(nic, f'rdma{n}', 400)
+        tree.gids(ib, f'rdma{n}', f'10.1.{n}.1')
+        top = tree.bridge(f'sys/devices/pci{direct:04x}:00', f'{direct:04x}:00:00.0', numa, ('0x10de', '0x22b2'), link=x16, acs=0x1d)
+        above = tree.bridge(top, f'{direct:04x}:01:00.0', numa, ('0x15b3', '0x197c'), link=x16)
+        ports = [tree.bridge(above, f'{direct:04x}:02:{device:02x}.0', numa, ('0x15b3', '0x197c'), link=x16, acs=0x1d) for device in (0, 3)]
+        tree.function(ports[0], f'{direct:04x}:03:00.0', '0x080100', '0x15b3', '0x2100', 'mlx5_core', numa, x16)
+        vendor, device, kind, driver = GPUS['b300']
+        tree.function(ports[1], f'{direct:04x}:06:00.0', kind, vendor, device, driver, numa, x16)
+    tree.module('nvidia')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05  Release Build')
+
+
+def spark_second_port_mtu(tree):
+    """A DGX Spark after a firmware update: the second function of the cage is back at MTU 1500 and without its address."""
+    x4 = ('32.0 GT/s PCIe', '4')
+    bridge = tree.bridge('sys/devices/pci000f:00', '000f:00:00.0', ids=('0x10de', '0x22d1'))
+    vendor, device, kind, driver = GPUS['gb10']
+    tree.function(bridge, '000f:01:00.0', kind, vendor, device, driver)
+    for domain, rdma, netdev, mtu in ((0, 'rocep1s0f1', 'enp1s0f1np1', 9000), (2, 'roceP2p1s0f1', 'enP2p1s0f1np1', 1500)):
+        root = tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', ids=('0x10de', '0x22ce'), link=x4)
+        nic = tree.function(root, f'{domain:04x}:01:00.1', '0x020000', *NICS['mlx5'], link=x4)
+        port = tree.rdma(nic, rdma, domain, 200)
+        tree.netdev(nic, netdev, 200, mtu=mtu)
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', '0000:0000:0000:0000:0000:ffff:0a0a:0101']
+        tree.gids_of_both_versions(port, netdev, *texts[:1 if domain else 2])
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
+
+
+def oke_pod_ipv6_disabled(tree):
+    """A pod of GB200 nodes of Oracle Cloud: IPv6 is disabled in its network namespace, so the GID tables have the default entries only."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    for n in range(4):
+        numa = n // 2
+        gpu = tree.bridge(f'sys/devices/pci{8 + n:04x}:00', f'{8 + n:04x}:00:00.0', numa, ('0x10de', '0x22b2'))
+        tree.function(gpu, f'{8 + n:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        root = tree.bridge(f'sys/devices/pci{n:04x}:00', f'{n:04x}:00:00.0', numa, ('0x10de', '0x22b1'))
+        nic = tree.function(root, f'{n:04x}:01:00.0', '0x020000', *NICS['mlx5'], numa=numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        tree.netdev(nic, f'rdma{n}', 400)
+        tree.gids_of_both_versions(port, f'rdma{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'proc/sys/net/ipv6/conf/rdma{n}/disable_ipv6', '1')
+    for name in 'all', 'default':
+        tree.file(f'proc/sys/net/ipv6/conf/{name}/disable_ipv6', '1')
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 4)
+
+
+def gb200_compute_and_storage(tree):
+    """Healthy: below each Grace CPU two GPUs, two ConnectX-7 and a BlueField-3 with two ports, each below a root port of its own."""
+    for numa in 0, 1:
+        def root(domain, kind='0x22b1', numa=numa):
+            return tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', numa, ('0x10de', kind))
+        for n in range(2):
+            gpu, nic = 8 + 16 * numa + n, 16 * numa + 2 * n
+            tree.function(root(gpu, '0x22b2'), f'{gpu:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+            name = 4 * numa + n
+            port = tree.rdma(tree.function(root(nic), f'{nic:04x}:01:00.0', '0x020000', *NICS['mlx5'], numa=numa), f'mlx5_{name}', name, 400)
+            tree.netdev(f'sys/devices/pci{nic:04x}:00/{nic:04x}:00:00.0/{nic:04x}:01:00.0', f'ens{name}', 400)
+            tree.gids(port, f'ens{name}', f'10.1.{name}.1')
+        dpu = 6 + 16 * numa
+        above = root(dpu)
+        for n in range(2):
+            name = 4 * numa + 2 + n
+            nic = tree.function(above, f'{dpu:04x}:01:00.{n}', '0x020000', *NICS['bluefield'], numa=numa)
+            port = tree.rdma(nic, f'mlx5_{name}', name, 200)
+            tree.netdev(nic, f'ens{name}', 200)
+            tree.gids(port, f'ens{name}', f'10.2.{name}.1')
+    tree.module('nvidia', 'nvidia_peermem')
+
+
+def talos_no_p2pdma(tree):
+    """Inbox drivers of Talos 1.11: nvidia_peermem cannot load without OFED, and the kernel has no PCI peer-to-peer DMA."""
+    tree.file('proc/sys/kernel/osrelease', '6.12.48-talos')
+    modules(tree, 'h100', 'mlx5')
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.148.08  Release Build')
+    with open(tree.path('proc/config.gz'), 'wb') as file:
+        file.write(gzip.compress(b'CONFIG_PCI=y\n# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y\n', mtime=0))
+
+
+def containerd_memlock_8m(tree):
+    """A Kubernetes node: containerd.service sets no LimitMEMLOCK, so containers inherit the default of systemd."""
+    modules(tree, 'h100', 'mlx5')
+    tree.module('nvidia', 'nvidia_peermem')
+    for pid, name in ((1210, 'containerd'), (1450, 'kubelet')):
+        tree.file(f'lib/systemd/system/{name}.service', f'[Unit]\nDescription={name}\n[Service]\nExecStart=/usr/bin/{name}\nDelegate=yes\n'
+                  'LimitNOFILE=1048576')
+        tree.link(f'etc/systemd/system/multi-user.target.wants/{name}.service', f'lib/systemd/system/{name}.service')
+        tree.file(f'sys/fs/cgroup/system.slice/{name}.service/cgroup.procs', pid)
+        tree.files(f'proc/{pid}', comm=name, cgroup=f'0::/system.slice/{name}.service', cmdline=f'/usr/bin/{name}\0',
+                   status=f'Name:\t{name}\nPid:\t{pid}\nNSpid:\t{pid}\nUid:\t0\t0\t0\t0',
+                   limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+                   'Max open files            1048576              1048576              files     \n'
+                   'Max locked memory         8388608              8388608              bytes     ')
+    tree.file('proc/1/comm', 'systemd')
+
+
+def nic_lost(tree, pci, driver):
+    """Eight GPUs with a NIC each; the function `pci`, in the place of the fourth NIC, has neither an RDMA device nor a netdev."""
+    lost = int(pci[5:7], 16)
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        if n == 3:
+            tree.function(below_nic, pci, '0x020000', '0x15b3', '0x1021', driver, numa)
+        else:
+            tree.roce(below_nic, bus + 4 if bus + 4 != lost else bus + 5, f'mlx5_{n}', f'ens{n + 1}', n, numa=numa)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def nic_probe_failed(tree):
+    nic_lost(tree, '0000:69:01.0', '')
+
+
+def nic_torn_down(tree):
+    nic_lost(tree, '0000:65:01.0', 'mlx5_core')
+
+
+def e810_lid_1(tree):
+    """Healthy: irdma reports LID 1 for ports of RoCE."""
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        nic = tree.function(tree.root(0x30 + 0x20 * n, n), f'0000:{0x31 + 0x20 * n:02x}:00.0', '0x020000', '0x8086', '0x1592', 'ice', n,
+                            ('16.0 GT/s PCIe', '16'))
+        port = tree.rdma(nic, f'rocep{0x31 + 0x20 * n}s0', n, 100)
+        tree.file(f'{port}/lid', '0x1')
+        tree.netdev(nic, f'ens{n + 1}', 100)
+        tree.gids(port, f'ens{n + 1}', f'5.5.{n}.1')
+    tree.module('ice', 'irdma', 'ib_core', 'nvidia', 'nvidia_peermem')
 
 
 def write(name, folder):
