@@ -20,6 +20,10 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
+// It writes pci=config_acs= for the kernel command line.
+constexpr const char* kSetAcsOfDataDirect =
+    "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check";
+
 // A switch port at which paths between GPUs and NICs turn.
 struct Turn {
   uint16_t harmful = 0;              // redirect bits that send these paths upwards
@@ -69,8 +73,7 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
   const std::string meaning = "This switch port sends traffic between " + joined(turn.pairs) +
                               " through the root complex: GPUDirect loses half or more of its throughput.";
   if (turn.direct)
-    return bad(Status::warning, bridge, observed, expected, meaning,
-               {Work::ends_jobs, "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check"});
+    return bad(Status::warning, bridge, observed, expected, meaning, {Work::ends_jobs, kSetAcsOfDataDirect});
   return bad(Status::warning, bridge, observed, expected, meaning,
              {"setpci -s " + bridge + " ECAP_ACS+6.w=0000",
               {Work::service, " && systemctl restart fabric-agent-pci"},
@@ -97,8 +100,37 @@ Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& 
               "direct translated, on the host");
 }
 
+// On machines like GB300, NVIDIA's driver gives GPU memory to a Data Direct function only if both are in one IOMMU
+// group (nv_pci_is_valid_topology_for_direct_pci() in kernel-open/nvidia/nv-pci.c, 580): ACS of the ports above them
+// decides. Returns what is apart, by root port.
+std::map<std::string, std::string> split_groups(const View& view) {
+  std::map<std::string, std::string> out;
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
+    if (!nic->direct || gpu->bridges.empty()) continue;
+    const PlatformFunction *mine = function_of(view.now, gpu->pci), *direct = function_of(view.now, nic->direct->pci);
+    if (mine == nullptr || direct == nullptr || mine->iommu_group == direct->iommu_group) continue;
+    append_item(out[gpu->bridges.back()],
+                gpu->name + " in group " + (mine->iommu_group.empty() ? "-" : mine->iommu_group) +
+                    ", Data Direct function " + nic->direct->pci + " of " + nic->name + " in group " +
+                    (direct->iommu_group.empty() ? "-" : direct->iommu_group),
+                "; ");
+  }
+  return out;
+}
+
+void add_split_groups(const View& view, Findings& findings) {
+  for (const auto& [port, observed] : split_groups(view))
+    findings.push_back(
+        bad(Status::warning, port, observed, "one IOMMU group",
+            "ACS of the ports below this root port keeps the GPU and the Data Direct function of its NIC in different "
+            "IOMMU groups. NVIDIA's driver then refuses GPU memory by DMA-BUF (ENOTSUPP): GPUDirect needs "
+            "nvidia_peermem, or is lost.",
+            {Work::ends_jobs, kSetAcsOfDataDirect}));
+}
+
 void ask_acs(const View& view, Findings& findings) {
   const Node& node = view.now;
+  if (node.topology.hypervisor.empty()) add_split_groups(view, findings);
   if (const std::string& hypervisor = node.topology.hypervisor; !hypervisor.empty())
     if (const auto pairs = gpu_nic_pairs(view); !pairs.empty()) findings.push_back(guest_finding(hypervisor, pairs));
   const std::map<std::string, Turn> bridges = turns_of(view);
@@ -147,7 +179,9 @@ constexpr Rule kAcs{
         "enables it at every boot, with iommu=pt too. Only the ports of the switch that a GPU and its NIC share are "
         "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
         "(DirectTrans+ and ATS). Between a GPU and a Data Direct function of ConnectX-8 (GB300), only request redirect "
-        "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others.",
+        "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others; both "
+        "functions "
+        "must be in one IOMMU group, or NVIDIA's driver refuses DMA-BUF.",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
         "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "

@@ -433,6 +433,7 @@ void reach_directly(Healthy& node) {
   nic.bridges = {"0002:02:00.0", "0002:01:00.0", "0002:00:00.0"};
   settings(node, kBelowNic).acs = uint16_t{0x19};
   settings(node, kBelowGpu).acs = uint16_t{0x15};
+  at(node, kNic).iommu_group = at(node, kGpu).iommu_group;  // as rdma_topo sets ACS of the root port
 }
 
 const PlantedDefects& platform_defects() {
@@ -461,6 +462,18 @@ const PlantedDefects& platform_defects() {
          .subject = kBelowGpu,
          .status = W,
          .observed = "CmpltRedir+",
+         .remedy = "rdma_topo write-grub-acs"}}},
+      {"data_direct_in_an_iommu_group_of_its_own",
+       [](Healthy& n) {
+         const std::string group = at(n, kNic).iommu_group;
+         reach_directly(n);
+         at(n, kNic).iommu_group = group;
+       },
+       {{.id = "acs",
+         .subject = kRootPort,
+         .status = W,
+         .observed = "Data Direct function 0000:24:00.0 of mlx5_1 in group",
+         .meaning = "DMA-BUF",
          .remedy = "rdma_topo write-grub-acs"}}},
       {"acs_of_a_bridge_unread",
        [](Healthy& n) {
