@@ -5,6 +5,7 @@
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/platform_view.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
@@ -49,12 +50,19 @@ Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::
                nic->pci + " query, niccli, ...) with those of an equal card."}};
 }
 
+// "mlx5_core", or "its driver" of a NIC without one.
+std::string missing_driver(const Nic& nic) {
+  const RdmaModules* modules = rdma_modules_of({}, nic.vendor, nic.device);
+  return modules == nullptr ? "its driver" : std::string(modules->function);
+}
+
 // "its driver mlx5_core is bound"; the state of a NIC that has no RDMA device.
 std::string driver_text(const Node& node, const Nic& nic) {
   const PlatformFunction* function = function_of(node, nic.pci);
   if (function != nullptr && !function->kernel_driver.empty())
     return "the driver " + function->kernel_driver + " is bound";
-  if (records_drivers(node) && nic.netdevs.empty()) return "no driver is bound";
+  if (records_drivers(node) && nic.netdevs.empty())
+    return missing_driver(nic) + " is not bound: it is not loaded, or its probe failed";
   return {};
 }
 
@@ -64,7 +72,9 @@ Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
   const std::string journal = "journalctl -k -g " + nic.pci;
   if (function == nullptr || function->kernel_driver.empty()) {
     if (records_drivers(node) && nic.netdevs.empty())
-      return journal + "; then bind its driver: echo " + nic.pci + " > /sys/bus/pci/drivers_probe";
+      return {
+          journal + "; then bind " + missing_driver(nic) + ": echo " + nic.pci + " > /sys/bus/pci/drivers_probe. ",
+          {Work::in_machine, "If the probe fails again, power the node off and on, and update the NIC's firmware."}};
     return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
   }
   const std::string folder = "/sys/bus/pci/drivers/" + function->kernel_driver;

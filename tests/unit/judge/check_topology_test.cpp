@@ -229,7 +229,9 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
               has(text, "/sys/bus/pci/drivers/mlx5_core/bind"))
       << text;
   text = without_rdma("");
-  EXPECT_TRUE(has(text, "locality GPU2 critical") && has(text, "drivers_probe")) << text;
+  EXPECT_TRUE(has(text, "locality GPU2 critical") && has(text, "mlx5_core is not bound") &&
+              has(text, "drivers_probe") && has(text, "If the probe fails again"))
+      << text;
   text = without_rdma("vfio-pci");
   EXPECT_TRUE(has(text, "locality GPU2 warning") && has(text, "is bound to vfio-pci") &&
               has(text, "driverctl unset-override"))
