@@ -71,7 +71,27 @@ bool has_no_address(const Node& node, const Port& port) {
   return addresses && addresses->empty();
 }
 
+// nullopt: unknown.
+std::optional<bool> ipv6_disabled(const View& view, const Port& port) {
+  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
+  if (interface == nullptr) return std::nullopt;
+  return interface->ipv6_disabled;
+}
+
+// sysctl(8): a dot in a name is written as a slash.
+std::string name_in_sysctl(std::string netdev) {
+  std::ranges::replace(netdev, '.', '/');
+  return netdev;
+}
+
 }  // namespace
+
+Ipv6Note note_on_ipv6(const View& view, const Port& port) {
+  if (ipv6_disabled(view, port) != true) return {};
+  const std::string variable = "net.ipv6.conf." + name_in_sysctl(port.netdev) + ".disable_ipv6";
+  return {" IPv6 is disabled on " + port.netdev + " in this network namespace (" + variable + " = 1).",
+          "For IPv6, first: sysctl -w " + variable + "=0. "};
+}
 
 bool lacks_address(const View& view, const Port& port) {
   if (!has_no_address(view.now, port)) return false;
@@ -144,11 +164,14 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
             {"Find the other host (ip -6 neighbor; MAC table of the switch) and change one address. ",
              {Work::ends_jobs, "Then: ip link set " + port.netdev + " down && ip link set " + port.netdev + " up"}});
 
-  if (lacks_address(view, port))
+  if (lacks_address(view, port)) {
+    const Ipv6Note ipv6 = note_on_ipv6(view, port);
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
-               "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
-               "ip address add ADDRESS/PREFIX dev " + port.netdev +
+               "Without an address the port has no routable GID: every collective over this rail fails or hangs." +
+                   ipv6.meaning,
+               ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
                    "; then correct the network configuration: networkctl status " + port.netdev);
+  }
   if (addresses->empty()) return std::nullopt;
   std::string observed;
   for (const PortAddress& each : *addresses) append_item(observed, address_text(each.address));
@@ -284,13 +307,6 @@ std::string duplicate_gid(const View& view, const Port& port) {
           return other.id() + " has " + own.gid + ", too";
   }
   return {};
-}
-
-// nullopt: unknown.
-std::optional<bool> ipv6_disabled(const View& view, const Port& port) {
-  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
-  if (interface == nullptr) return std::nullopt;
-  return interface->ipv6_disabled;
 }
 
 // `pinned`: by the configuration.
@@ -555,9 +571,7 @@ void check_setting(const std::vector<RailNetdev>& group, const std::string& key,
     if (*conf.all > wanted && names.empty()) command += " net.ipv4.conf.all." + key + "=" + to_text(wanted);
     names.push_back(rail.netdev);
     values.insert(*value);
-    std::string name = rail.netdev;  // sysctl(8): a dot in a name is written as a slash
-    std::ranges::replace(name, '.', '/');
-    command += " net.ipv4.conf." + name + "." + key + "=" + to_text(wanted);
+    command += " net.ipv4.conf." + name_in_sysctl(rail.netdev) + "." + key + "=" + to_text(wanted);
   }
   if (names.empty()) return;
   const std::string text = joined(values, "/", [](unsigned value) { return to_text(value); });

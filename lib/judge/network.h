@@ -31,6 +31,13 @@ std::string rails_fault(const View& view, const Port& port);
 // True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
 bool lacks_address(const View& view, const Port& port);
 
+// " IPv6 is disabled on net1 ..." of a port that lacks an address; empty: it is not, or it is unknown. `fix`: the
+// command that enables it.
+struct Ipv6Note {
+  std::string meaning{}, fix{};
+};
+Ipv6Note note_on_ipv6(const View& view, const Port& port);
+
 bool is_ipv4(const Gid& gid);
 // The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
 // create and remove.

@@ -124,6 +124,23 @@ const PlantedDefects& network_defects() {
        },
        {{"gid", "mlx5_0/1", W, "on bond0: mlx5_1/1 has none", "active-backup|uses the active member alone"},
         {"gid", "mlx5_1/1", W, "mlx5_0/1 is the active member", "all RDMA connections end", "out of bond0"}}},
+      // Without a RoCE LAG the port has the bond as its netdev. The commands are for the members.
+      {"bond_of_two_nics",
+       [](Healthy& n) {
+         const Interface bond = interface(n, 0);
+         n.now.network.interfaces["bond0"] = bond;
+         for (size_t i = 0; i < 2; ++i) {
+           Port& port = n.now.ports[i];
+           n.now.topology.nics[i].bond = "bond0";
+           n.now.network.interfaces.erase(port.netdev);
+           port.netdev = "bond0";
+           port.gids = n.now.ports[0].gids;
+           for (Gid& gid : port.gids) gid.netdev = "bond0";
+         }
+       },
+       {{"gid", "mlx5_0/1", C, "mlx5_1/1 has it too", "bond0 spans two RDMA devices",
+         "Take ens0 and ens1 out of bond0|ip link set ens0 nomaster"},
+        {"gid", "mlx5_1/1", C, "mlx5_0/1 has it too", "", "ip link set ens1 nomaster"}}},
       {"switch_accepts_one_byte_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
        finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",
@@ -361,6 +378,21 @@ TEST(GidIndex, NamesWhatShiftedTheTable) {
   const auto found = complaints_of(node.view());
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].meaning, "IPv6 is off on ens2")) << found[0].meaning;
+}
+
+TEST(Gid, NamesIpv6ThatIsDisabled) {
+  Healthy node;
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    auto& gids = node.now.ports[i].gids;
+    std::erase_if(gids, [](const Gid& gid) { return !gid.gid.starts_with("fe80"); });
+    interface(node, i).ipv6_disabled = i == 1;
+  }
+  const auto found = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(found.size(), 4u) << describe(found);
+  EXPECT_FALSE(has(found[0].meaning + found[0].remedy, "IPv6 is disabled")) << found[0].meaning;
+  EXPECT_TRUE(has(found[1].meaning, "(net.ipv6.conf.ens1.disable_ipv6 = 1)")) << found[1].meaning;
+  EXPECT_TRUE(found[1].remedy.starts_with("For IPv6, first: sysctl -w net.ipv6.conf.ens1.disable_ipv6=0. "))
+      << found[1].remedy;
 }
 
 TEST(Ip, SubnetsAndGids) {
