@@ -352,10 +352,32 @@ std::string link_commands(const Port& port, const std::string& physical, const s
   return set + " state auto; " + set + " node_guid GUID; " + set + " port_guid GUID";
 }
 
+// librdmacm knows the device of a connection by its node GUID, and looks for none if it is zero (ucma_query_route() in
+// librdmacm/cma.c of rdma-core 65). mlx5 makes the GUID of the MAC address that the host sets, when the function is
+// probed.
+Finding no_guid_finding(const View& view, const Port& port) {
+  std::string where = "On the host, where PF is its physical function and N its number: ", netdev = "PF";
+  if (const Port* physical = physical_of(view.now, port); physical != nullptr && !physical->netdev.empty()) {
+    where = "N is its number: ";
+    netdev = physical->netdev;
+  }
+  const std::string folder = "/sys/bus/pci/drivers/" + port.kernel_driver;
+  return bad(Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
+             "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that "
+             "connect by the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use "
+             "it.",
+             {where + "ip link set " + netdev + " vf N mac ADDRESS. ",
+              {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " +
+                                    port.pci + " > " + folder + "/bind"}});
+}
+
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
 // InfiniBand, its GUID (Documentation/networking and ip-link(8), `vf NUM state`, `node_guid`, `port_guid`).
 Finding function_state_finding(const View& view, const Port& port) {
-  if (auto finding = unknown_or_active(port)) return *finding;
+  if (auto finding = unknown_or_active(port)) {
+    if (is_active(port) && port.no_node_guid && serves_jobs(view.now, port)) return no_guid_finding(view, port);
+    return *finding;
+  }
   const std::string observed = state_text(port), expected = kUpState;
   const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
   const Status status =
@@ -521,18 +543,28 @@ struct WithoutRdma {
   [[nodiscard]] std::string why(const Node& node) const {
     std::string out;
     for (const ModuleRule& rule : rules(node))
-      out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
+      if (rule.text.empty()) out += " The kernel has no module " + rule.module + " (" + rule.where.text() + ").";
+      else out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
     return out;
   }
   [[nodiscard]] Fix fix(const Node& node) const {
     const std::set<std::string> load = modules();
-    std::string places;
+    std::string places, missing;
     bool restarts = false;
     for (const ModuleRule& rule : rules(node)) {
+      if (rule.text.empty()) {
+        append_item(missing, rule.module, " and ");
+        continue;
+      }
       append_item(places, rule.where.text(), " and ");
       restarts = restarts || (rule.where.line == 0 && rule.refuses);
     }
     std::string first;
+    if (!missing.empty())
+      return {"Install " + missing +
+                  " for this kernel: its package of further modules (linux-modules-extra of Ubuntu), or the driver of "
+                  "the NIC's vendor. ",
+              {Work::ends_jobs, "If there is none, boot a kernel that has it."}};
     if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
     if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
     if (!first.empty()) first += "Then: ";
@@ -728,7 +760,8 @@ constexpr Rule kPortState{
         "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means "
         "that no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
         "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on "
-        "a host, functions that are DOWN are listed, and reported if named or if they were up. A device that left "
+        "a host, functions that are DOWN are listed, and reported if named or if they were up. A function in use "
+        "without a node GUID is reported, because the connection manager cannot use it. A device that left "
         "the PCI bus while fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of "
         "those next to the GPUs, the finding names the NICs, their driver and the modules to load.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
@@ -919,17 +952,25 @@ const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
   });
 }
 
+// The netdev of the port's NIC: the port of a device without a LAG has the bond as its netdev.
+std::string member_of(const Node& node, const Port& port) {
+  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  if (nic == nullptr || nic->netdevs.empty()) return port.netdev;
+  return nic->netdevs.front();
+}
+
 constexpr const char* kOneDeviceOfBond = "a GID of its own, or one RDMA device for the bond";
 
 // A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode.
-Fix fix_of_bond(const Port& port, const Port& other, const std::string& bond) {
+Fix fix_of_bond(const Node& node, const Port& port, const Port& other, const std::string& bond) {
+  const std::string mine = member_of(node, port), theirs = member_of(node, other);
   if (card_of(port.pci) == card_of(other.pci))
     return {{Work::ends_jobs | Work::when_idle,
              "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
              "functions in legacy mode prevent it): journalctl -k -g lag. "},
-            {Work::ends_jobs, "Else give each netdev an address of its own: ip link set " + port.netdev + " nomaster"}};
-  return {Work::ends_jobs, "Take " + port.netdev + " and " + other.netdev + " out of " + bond +
-                               " and give each an address of its own: ip link set " + port.netdev +
+            {Work::ends_jobs, "Else give each netdev an address of its own: ip link set " + mine + " nomaster"}};
+  return {Work::ends_jobs, "Take " + mine + " and " + theirs + " out of " + bond +
+                               " and give each an address of its own: ip link set " + mine +
                                " nomaster. A RoCE LAG combines the ports of one NIC only."};
 }
 
@@ -940,7 +981,7 @@ Finding shared_gid_finding(const View& view, const Port& port, const Port& other
              bond +
                  " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch sends answers "
                  "to either link; those that reach the other device are dropped, and connections fail or hang.",
-             fix_of_bond(port, other, bond));
+             fix_of_bond(view.now, port, other, bond));
 }
 
 // Jobs run, and half of the NICs carry nothing. Storage and management need no more of a bond than that.
@@ -951,7 +992,7 @@ Finding active_backup_finding(const View& view, const Port& port, const Port& ot
              bond +
                  " is active-backup over two RDMA devices, and no RoCE LAG combines them: RoCE uses the active member "
                  "alone. At a failover the GIDs move to the other device, and all RDMA connections end.",
-             fix_of_bond(port, other, bond));
+             fix_of_bond(view.now, port, other, bond));
 }
 
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
@@ -1024,10 +1065,11 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "them. Here devlink did not answer, and there is no representor yet that would show the mode.",
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
                    port.netdev + " up, and configure an IP address: " + give_address);
+  const Ipv6Note ipv6 = note_on_ipv6(view, port);
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
-               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
-               (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
+               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,
+               ipv6.fix + (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
                    ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
@@ -1035,8 +1077,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
   });
   return bad(is_odd ? Status::critical : Status::warning, port.id(), observed, expected,
-             "A link-local GID does not cross routers, and most fabrics route between racks.",
-             "Configure an IPv4 address or a global IPv6 address: " + give_address);
+             "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
+             ipv6.fix + "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }
 
 }  // namespace

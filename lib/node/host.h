@@ -90,11 +90,12 @@ struct VerbsLibrary {
   std::set<std::string> listed{};                         // in /etc/libibverbs.d; empty: not readable
 };
 
-// A line of modprobe.d(5), or a parameter of the kernel, because of which a module for RDMA is not loaded.
+// A line of modprobe.d(5), or a parameter of the kernel, because of which a module for RDMA is not loaded; or that the
+// kernel has no such module.
 struct ModuleRule {
   std::string module;    // "ionic_rdma"
-  std::string text;      // "blacklist ionic_rdma"
-  FileLine where;        // line 0: the kernel command line
+  std::string text;      // "blacklist ionic_rdma"; empty: the kernel has no such module
+  FileLine where;        // line 0: the kernel command line, or the folder of the kernel's modules
   bool refuses = false;  // modprobe does not load it either; a blacklist prevents only loading for a device
 };
 

@@ -70,6 +70,7 @@ struct Port {
   // port whose netdev is elsewhere have no other sign.
   bool switchdev = false;
   std::optional<PortPurpose> serves{};  // for match.role of a policy; nullopt: the topology was not read
+  bool no_node_guid = false;            // the node GUID of its mlx5 device is zero: the host gave the function none
   std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module, else the kernel's release

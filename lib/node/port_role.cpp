@@ -131,6 +131,7 @@ void read_device_role(const Context& context, const std::string& function, const
     return;
   }
   if (function.empty()) return;
+  port.no_node_guid = port.link_layer == LinkLayer::ethernet && has_no_guid(root, port);
   pci::Location place;
   place.folder = function;
   if (is_data_direct(pci::read_function(root, place))) {

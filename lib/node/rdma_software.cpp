@@ -19,7 +19,7 @@ constexpr const char* kLibraries[] = {
     "usr/local/lib", "usr/local/lib/x86_64-linux-gnu"};
 constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
                                      "usr/lib/modprobe.d", "lib/modprobe.d"};
-constexpr size_t kMaxFiles = 256, kMaxRules = 64;
+constexpr size_t kMaxFiles = 256, kMaxRules = 64, kMaxModuleList = size_t{8} << 20;
 constexpr std::string_view kVersion = "-rdmav", kLibrary = "lib", kEnd = ".so";
 
 // "libmlx5-rdmav34.so": mlx5, 34
@@ -90,6 +90,17 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
   return out;
 }
 
+std::set<std::string> parse_module_files(std::string_view list) {
+  std::set<std::string> out;
+  for (const std::string_view line : split(list, '\n')) {
+    const std::string file = base_name(line.substr(0, line.find(':')));
+    const size_t end = file.find(".ko");  // "mlx5_ib.ko", "mlx5_ib.ko.zst"
+    if (end != std::string::npos && (end + 3 == file.size() || file[end + 3] == '.'))
+      out.insert(module_name(file.substr(0, end)));
+  }
+  return out;
+}
+
 std::optional<ModuleRule> parse_module_rule(std::string_view line) {
   const auto columns = words(line);
   if (columns.size() < 2) return std::nullopt;
@@ -139,6 +150,16 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
         }
       }
     }
+  // The lists of depmod(8) and of the kernel's build (Documentation/kbuild/kbuild.rst).
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
+  if (release.empty() || release.find('/') != std::string::npos) return out;
+  const std::string folder = "lib/modules/" + release;
+  const std::set<std::string> loadable = parse_module_files(root.text_of(folder + "/modules.dep", kMaxModuleList)),
+                              fixed = parse_module_files(root.text_of(folder + "/modules.builtin"));
+  if (loadable.empty()) return out;  // unreadable, a kernel without modules, or a list that was not made
+  for (const std::string& module : wanted)
+    if (!loadable.contains(module) && !fixed.contains(module) && !root.exists("sys/module/" + module))
+      add({module, "", {"/" + folder, 0}, true});
   return out;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,12 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root);
 // RDMA. `where` is not filled.
 std::optional<ModuleRule> parse_module_rule(std::string_view line);
 
+// The modules of modules.dep or modules.builtin: "kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst: ..." is mlx5_ib.
+std::set<std::string> parse_module_files(std::string_view list);
+
 // The rules about the modules of NICs that have no RDMA device, of modprobe.d(5) and the kernel's parameters
-// module_blacklist= and modprobe.blacklist=. Reads nothing if each NIC has one.
+// module_blacklist= and modprobe.blacklist=, and those of these modules that the running kernel does not have. Reads
+// nothing if each NIC has one.
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options);
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "kernel/capture/anonymize.h"
+#include "nic/capabilities.h"
 #include "node/host.h"
 #include "node/platform.h"
 #include "node/rdma_software.h"
@@ -171,6 +172,19 @@ Kept kernel_options(const std::string& text) {
       if (line == set + "y" || line == set + "m" || line == "# " + std::string(name) + " is not set") return line;
     }
     return std::string_view();
+  });
+}
+
+// The modules of modules.dep that NICs need, without their dependencies: those of the kernel, by its folders, and those
+// of a vendor's package, by name alone.
+Kept nic_modules(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const std::string_view file = line.substr(0, line.find(':'));
+    for (const std::string_view folder : {"kernel/drivers/infiniband/", "kernel/drivers/net/ethernet/"})
+      if (file.starts_with(folder)) return file;
+    const std::set<std::string> module = host::parse_module_files(file);
+    if (module.empty() || !is_rdma_module(*module.begin())) return std::string_view();
+    return file.substr(file.rfind('/') + 1);
   });
 }
 
@@ -418,6 +432,8 @@ constexpr KeptFile kFiles[] = {
     {"proc/[0-9]*/limits", process_limits},
     {"boot/config-*", kernel_options},
     {"lib/modules/*/config", kernel_options},
+    {"lib/modules/*/modules.dep", nic_modules},
+    {"lib/modules/*/modules.builtin", nic_modules},
     {"etc/hostname", first_line},
     {"etc/os-release", distribution},
     {"etc/security/limits*.conf", user_limits},

@@ -121,6 +121,9 @@ struct Site {
     tree.file("proc/sys/kernel/osrelease", "6.8.0-31-generic\n");
     tree.file("boot/config-6.8.0-31-generic",
               filled("CONFIG_PCI_P2PDMA=y\nCONFIG_DEFAULT_HOSTNAME=\"@\"\n# @\n", secrets));
+    tree.file("lib/modules/6.8.0-31-generic/modules.dep",
+              filled("kernel/drivers/infiniband/hw/efa/efa.ko: kernel/@.ko\nupdates/@/irdma.ko:\nupdates/@.ko: @\n",
+                     secrets));
     tree.file("proc/driver/nvidia/version",
               filled("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (@)\nGCC @\n",
                      secrets));

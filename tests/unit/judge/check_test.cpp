@@ -178,6 +178,10 @@ TEST(Check, ALineOfModprobeThatKeepsTheRdmaDriverAwayIsNamed) {
       << state().remedy;
   node.now.host->software.modules = {{"mlx5_ib", "module_blacklist=mlx5_ib", {"the kernel command line", 0}, true}};
   EXPECT_TRUE(has(state().remedy, "Drain the node first. Then reboot")) << state().remedy;
+  node.now.host->software.modules = {{"mlx5_ib", "", {"/lib/modules/6.18.5", 0}, true}};
+  EXPECT_TRUE(has(state().meaning, "The kernel has no module mlx5_ib (/lib/modules/6.18.5).")) << state().meaning;
+  EXPECT_TRUE(state().remedy.starts_with("Install mlx5_ib for this kernel")) << state().remedy;
+  EXPECT_FALSE(has(state().remedy, "modprobe")) << state().remedy;
 }
 
 // Before the first write, and whatever the agent does: two programs write PFC.
@@ -492,6 +496,25 @@ TEST(Check, RulesOfRoceSkipVirtualFunctionsAndInfiniband) {
   function.state = 1;
   node.now.ports.push_back(function);
   EXPECT_EQ(said(node.view()), "");
+}
+
+// The connection manager knows devices by their node GUID, which the host gives a function with its MAC address.
+TEST(Check, AFunctionInUseWithoutANodeGuidIsReported) {
+  for (const PortRole role : {PortRole::guest_function, PortRole::virtual_function}) {
+    Healthy node;
+    Port& port = node.now.ports[1];
+    port.role = role;
+    port.no_node_guid = true;
+    const auto found = test::complaints_of(node.view());
+    ASSERT_EQ(found.size(), 1u) << test::describe(found);
+    EXPECT_EQ(found[0].status, Status::warning);
+    EXPECT_TRUE(has(found[0].observed, "node GUID 0") && has(found[0].meaning, "rdma_cm")) << found[0].observed;
+    EXPECT_TRUE(has(found[0].remedy, "vf N mac ADDRESS")) << found[0].remedy;
+    port.gids.clear();  // waiting for a pod
+    if (role == PortRole::virtual_function) {
+      EXPECT_EQ(said(node.view(), {"port-state"}), "");
+    }
+  }
 }
 
 // A virtual function is judged for its connections, in the guest and on the host, and not for the wire and the settings

@@ -290,6 +290,12 @@ TEST(RdmaSoftware, LinesOfModprobe) {
     EXPECT_EQ(text(line), "") << line;
 }
 
+TEST(RdmaSoftware, FilesOfModules) {
+  EXPECT_EQ(
+      host::parse_module_files("kernel/a/ib-core.ko:\nupdates/dkms/mlx5_ib.ko.xz: kernel/a/ib-core.ko\n\n:\nx.koala\n"),
+      (std::set<std::string>{"ib_core", "mlx5_ib"}));
+}
+
 TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
   Tree tree;
   tree.file("etc/modprobe.d/a.conf", "\nblacklist ionic_rdma\nblacklist irdma\n");
@@ -312,6 +318,12 @@ TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
             "/etc/modprobe.d/a.conf:2: blacklist ionic_rdma\n"
             "/usr/lib/modprobe.d/b.conf:1! install ionic_rdma /bin/true\n");
   EXPECT_TRUE(rules({"module_blacklist=nouveau,ionic_rdma"}).starts_with("the kernel command line! module_blacklist="));
+  tree.file("proc/sys/kernel/osrelease", "6.18.5\n");
+  EXPECT_FALSE(has(rules(), "/lib/modules")) << "its list of modules is not here";
+  tree.file("lib/modules/6.18.5/modules.dep", "kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst: kernel/a/b.ko.zst\n");
+  EXPECT_TRUE(rules().ends_with("/lib/modules/6.18.5! \n")) << rules();
+  tree.file("lib/modules/6.18.5/modules.builtin", "kernel/drivers/infiniband/hw/ionic/ionic-rdma.ko\n");
+  EXPECT_FALSE(has(rules(), "/lib/modules")) << "built in";
   nic.rdma = {"ionic_0"};
   EXPECT_EQ(rules(), "");
 }
