@@ -872,8 +872,8 @@ def bond_of_two_nics(tree):
 
 
 def gb300_root_port_acs(tree):
-    """A GB300 tray as its kernel starts: ACS isolation (0x1d) on all ports. The direct function of each NIC shares a switch with the GPU, in a
-    PCI domain of their own."""
+    """A GB300 tray as its kernel starts: ACS isolation (0x1d) on all ports, so that each function is an IOMMU group of its own. The direct
+    function of each NIC shares a switch with the GPU, in a PCI domain of their own."""
     tree.file('proc/sys/kernel/osrelease', '6.14.0-1013-nvidia-64k')
     tree.file('proc/cmdline', 'BOOT_IMAGE=/vmlinuz root=LABEL=cloudimg-rootfs ro iommu.passthrough=0')
     tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL')
@@ -890,9 +890,13 @@ def gb300_root_port_acs(tree):
         top = tree.bridge(f'sys/devices/pci{direct:04x}:00', f'{direct:04x}:00:00.0', numa, ('0x10de', '0x22b2'), link=x16, acs=0x1d)
         above = tree.bridge(top, f'{direct:04x}:01:00.0', numa, ('0x15b3', '0x197c'), link=x16)
         ports = [tree.bridge(above, f'{direct:04x}:02:{device:02x}.0', numa, ('0x15b3', '0x197c'), link=x16, acs=0x1d) for device in (0, 3)]
-        tree.function(ports[0], f'{direct:04x}:03:00.0', '0x080100', '0x15b3', '0x2100', 'mlx5_core', numa, x16)
         vendor, device, kind, driver = GPUS['b300']
-        tree.function(ports[1], f'{direct:04x}:06:00.0', kind, vendor, device, driver, numa, x16)
+        functions = (tree.function(ports[0], f'{direct:04x}:03:00.0', '0x020700', '0x15b3', '0x2100', 'mlx5_core', numa, x16),
+                     tree.function(ports[1], f'{direct:04x}:06:00.0', kind, vendor, device, driver, numa, x16))
+        for place, function in enumerate(functions):
+            group = f'sys/kernel/iommu_groups/{20 + 2 * n + place}'
+            tree.file(f'{group}/type', 'identity')
+            tree.link(f'{function}/iommu_group', group)
     tree.module('nvidia')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05  Release Build')
 
@@ -955,14 +959,15 @@ def gb200_compute_and_storage(tree):
     tree.module('nvidia', 'nvidia_peermem')
 
 
-def talos_no_p2pdma(tree):
-    """Inbox drivers of Talos 1.11: nvidia_peermem cannot load without OFED, and the kernel has no PCI peer-to-peer DMA."""
-    tree.file('proc/sys/kernel/osrelease', '6.12.48-talos')
-    modules(tree, 'h100', 'mlx5')
-    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core')
-    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.148.08  Release Build')
+def talos_amd_no_p2pdma(tree):
+    """MI300X with inbox drivers. The kernel has neither PCI peer-to-peer DMA nor move notification; only /proc/config.gz says so."""
+    tree.file('proc/sys/kernel/osrelease', '6.18.15-talos')
+    modules(tree, 'mi300x', 'mlx5')
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core')
     with open(tree.path('proc/config.gz'), 'wb') as file:
-        file.write(gzip.compress(b'CONFIG_PCI=y\n# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y\n', mtime=0))
+        options = [f'CONFIG_OPTION_{n}={"ym"[n % 2]}' for n in range(5000)]
+        options[2500] = '# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMA_SHARED_BUFFER=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set'
+        file.write(gzip.compress('\n'.join(options).encode(), mtime=0))
 
 
 def containerd_memlock_8m(tree):
