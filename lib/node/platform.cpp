@@ -12,6 +12,7 @@
 #include "node/host.h"
 #include "node/node.h"
 #include "node/pci_state.h"
+#include "wire/gzip.h"
 
 namespace fabric::platform {
 namespace {
@@ -105,6 +106,20 @@ void add_empty_ports(const Root& root, const Topology& topology, Platform& out) 
   }
 }
 
+// The configuration of the running kernel. A captured tree has the lines in use of /proc/config.gz as text.
+std::optional<std::string> read_kernel_options(const Root& root) {
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
+  if (!release.empty() && release.find('/') == std::string::npos)
+    for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"})
+      if (auto text = root.read_text(file)) return std::move(*text);
+  constexpr size_t kMostOptions = size_t{4} << 20;
+  auto packed = root.read("proc/config.gz");
+  if (!packed) return std::nullopt;
+  if (packed->starts_with("CONFIG_") || packed->starts_with("#") || packed->starts_with("\n"))
+    return std::move(*packed);
+  return gunzip(*packed, kMostOptions);
+}
+
 GpuDirect read_gpudirect(const Root& root) {
   GpuDirect out;
   if (auto version = parse_nvidia_version(root.text_of("proc/driver/nvidia/version"))) {
@@ -116,19 +131,15 @@ GpuDirect read_gpudirect(const Root& root) {
   out.memory_peers = root.names_in("sys/kernel/mm/memory_peers");
   out.amdgpu = root.exists("sys/module/amdgpu");
 
+  const auto options = read_kernel_options(root);
+  if (!options) return out;
+  // The file does not mention options whose dependencies are not met.
+  out.pci_p2pdma = parse_kernel_option(*options, "CONFIG_PCI_P2PDMA").value_or(false);
+  out.dmabuf_move_notify = parse_kernel_option(*options, "CONFIG_DMABUF_MOVE_NOTIFY");
+  // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
   const std::string release = root.line_of("proc/sys/kernel/osrelease");
-  if (release.empty() || release.find('/') != std::string::npos) return out;
-  for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
-    const auto text = root.read_text(file);
-    if (!text) continue;
-    // The file does not mention options whose dependencies are not met.
-    out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
-    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
-    // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
-    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
-      out.dmabuf_move_notify = false;
-    break;
-  }
+  if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
+    out.dmabuf_move_notify = false;
   return out;
 }
 

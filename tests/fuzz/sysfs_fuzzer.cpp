@@ -6,6 +6,8 @@
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/platform.h"
+#include "node/rdma_software.h"
+#include "wire/gzip.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);
@@ -24,5 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto version = fabric::platform::parse_nvidia_version(text); version && version->version.empty())
     std::abort();
   (void)fabric::platform::parse_kernel_option(text, "CONFIG_PCI_P2PDMA");
+  (void)fabric::host::parse_module_files(text);
+  constexpr size_t kMost = 1 << 16;
+  if (const auto file = fabric::gunzip(text, kMost); file && file->size() > kMost) std::abort();
   return 0;
 }

@@ -17,6 +17,7 @@
 #include "node/topology_xml.h"
 #include "policy/cabling.h"
 #include "policy/kept_config.h"
+#include "wire/gzip.h"
 #include "wire/vpd.h"
 
 namespace fabric::ctl {
@@ -173,6 +174,14 @@ Kept kernel_options(const std::string& text) {
     }
     return std::string_view();
   });
+}
+
+// The reader of /proc/config.gz takes text, too.
+Kept packed_kernel_options(const std::string& file) {
+  constexpr size_t kMost = size_t{4} << 20;
+  const auto text = gunzip(file, kMost);
+  if (!text) return std::nullopt;
+  return "# options in use\n" + kernel_options(*text).value_or("");
 }
 
 // The modules of modules.dep that NICs need, without their dependencies: those of the kernel, by its folders, and those
@@ -430,6 +439,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/[0-9]*/cgroup", unit_of_process},
     {"proc/[0-9]*/status", process_ids},
     {"proc/[0-9]*/limits", process_limits},
+    {"proc/config.gz", packed_kernel_options},
     {"boot/config-*", kernel_options},
     {"lib/modules/*/config", kernel_options},
     {"lib/modules/*/modules.dep", nic_modules},

@@ -727,6 +727,16 @@ TEST_F(PlatformOf, AnOptionThatIsGoneIsNotMissing) {
   EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, false);
 }
 
+TEST_F(PlatformOf, TheConfigurationThatOnlyTheKernelHas) {
+  tree.file("proc/sys/kernel/osrelease", "6.18.15-talos\n");
+  EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, std::nullopt);
+  tree.file("proc/config.gz", "\x1f\x8b damaged, and longer than a header");
+  EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, std::nullopt);
+  tree.file("proc/config.gz", "# options in use\nCONFIG_PCI_P2PDMA=y\n");  // of a captured tree
+  EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, true);
+  EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, false);
+}
+
 TEST_F(PlatformOf, ASleepingGpuIsNotWoken) {
   tree.file("sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/power_state", "D3cold\n");
   const Node node = scanned();
