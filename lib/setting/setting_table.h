@@ -421,11 +421,7 @@ constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)];
 // The setting's name in TOML, JSON, metric labels and journal fields.
 constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
 // The setting of that name; nullopt if it is unknown.
-constexpr std::optional<SettingId> parse_setting(std::string_view key) {
-  for (const Setting& setting : kSettings)
-    if (setting.key == key) return setting.id;
-  return std::nullopt;
-}
+std::optional<SettingId> parse_setting(std::string_view key);
 // The settings of a group.
 Keys keys_in(SettingGroup group);
 
