@@ -277,8 +277,10 @@ bool has_highest_speed(const CheckedLink& subject) {
   return is_reached(subject.device->link.max_speed) || is_reached(subject.slot_speed);
 }
 
-// What NVML said of a GPU whose link is slower than `usual`. A GPU that works has its full speed, and one of the states
-// P0 to P3 (NVAPI: P0 to P3 are for computing and 3D, P8 and later ones for video and idle GPUs).
+// What NVML said of a GPU whose link is slower than `usual`. A GPU that works has its full speed: "may be reduced when
+// the GPU is not in use" (nvidia-smi(1), PCIe generation). NVAPI's reference ("GPU Performance State Interface")
+// defines P0 and P1 as the states of most performance, P2 and P3 as balanced, P8 and P10 as those of video, P12 as
+// idle; NVML's nvmlPstates_t numbers the same states.
 struct LoadVerdict {
   bool stuck = false;
   std::string text;
@@ -286,14 +288,16 @@ struct LoadVerdict {
 LoadVerdict judge_load(const GpuLoad& load, double usual) {
   // GT/s of the generations of PCIe, from 1.
   constexpr double kSpeeds[]{2.5, 5, 8, 16, 32, 64};
+  constexpr unsigned kSlowestOfWork = 3;
+  constexpr unsigned kBusyEnough = 50;  // percent; ours: of a GPU whose state is unknown
   const unsigned generation = load.link_generation.value_or(0);
   std::string state = std::to_string(load.busy) + " % busy";
   if (load.performance_state) state += ", performance state P" + std::to_string(*load.performance_state);
   if (generation >= 1 && generation <= std::size(kSpeeds) && kSpeeds[generation - 1] >= usual)
     return {false, "it was idle: NVML read " + number_text(kSpeeds[generation - 1]) + " GT/s a moment later"};
-  constexpr unsigned kSlowestOfWork = 3;
   if (load.busy == 0) return {false, "idle by NVML: " + state};
-  if (load.performance_state > kSlowestOfWork) return {false, "works little by NVML: " + state};
+  const bool works = load.performance_state ? *load.performance_state <= kSlowestOfWork : load.busy >= kBusyEnough;
+  if (!works) return {false, "works little by NVML: " + state};
   return {true, state};
 }
 

@@ -611,6 +611,10 @@ TEST(PcieCheck, AGpuSlowerThanItsEqualsIsNotSaidToBeIdle) {
   gpu.load = GpuLoad{.busy = 2, .performance_state = 8, .link_generation = 2};
   EXPECT_EQ(complaints(), "") << "a display or a monitor wakes no GPU";
   EXPECT_TRUE(has(listed(1), "works little by NVML: 2 % busy, performance state P8")) << listed(1);
+  gpu.load = GpuLoad{.busy = 2, .link_generation = 2};
+  EXPECT_EQ(complaints(), "") << "the state is unknown";
+  gpu.load->busy = 50;
+  EXPECT_TRUE(has(complaints(), "pcie GPU1 warning: ")) << complaints();
   // Nor is a GPU that works in a slower slot, or a slower GPU, stuck.
   gpu.load = GpuLoad{.busy = 97, .performance_state = 0, .link_generation = 2};
   PcieLink& slot = server.now.platform.functions.at(gpu.bridges.front()).link;
