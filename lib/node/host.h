@@ -102,8 +102,13 @@ struct ModuleRule {
 struct DcbDaemon {
   std::string comm;  // "lldpad"
   unsigned pid = 0;
-  std::string unit{};                      // "lldpad.service"; empty: none started it
-  [[nodiscard]] std::string text() const;  // "lldpad (pid 812, lldpad.service)"
+  std::string unit{};                         // "lldpad.service"; empty: none started it
+  std::map<std::string, int> admin_status{};  // of lldpad: netdev, or "common" -> adminStatus; absent: its default
+  [[nodiscard]] std::string text() const;     // "lldpad (pid 812, lldpad.service)"
+  // Whether it neither sends nor receives LLDP at the port. Then lldpad writes its own PFC and ETS once, 15 seconds
+  // after each time that the link comes up (lldp_8021qaz.c ieee8021qaz_check_pending() of openlldp 1.1). With another
+  // adminStatus it writes them at each frame (run_all_sm()), whatever enableTx of its TLVs says.
+  [[nodiscard]] bool is_disabled_at(const std::string& netdev) const;
 };
 
 struct RdmaSoftware {

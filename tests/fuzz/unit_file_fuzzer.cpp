@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
+// Unit files, limits.conf, slurm.conf, lldpad.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold
+// anything.
 #include <cstdlib>
 
 #include "fuzzer.h"
 #include "node/host.h"
+#include "node/lldpad.h"
 #include "node/services.h"
 #include "node/systemd.h"
 
@@ -23,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)host::parse_process_limits(text);
   (void)host::unit_of_cgroup(text);
   (void)host::kernel_parameters(text);
+  (void)host::parse_lldpad(text);
   if (chosen_word(text).size() > size) std::abort();
   return 0;
 }

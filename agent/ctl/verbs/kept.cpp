@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "kernel/capture/anonymize.h"
 #include "node/host.h"
+#include "node/lldpad.h"
 #include "node/platform.h"
 #include "node/rdma_software.h"
 #include "node/services.h"
@@ -140,6 +141,15 @@ Kept module_lines(const std::string& text) {
     const auto rule = host::parse_module_rule(line);
     return rule ? rule->text : std::string();
   });
+}
+
+// adminStatus of the ports in lldpad.conf.
+Kept lldpad_ports(const std::string& text) {
+  const auto ports = host::parse_lldpad(text);
+  if (!ports) return std::nullopt;
+  std::string out = "lldp : {\n";
+  for (const auto& [netdev, status] : *ports) out += netdev + " : { adminStatus = " + std::to_string(status) + "; };\n";
+  return out + "};\n";
 }
 
 Kept default_routes(const std::string& text) {
@@ -422,6 +432,7 @@ constexpr KeptFile kFiles[] = {
     {"etc/os-release", distribution},
     {"etc/security/limits*.conf", user_limits},
     {"etc/libibverbs.d/*", driver_lines},
+    {"var/lib/lldpad/lldpad.conf", lldpad_ports},
     {"etc/modprobe.d/*.conf", module_lines},
     {"run/modprobe.d/*.conf", module_lines},
     {"lib/modprobe.d/*.conf", module_lines},

@@ -2,6 +2,7 @@
 // The facts of the groups "host" and "platform", read from trees with files as kernels, distributions and packages
 // write them, and from trees that no kernel shows.
 #include "node/host.h"
+#include "node/lldpad.h"
 #include "node/pci_state.h"
 #include "node/platform.h"
 #include "node/rdma_software.h"
@@ -251,6 +252,73 @@ TEST(HostServices, DcbxDaemons) {
   ASSERT_EQ(services.dcb_daemons.size(), 1u);
   EXPECT_EQ(services.dcb_daemons[0].text(), "lldpad (pid 812, lldpad.service)");
   EXPECT_TRUE(services.found.empty()) << "it starts no jobs";
+}
+
+// As lldpad writes it.
+constexpr const char* kLldpadConf = R"(lldp :
+{
+  common :
+  {
+    tlvid00000001 :
+    {
+      info = "04{0C42A1000001";
+    };
+  };
+  eth2 :
+  {
+    tlvid001b2101 :
+    {
+      enableTx = true;
+    };
+    adminStatus = 3;
+  };
+  eth3 :
+  {
+    adminStatus = 0;
+  };
+};
+dcbx :
+{
+  version = "1.0.0";
+  dcbx_version = 2;
+  eth3 :
+  {
+    dcb_enable = 0;
+    pfc_admin_mode = [ 0, 0, 0, 1 ];
+    adminStatus = 1;
+  };
+};
+nearest_customer_bridge :
+{
+  eth2 : { adminStatus = 0; };
+};
+)";
+
+TEST(HostServices, PortsOfLldpad) {
+  using Ports = std::map<std::string, int>;
+  EXPECT_EQ(host::parse_lldpad(kLldpadConf), (Ports{{"eth2", 3}, {"eth3", 0}}));
+  EXPECT_EQ(host::parse_lldpad("/* } */ lldp = { // {\n # {\n common : { adminStatus=0 } }"), (Ports{{"common", 0}}));
+  EXPECT_EQ(host::parse_lldpad("lldp : { eth0 : { adminStatus = \"\\\"0\"; }; };"), Ports{}) << "no number";
+  EXPECT_EQ(host::parse_lldpad(""), Ports{});
+  for (const char* damaged : {"lldp : {", "}", "lldp : { x = \"", "/* ", "a / b", "(((((((((((((((((((((((("})
+    EXPECT_FALSE(host::parse_lldpad(damaged)) << damaged;
+
+  const auto daemon_with = [](const std::string& conf, const std::string& command_line) {
+    Tree tree;
+    tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", "lldpad\n").file("proc/812/cmdline", command_line);
+    if (!conf.empty()) tree.file("var/lib/lldpad/lldpad.conf", conf);
+    return host::read_services(tree.root()).dcb_daemons.at(0);
+  };
+  const std::string usual("/usr/sbin/lldpad\0-t\0", 20);
+  const DcbDaemon daemon = daemon_with(kLldpadConf, usual);
+  EXPECT_TRUE(daemon.is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon.is_disabled_at("eth2"));
+  EXPECT_FALSE(daemon.is_disabled_at("eth4")) << "lldpad enables it by itself";
+  EXPECT_TRUE(daemon_with("lldp : { common : { adminStatus = 0; }; };", usual).is_disabled_at("eth4"));
+  EXPECT_FALSE(daemon_with(std::string(kLldpadConf) + "}", usual).is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon_with("", usual).is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon_with(kLldpadConf, std::string("lldpad\0-tf\0/etc/x.conf\0", 24)).is_disabled_at("eth3"))
+      << "another file";
 }
 
 // -- Software of RDMA
