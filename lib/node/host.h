@@ -81,6 +81,12 @@ struct SlurmLimits {
   FileLine where;                  // line 0: the file does not set it
 };
 
+// Versions of the ABI between a driver of the kernel and its provider.
+struct AbiRange {
+  uint32_t least = 0, most = 0;
+  bool operator==(const AbiRange&) const = default;
+};
+
 // The user-space side of RDMA on this host: libibverbs loads a provider, lib<NAME>-rdmav<N>.so, for each NAME that its
 // configuration lists. N is the version of the interface between them (IBVERBS_PABI_VERSION of rdma-core). Containers
 // have their own.
@@ -88,6 +94,10 @@ struct VerbsLibrary {
   std::vector<std::string> folders{};                     // that have providers: "/usr/lib64/libibverbs"
   std::map<std::string, std::set<unsigned>> providers{};  // installed: "mlx5" -> versions {34}
   std::set<std::string> listed{};                         // in /etc/libibverbs.d; empty: not readable
+  // What each provider of a present device supports, by the name of its file: "libbnxt_re-rdmav34.so". Absent: unknown,
+  // or two files of the name differ.
+  std::map<std::string, AbiRange> abis{};
+  std::map<std::string, uint32_t> kernel_abis{};  // of the RDMA devices: "bnxt_re0" -> 1
 };
 
 // A line of modprobe.d(5), or a parameter of the kernel, because of which a module for RDMA is not loaded.

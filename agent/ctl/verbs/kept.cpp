@@ -11,6 +11,7 @@
 #include "node/host.h"
 #include "node/lldpad.h"
 #include "node/platform.h"
+#include "node/provider_abi.h"
 #include "node/rdma_software.h"
 #include "node/services.h"
 #include "node/systemd.h"
@@ -134,6 +135,9 @@ Kept driver_lines(const std::string& text) {
     return columns.size() == 2 && columns[0] == "driver" ? line : std::string_view();
   });
 }
+
+// What a provider of libibverbs supports.
+Kept provider_abis(const std::string& file) { return host::to_text(host::parse_provider_abis(file)); }
 
 // The rules about modules for RDMA. Of the command of an install line its first word is kept.
 Kept module_lines(const std::string& text) {
@@ -432,6 +436,7 @@ constexpr KeptFile kFiles[] = {
     {"etc/os-release", distribution},
     {"etc/security/limits*.conf", user_limits},
     {"etc/libibverbs.d/*", driver_lines},
+    {"*-rdmav*.so", provider_abis},
     {"var/lib/lldpad/lldpad.conf", lldpad_ports},
     {"etc/modprobe.d/*.conf", module_lines},
     {"run/modprobe.d/*.conf", module_lines},

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of the groups "host" and "platform", read from trees with files as kernels, distributions and packages
 // write them, and from trees that no kernel shows.
+#include <elf.h>
+
+#include <cstring>
+
 #include "node/host.h"
 #include "node/lldpad.h"
 #include "node/pci_state.h"
 #include "node/platform.h"
+#include "node/provider_abi.h"
 #include "node/rdma_software.h"
 #include "node/scan.h"
 #include "node/services.h"
@@ -343,6 +348,86 @@ TEST(RdmaSoftware, Providers) {
       {"mlx5", {34}}, {"ionic", {59}}, {"hfi1verbs", {34}}, {"bnxt_re", {34}}, {"efa", {34}}};
   EXPECT_EQ(verbs->providers, providers);
   EXPECT_EQ(verbs->listed, (std::set<std::string>{"mlx5", "bnxt_re", "efa"}));
+}
+
+// A shared object with a name at 0x400, and a struct verbs_device_ops at 0x500 whose two pointers are relocated: by
+// DT_RELA, or in place by DT_RELR.
+std::string provider_object(const std::string& name, uint32_t least, uint32_t most, bool packed) {
+  std::string out(0x600, '\0');
+  const auto put = [&](size_t at, const auto& value) { std::memcpy(out.data() + at, &value, sizeof value); };
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = EM_X86_64;
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  put(0, header);
+  constexpr uint64_t kBase = 0x1000;  // of the addresses
+  Elf64_Phdr load{}, dynamic{};
+  load.p_type = PT_LOAD;
+  load.p_vaddr = kBase;
+  load.p_filesz = out.size();
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = 0x200;
+  dynamic.p_filesz = 3 * sizeof(Elf64_Dyn);
+  put(sizeof header, load);
+  put(sizeof header + sizeof load, dynamic);
+  Elf64_Dyn table{}, size{};
+  table.d_tag = packed ? 36 : DT_RELA;
+  table.d_un.d_ptr = kBase + 0x300;
+  size.d_tag = packed ? 35 : DT_RELASZ;
+  size.d_un.d_val = packed ? 16 : 2 * sizeof(Elf64_Rela);
+  put(0x200, table);
+  put(0x200 + sizeof table, size);
+  if (packed) {
+    put(0x300, kBase + 0x500);
+    put(0x308, uint64_t{0b101});  // the second word after it
+    put(0x500, kBase + 0x400);
+    put(0x510, kBase + 0x480);
+  } else {
+    put(0x300, Elf64_Rela{kBase + 0x500, ELF64_R_INFO(0, R_X86_64_RELATIVE), kBase + 0x400});
+    put(0x300 + sizeof(Elf64_Rela), Elf64_Rela{kBase + 0x510, ELF64_R_INFO(0, R_X86_64_RELATIVE), kBase + 0x480});
+  }
+  std::memcpy(out.data() + 0x400, name.data(), name.size());
+  put(0x508, least);
+  put(0x50c, most);
+  return out;
+}
+
+TEST(RdmaSoftware, AbiOfAProvider) {
+  using Abis = std::map<std::string, AbiRange>;
+  for (const bool packed : {false, true}) {
+    const std::string object = provider_object("bnxt_re", 1, 6, packed);
+    EXPECT_EQ(host::parse_provider_abis(object), (Abis{{"bnxt_re", {1, 6}}})) << packed;
+    for (size_t size = 0; size < object.size(); ++size) (void)host::parse_provider_abis(object.substr(0, size));
+    EXPECT_EQ(host::parse_provider_abis(provider_object("bnxt_re", 2, 1, packed)), Abis{}) << "another struct";
+    EXPECT_EQ(host::parse_provider_abis(provider_object("No name", 1, 1, packed)), Abis{});
+  }
+  EXPECT_EQ(host::parse_provider_abis("bnxt_re 1 6\nbad 2 1\nefa x 1\n"), (Abis{{"bnxt_re", {1, 6}}}));
+  EXPECT_EQ(host::parse_provider_abis("efa 1 1\nefa 2 2\nmana 1 1\nmana 1 1\n"), (Abis{{"mana", {1, 1}}}));
+  EXPECT_EQ(host::to_text({{"irdma", {0, 5}}, {"mlx5", {1, 1}}}), "irdma 0 5\nmlx5 1 1\n");
+  EXPECT_EQ(host::parse_provider_abis(""), Abis{});
+}
+
+TEST(RdmaSoftware, AbisOfPresentDevicesOnly) {
+  Tree tree;
+  const std::string verbs = "sys/class/infiniband_verbs/uverbs0/", folder = "usr/lib64/libibverbs/";
+  tree.file(verbs + "ibdev", "bnxt_re0\n").file(verbs + "abi_version", "6\n");
+  tree.folder("sys/bus/pci/drivers/bnxt_en").link(verbs + "device/driver", "../../../../bus/pci/drivers/bnxt_en");
+  tree.file(folder + "libbnxt_re-rdmav34.so", provider_object("bnxt_re", 1, 1, false));
+  tree.file(folder + "libmlx5-rdmav34.so", provider_object("mlx5", 1, 1, false));
+  const auto read = [&] { return host::read_verbs_library(tree.root()).value_or(VerbsLibrary()); };
+  EXPECT_EQ(read().kernel_abis, (std::map<std::string, uint32_t>{{"bnxt_re0", 6}}));
+  EXPECT_EQ(read().abis, (std::map<std::string, AbiRange>{{"libbnxt_re-rdmav34.so", {1, 1}}}));
+  // The vendor's, in another folder: it is not known which of them libibverbs loads.
+  tree.file("usr/local/lib/libibverbs/libbnxt_re-rdmav34.so", "bnxt_re 1 6\n");
+  EXPECT_TRUE(read().abis.empty());
+  tree.file("usr/local/lib/libibverbs/libbnxt_re-rdmav34.so", "bnxt_re 1 1\n");
+  EXPECT_EQ(read().abis.size(), 1u);
+  tree.file(folder + "libbnxt_re-rdmav34.so", "");
+  EXPECT_TRUE(read().abis.empty()) << "not readable";
 }
 
 TEST(RdmaSoftware, LinesOfModprobe) {
