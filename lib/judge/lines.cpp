@@ -32,7 +32,9 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return line.severity == Severity::failure;
-  if (message.call != Call::none && message.call == codes.call)
+  // What a driver does for itself is no request of a program.
+  const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
+  if (message.call != Call::none && message.call == codes.call && !is_own_step)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
   return prepared.patterns.is_in(line.text, groups);
 }

@@ -52,7 +52,8 @@ constexpr std::string_view kBnxt = "^bnxt_en ";
 constexpr std::string_view kIce = "^ice *:*:*.*: |^ice: ";
 constexpr std::string_view kHns = "^hns3 |^hns3: |^hclge|^hns_roce|^infiniband hns_";
 constexpr std::string_view kHnsRdma =
-    "^hns_roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 *QP|^hns3 *cq|^hns3 *srq";
+    "^hns_roce|^hns3 *:*:*.* hns_|^hns3 *:*:*.* roce|^infiniband hns_|^hns3 *mailbox|^hns3 *hem|^hns3 *qp|^hns3 "
+    "*QP|^hns3 *cq|^hns3 *srq";
 constexpr std::string_view kQed = "[qed_|[qede_|[qedr_|[__qed|^qede |^qedr |^qed ";
 constexpr std::string_view kAmd = "^amdgpu *:*:*.*: |^amdgpu: |[amdgpu]";
 constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; amd-smi metric";
@@ -610,6 +611,22 @@ constexpr LineMessage kRows[] = {
         "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
         "nvidia-smi topo -m; fabric-agentctl check --only gpudirect,gid", "DeepEP csrc, MORI src, UCCL"),
 
+    // ---- Refusals of drivers, in the words of the tools (netlink extack).
+    marked(
+        "driver-refused-other", host,
+        "^Error: mlx5_core: |^Error: mlx4_core: |^Error: mlx4_en: |^Error: ice: |^Error: i40e: |^Error: iavf: |^Error: "
+        "bnxt_en: |^Error: ionic: |^Error: pds_core: |^Error: hns3: |^Error: hclge: |^Error: qede: |^Error: qed: "
+        "|^Error: "
+        "cxgb4: |^Error: gve: |^Error: nfp: |^Error: octeontx2: |^Error: mlxsw|^Error: mlx5_ib: |^Error: devlink: ",
+        "",
+        "The driver refuses the request of devlink, ip, tc, ethtool, dcb or rdma, and the text after its name is the "
+        "reason (netlink extack). Usual causes: a mode that must be changed first (virtual functions in use, "
+        "switchdev, "
+        "a netdev that is up), a value or a rule that the NIC or its firmware does not have, or a reset in progress. "
+        "The former setting stays.",
+        "devlink dev info pci/{pci}; devlink dev eswitch show pci/{pci}; journalctl -k -g {pci}",
+        "Linux include/linux/netlink.h NL_SET_ERR_MSG_MOD()"),
+
     // ---- mlx5_core: errors and warnings name the function.
     marked(
         "mlx5-vdpa-other", host, kMlx5, "vdpa|_vq|vhost",
@@ -814,8 +831,7 @@ constexpr LineMessage kRows[] = {
         "firmware rejects, limits of the NIC, a request that it does not support, or a device that is being removed.",
         "journalctl -k -g {rdma}; rdma resource show; ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/mlx5"),
     complaining(
-        "mlx5-rdma-driver-other", host, "^mlx5_ib|^infiniband mlx5_|^infiniband roce|^infiniband rocep|^infiniband ibp",
-        "",
+        "mlx5-rdma-driver-other", host, "^mlx5_ib", "",
         "The RDMA driver of a NIC. Usual causes: a firmware command that failed, limits of the NIC, or a device that "
         "is being removed.",
         "journalctl -k -g {rdma}; rdma resource show", "Linux drivers/infiniband/hw/mlx5"),
@@ -823,7 +839,7 @@ constexpr LineMessage kRows[] = {
     // ---- Broadcom.
     complaining(
         "bnxt-rdma-queue-other", unknown,
-        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
+        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
         "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
         "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. What the line says of "
         "the queue decides: one that could not be made or changed is a limit of the NIC or a command that its firmware "
@@ -832,7 +848,9 @@ constexpr LineMessage kRows[] = {
         "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt", "Linux drivers/infiniband/hw/bnxt_re"),
     complaining(
         "bnxt-rdma-other", host,
-        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW channel", "",
+        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW "
+        "channel",
+        "",
         "The RDMA driver of a Broadcom NIC (bnxt_re). Usual causes: a firmware command that failed or timed out, a "
         "firmware and drivers (bnxt_en, bnxt_re) of different releases, limits of the NIC, or a GID or memory region "
         "that it rejects.",
@@ -902,7 +920,10 @@ constexpr LineMessage kRows[] = {
 
     // ---- AMD Pensando.
     complaining(
-        "ionic-rdma-other", host, "^ionic_rdma|^infiniband ionic|^ionic*rdma", "",
+        "ionic-rdma-other", host,
+        "^ionic_rdma|^infiniband ionic|^ionic*rdma|^ionic *:*:*.* ionic_0: |^ionic *:*:*.* ionic_1: |^ionic *:*:*.* "
+        "roce",
+        "",
         "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
         "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
         "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
@@ -922,7 +943,10 @@ constexpr LineMessage kRows[] = {
 
     // ---- Intel.
     complaining(
-        "irdma-other", host, "^irdma|^infiniband irdma|^infiniband rocep*s*f|^i40iw|^infiniband i40iw", "",
+        "irdma-other", host,
+        "^irdma|^infiniband irdma|^infiniband rocep*s*f|^ice *:*:*.* roce|^ice *:*:*.* iwp|^i40e *:*:*.* "
+        "iwp|^i40iw|^infiniband i40iw",
+        "",
         "The RDMA driver of an Intel NIC (irdma). Usual causes: a command of the RDMA unit that failed (CQP; major and "
         "minor codes), limits of queue pairs or memory that the profile of the driver sets, an NVM that does not fit, "
         "or a reset of the NIC.",
@@ -1010,7 +1034,7 @@ constexpr LineMessage kRows[] = {
         "rejects, servicing of the host, or limits of the machine's size.",
         "journalctl -k -g mana; rdma link show", "Linux drivers/net/ethernet/microsoft/mana"),
     failing(
-        "netvsc-other", host, "^hv_netvsc|^hv_pci|^hv_vmbus|^virtio_net|^vmxnet3|^gve |^gve: |^idpf: ", "",
+        "netvsc-other", host, "^hv_netvsc|^hv_pci|^hv_vmbus|^virtio_net|^vmxnet3|^gve |^gve: |^gvnic |^idpf: ", "",
         "A network driver of a virtual machine (Hyper-V, virtio, VMware, Google). Usual causes: the hypervisor "
         "removed or changed the device, or limits of the machine's size. It carries TCP; RDMA uses a function of its "
         "own.",
@@ -1042,7 +1066,7 @@ constexpr LineMessage kRows[] = {
             "answer "
             "or rejects a command, mostly during or after a reset, or a virtual function whose PF is down.",
             "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3"),
-    failing(
+    complaining(
         "hns-other", unknown, kHns, "",
         "The driver of a HiSilicon NIC (hns3). What the line names decides: a setting or filter is one that a program "
         "asked for and the NIC cannot combine, a module or link is the cable and its other end, the rest is the NIC or "
@@ -1058,7 +1082,34 @@ constexpr LineMessage kRows[] = {
         "The driver of a Chelsio NIC (cxgb4). Usual causes: a firmware that does not fit the driver, filters or queues "
         "that are used up, or a hardware error (parity) after which the NIC needs a reset.",
         "journalctl -k -g cxgb4; ethtool -i {netdev}", "Linux drivers/net/ethernet/chelsio/cxgb4"),
-    failing(
+    complaining(
+        "qed-rdma-other", unknown, "[qedr_|[__qedr|[_qedr|[qed_rdma|[qed_roce|[qed_iwarp|[__process_resp_one|^qedr", "",
+        "RDMA of a Marvell FastLinQ NIC (qedr; RoCE or iWARP). What the line names decides: a size, number or "
+        "attribute that "
+        "is not supported is one that a program asked for, an event of a queue pair in use often the peer that ended, "
+        "the "
+        "rest is the NIC or its firmware.",
+        "ibv_devinfo -v -d {rdma}; rdma resource show; journalctl -k -g qed", "Linux drivers/infiniband/hw/qedr"),
+    complaining("qed-vf-other", host, "[qed_iov|[qed_vf|[qed_sriov|[_qed_vf|[qed_pf_validate|[qede_sriov", "",
+                "The virtual functions (SR-IOV) of a Marvell FastLinQ NIC. Usual causes: a request that the settings "
+                "of the function "
+                "forbid (trust, MAC, VLAN), a PF that does not answer or is in a reset, or queues that are used up.",
+                "ip link show {netdev}; journalctl -k -g qed",
+                "Linux drivers/net/ethernet/qlogic/qed/qed_sriov.c, qed_vf.c"),
+    complaining(
+        "qed-firmware-other", host,
+        "[qed_mcp|[_qed_mcp|[__qed_mcp|[qed_load_mcp|[qed_get_mfw|[eocre_|[qed_hw_|[qed_int|[qed_init|[qed_spq|[qed_fw|"
+        "[qed_"
+        "dbg|[qed_dmae|[qed_nvm",
+        "",
+        {"The firmware of a Marvell FastLinQ NIC (management firmware MFW, ramrods), or an attention of its hardware. "
+         "Usual "
+         "causes: a firmware that does not answer or is older than the driver needs, an error of the chip (attention, "
+         "parity), or PCIe. ",
+         {Work::in_machine, "Power the node off and on if the NIC does not recover."}},
+        "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g qed",
+        "Linux drivers/net/ethernet/qlogic/qed/qed_mcp.c, qed_int.c"),
+    complaining(
         "qed-other", host, kQed, "",
         "The drivers of a Marvell FastLinQ NIC (qed, qede, qedr). Usual causes: a firmware command (MCP, ramrod) that "
         "failed or timed out, limits of the NIC, a setting that it does not support, or a hardware attention, after "
@@ -1074,7 +1125,7 @@ constexpr LineMessage kRows[] = {
             "does not run, a firmware that is missing, or a hardware error of the NIC.",
             "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1"),
     failing(
-        "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|^infiniband mlx4", "",
+        "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|<mlx4_ib>|^infiniband mlx4", "",
         "The driver of an older Mellanox NIC (ConnectX-3). Usual causes: a firmware that does not answer or rejects a "
         "command, or limits that module parameters set.",
         "journalctl -k -g mlx4; ibv_devinfo -v -d {rdma}", "Linux drivers/net/ethernet/mellanox/mlx4"),
@@ -1098,8 +1149,8 @@ constexpr LineMessage kRows[] = {
            "journalctl -k | grep -A 40 -E 'WARNING: CPU|kernel BUG'; uname -r", "Linux lib/bug.c"),
     failing(
         "kernel-cm-other", unknown,
-        "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agents|^"
-        "infiniband*SM AH",
+        "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agent|^"
+        "infiniband*SM AH|^cm_destroy_id|^infiniband*: ib_post_send|^infiniband*dr_slid|^infiniband*Agents",
         "",
         "The kernel's connection manager or management packets (MAD). Usual causes: a device that is being removed, a "
         "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that "
@@ -1170,22 +1221,173 @@ constexpr LineMessage kRows[] = {
         "does not answer, a path that is lost, an RDMA port that was not found or may not be used, or the memlock "
         "limit.",
         "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product"),
-    failing("rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
-            "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
-            "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
-            "rdma link show; rdma system show; journalctl -k -p warning -g infiniband",
-            "Linux drivers/infiniband/core"),
+    complaining(
+        "rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
+        "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
+        "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
+        "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core"),
+
+    complaining(
+        "nvmf-connect-other", host, "^nvme_fabrics: ", "",
+        "The host's connection to an NVMe target was refused before it was tried: an option of nvme connect that this "
+        "kernel does not know or that does not fit (queue sizes, time-outs, host NQN and host ID, keys), or a "
+        "transport "
+        "whose module (nvme_rdma, nvme_tcp) is not loaded.",
+        "cat /etc/nvme/hostnqn /etc/nvme/hostid; lsmod | grep nvme; nvme connect --help",
+        "Linux drivers/nvme/host/fabrics.c"),
+    complaining(
+        "smbdirect-other", unknown, "^ksmbd: smb_direct|^ksmbd_rdma|CIFS: *smbd_|^smbdirect|CIFS: VFS: *RDMA", "",
+        "SMB over RDMA (SMB Direct: cifs at the client, ksmbd at the server). Usual causes: a peer that closed the "
+        "connection or does not offer RDMA, a size that the two sides do not share, or a request that the NIC refuses.",
+        "ibv_devinfo -v -d {rdma} | grep max_sge; rdma link show; journalctl -k -g 'ksmbd|CIFS'",
+        "Linux fs/smb/client/smbdirect.c, fs/smb/server/transport_rdma.c"),
+    complaining(
+        "bond-other", host, "^bond0: |^bond1: |^bond2: |^bond3: |^bond4: |^bond5: |^bonding: |: (slave ", "",
+        "A bond of this host (Linux bonding). Usual causes: an option that the mode of the bond does not have or that "
+        "must be set before it has ports or is up, a netdev that cannot be a port of it (no support, in use, its MAC "
+        "address cannot be set), or monitoring (miimon, ARP) that is off or cannot see the link. The former setting "
+        "stays.",
+        "cat /proc/net/bonding/*; ip -d link show type bond", "Linux drivers/net/bonding"),
+    complaining(
+        "sfp-other", cable, "^sfp sfp|^sfp *: ", "",
+        {"The kernel's driver of the cage (sfp) and the module in it. Usual causes: a module or cable whose EEPROM is "
+         "damaged or does not keep to the standard, one that needs more power than the cage gives, a transmit fault, "
+         "or a "
+         "module that is not fully inserted. ",
+         {Work::at_link, "Insert it again, then try another module or cable."}},
+        "ethtool -m {netdev}; journalctl -k -g sfp", "Linux drivers/net/phy/sfp.c"),
+    complaining(
+        "pds-other", host, "^pds_core|^pds_vdpa|^vfio-pci*pds|^infiniband pds", "",
+        "The driver of the shared functions of an AMD Pensando NIC (pds_core). Usual causes: a firmware that does not "
+        "answer or is restarting, a BAR or interrupts that are missing, or a firmware that does not fit the driver.",
+        "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g pds_core",
+        "Linux drivers/net/ethernet/amd/pds_core"),
 
     // ---- NVIDIA's GPUs and their services.
-    failing("gpu-driver-other", host,
-            "NVRM: |^nvidia-modeset:|^nvidia-uvm:|^nvidia *:*:*.*: |^nvidia: "
-            "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
-            "",
-            "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
-            "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
-            "releases, or PCIe resources that the BIOS did not give.",
-            "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
-            "NVIDIA open-gpu-kernel-modules"),
+    // The resource manager prints "NVRM: FUNCTION: TEXT" or "NVRM: GPU0 FUNCTION: TEXT" for errors only.
+    marked(
+        "nvrm-nvlink-other", host,
+        "NVRM: *^knvlink|NVRM: *^_knvlink|NVRM: *^nvlink|NVRM: *^_nvlink|NVRM: *^kioctrl|^NVLink: *ail|^nvidia-nvlink: "
+        "*ail|"
+        "^nvidia-nvlink: *rror",
+        "",
+        {"The GPU driver's setup or supervision of NVLink, the links between GPUs and NVSwitches. Usual causes: a link "
+         "that does not train or has errors, an NVSwitch or another GPU that failed or was reset alone, or a fabric "
+         "manager that does not run. The RDMA network is not at fault. ",
+         {Work::ends_jobs, "Reset all GPUs of the NVLink domain together, or reboot."}},
+        "nvidia-smi nvlink -s; nvidia-smi nvlink -e; systemctl status nvidia-fabricmanager",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/nvlink"),
+    marked(
+        "nvrm-firmware-other", host,
+        "NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: *^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|"
+        "NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: *^_kfsp|NVRM: *^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|"
+        "NVRM: *^khfrp|NVRM: *^kcrashcat",
+        "",
+        {"The firmware of the GPU (GSP), the calls of the driver to it (RPC), or the processors that start it (FSP, "
+         "SEC2). Usual causes: a GPU that hangs or has left the bus (an Xid line, 79, 119 or 120, beside this one), a "
+         "firmware file of another release than the driver, or a GPU that was not reset after a failure. ",
+         {Work::ends_jobs, "Reset the GPU, or reboot; "},
+         "update the driver if it recurs."},
+        "journalctl -k -g 'NVRM|Xid'; nvidia-smi -q | grep -i gsp",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/gsp, vgpu/rpc.c"),
+    marked(
+        "nvrm-fabric-other", host,
+        "NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: *^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|"
+        "NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: *^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: "
+        "*^_gpuFabric|"
+        "nv-caps-imex *ail",
+        "",
+        "The GPU driver's shared memory of the NVLink fabric (multicast for NVLS, fabric handles, channels of IMEX). "
+        "Usual causes: a fabric manager or nvidia-imex that does not run, is not ready or was restarted, a process "
+        "or container without an IMEX channel, or fabric addresses that are used up. The RDMA network is not at fault.",
+        "systemctl status nvidia-fabricmanager nvidia-imex; nvidia-smi -q | grep -A 3 Fabric",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/mem_mgr"),
+    marked(
+        "nvrm-bus-other", host,
+        "NVRM: *^kbus|NVRM: *^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|"
+        "NVRM: *^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
+        "",
+        "The GPU driver's use of PCIe: the windows of the GPU (BARs), its PCIe functions, and access by other GPUs and "
+        "NICs (peer-to-peer, GPUDirect RDMA, DMA-BUF). Usual causes: a BAR1 that is too small or used up, address "
+        "space that the BIOS did not give, an IOMMU between the devices, a GPU that left the bus, or memory that the "
+        "program freed.",
+        "nvidia-smi -q -d MEMORY; lspci -vv -s {pci} | grep Region; fabric-agentctl check --only gpudirect,iommu",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/bus, gpu/bif"),
+    marked(
+        "nvrm-partition-other", host,
+        "NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: *^gisubscription|NVRM: "
+        "*^kgrmgr|NVRM: *^_kgrmgr|NVRM: *^vgpu|"
+        "NVRM: *^kvgpumgr|NVRM: *^_kvgpumgr|NVRM: *^kernelhostvgpu|NVRM: *^nvidia-vgpu|^nvidia-vgpu|^nvidia-vgpu-vfio",
+        "",
+        "The division of a GPU between programs (MIG) or virtual machines (vGPU). Usual causes: a profile that the GPU "
+        "does not have or that does not fit beside the others, a GPU in use while its mode was changed, or guest and "
+        "host drivers of releases that do not fit.",
+        "nvidia-smi mig -lgi; nvidia-smi vgpu; cat /proc/driver/nvidia/version",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mig_mgr, virtualization"),
+    marked(
+        "nvrm-confidential-other", host,
+        "NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: *^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm", "",
+        "The confidential computing mode of the GPU (SPDM, encrypted transfer). Usual causes: a GPU, firmware or VBIOS "
+        "without it, a virtual machine without memory encryption, or a GPU that must be reset after a failed session.",
+        "nvidia-smi conf-compute -f; cat /proc/driver/nvidia/version; journalctl -k -g NVRM",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/spdm, gpu/conf_compute"),
+    marked(
+        "nvrm-memory-other", unknown,
+        "NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: *^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: "
+        "*^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: *^gmmu|NVRM: *^vaspace|NVRM: *^gvaspace|NVRM: *^_gvaspace|NVRM: "
+        "*^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: *^memdesc|NVRM: *^sysmem|NVRM: *^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|"
+        "NVRM: *^btree|NVRM: *^faultbuf|NVRM: *^ctxBufPool|NVRM: *^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
+        "",
+        "The GPU driver's management of memory: of the GPU, of the host for the GPU, and its page tables. Usual "
+        "causes: "
+        "memory of the GPU or the host that is used up (by this program or another one), a program that ended in the "
+        "middle of a request, or a GPU in a bad state, which an Xid line shows.",
+        "nvidia-smi; free -m; journalctl -k -g 'NVRM|Xid'",
+        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mem_mgr, gpu/mmu"),
+    marked("nvrm-channel-other", unknown,
+           "NVRM: *^kfifo|NVRM: *^_kfifo|NVRM: *^kchannel|NVRM: *^_kchannel|NVRM: *^kchangrp|NVRM: *^krc|NVRM: "
+           "*^_krc|NVRM: "
+           "*^kgraphics|NVRM: *^_kgraphics|NVRM: *^kgrctx|NVRM: *^kce|NVRM: *^_kce|NVRM: *^_ceChannel|NVRM: "
+           "*^semsurf|NVRM: *^ceutils|NVRM: *^intr|NVRM: "
+           "*^_intr|NVRM: *^chandes",
+           "",
+           "The GPU driver's work queues (channels), engines and interrupts. Usual causes: a program's kernel that "
+           "faulted "
+           "or hangs, a limit of channels (many processes or contexts on one GPU), or a GPU that failed; an Xid line "
+           "beside this one decides.",
+           "journalctl -k -g Xid; nvidia-smi -q -d PIDS",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/fifo, gpu/rc"),
+    failing(
+        "nvswitch-other", host, "^nvidia-nvswitch", "",
+        {"The driver of the NVSwitches of this node. Usual causes: an NVSwitch that failed or does not answer on PCIe "
+         "(SXid and AER lines beside this one), one that is excluded (blacklisted), or interrupts and memory that the "
+         "driver did not get. Without its NVSwitches CUDA does not start on these machines. ",
+         {Work::in_machine, "Power the node off and on if an NVSwitch stays missing."}},
+        "lspci -d 10de: | grep -i bridge; journalctl -k -g 'nvswitch|SXid'; systemctl status nvidia-fabricmanager",
+        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/linux_nvswitch.c"),
+    failing(
+        "nvidia-uvm-other", unknown, "^nvidia-uvm: |^nvidia_uvm: |^uvm: ", "",
+        "NVIDIA's unified memory (module nvidia-uvm), which CUDA needs: it moves pages between GPUs and the host, and "
+        "handles the GPU's page faults. Usual causes: a program that accessed freed memory (Xid 31), a GPU that "
+        "failed or left the bus, memory of the host that is used up, or a module of another release than nvidia.ko.",
+        "journalctl -k -g 'Xid|nvidia-uvm'; modinfo -F version nvidia nvidia-uvm; ls -l /dev/nvidia-uvm",
+        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia-uvm"),
+    complaining(
+        "gdrdrv-other", host, "^gdrdrv:", "",
+        "GDRCopy's module (gdrdrv), by which the CPU maps GPU memory. Usual causes: memory that the program freed "
+        "or did not allocate with cudaMalloc, a module that was built for another GPU driver, or a BAR1 of the GPU "
+        "that is used up. NCCL, UCX and NVSHMEM go on without it, with more latency.",
+        "modinfo -F version gdrdrv; ls -l /dev/gdrdrv; nvidia-smi -q -d MEMORY", "GDRCopy src/gdrdrv/gdrdrv.c"),
+    complaining(
+        "gpu-driver-other", host,
+        "NVRM: |^nvidia-modeset:|^nvidia *:*:*.*: |^nvidia: "
+        "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
+        "",
+        "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
+        "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
+        "releases, or PCIe resources that the BIOS did not give.",
+        "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
+        "NVIDIA open-gpu-kernel-modules"),
     complaining(
         "fabricmanager-other", host,
         "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
@@ -1240,7 +1442,7 @@ constexpr LineMessage kRows[] = {
             "thermal limit.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm"),
     failing("amdgpu-ring-other", unknown, kAmd,
-            "^ring|sdma|SDMA|job|fence|Fence|queue|Queue|^CP |^cp "
+            "^ring|unlist|HWS|HQD|hqd|MQD|mqd|oorbell|vmid|VMID|is hung|sdma|SDMA|job|fence|Fence|queue|Queue|^CP |^cp "
             "|gfx|GFX|compute|VCN|vcn|JPEG|jpeg|UVD|uvd|VCE|vce|KIQ|kiq|IB test|^IH ",
             "A queue of an AMD GPU (graphics, compute, SDMA, video). Usual causes: a program's kernel that hangs (the "
             "driver then resets the queue or the GPU), or a GPU that failed before.",
@@ -1256,6 +1458,28 @@ constexpr LineMessage kRows[] = {
         "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory that cannot be mapped or "
         "evicted, a queue that hangs, /dev/kfd that the container has no access to, or a process that ended.",
         "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
+    failing(
+        "amdgpu-power-other", host, kAmd,
+        "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance level|^dpm|DPM|voltage|sclk|thermal|"
+        "emperature|powerplay|power profile|powergating",
+        "The power management of an AMD GPU: clocks, power limit, fans and sensors. Usual causes: a value that this "
+        "GPU or "
+        "its firmware does not allow, a power firmware (SMU) that does not answer, or a virtual function, whose host "
+        "has "
+        "these settings. The former setting stays.",
+        "amd-smi metric --clock --power; amd-smi static --limit; journalctl -k -g amdgpu",
+        "Linux drivers/gpu/drm/amd/pm/swsmu"),
+    failing(
+        "amdgpu-buffer-other", unknown, kAmd,
+        "^bo |BO |^bo)|^BOs|VRAM|vram|GTT|^VM |^vm |TTM|userptr|drm_exec|GEM|^gem|HMM|SVM|^svm|alloc|evict|^pin |unpin|"
+        "page table|^pages|memory|map ",
+        "Memory of an AMD GPU, or of the host for it: buffers, their addresses and their movement. Usual causes: "
+        "memory of "
+        "the GPU (VRAM) or of the host that is used up, a program that ended or freed memory in use, or an address "
+        "that is "
+        "not valid.",
+        "amd-smi monitor; free -m; journalctl -k -g amdgpu",
+        "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_vm.c, amdgpu_object.c"),
     failing("amdgpu-other", host, kAmd, "",
             "The driver of an AMD GPU (amdgpu). Usual causes: a GPU that failed or hangs, memory that is used up, a "
             "setting "
@@ -1299,7 +1523,7 @@ constexpr LineMessage kRows[] = {
          {Work::in_machine, "Reseat the device if it was not removed on purpose."}},
         "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/hotplug"),
     failing(
-        "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^nvgrace|^mlx5-vfio", "",
+        "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^pci *VF token|^nvgrace|^mlx5-vfio", "",
         "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
         "its "
         "own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
@@ -1485,7 +1709,8 @@ constexpr LineMessage kRows[] = {
         "show interfaces status; show logging", "SONiC sonic-swss, sonic-sairedis"),
     complaining(
         "cumulus-other", network,
-        "^switchd|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^sx_|SXD|sx_sdk|^hw-"
+        "^switchd[|^switchd:|^switchd.service|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^"
+        "sx_|SXD|sx_sdk|^hw-"
         "management|^sdk_",
         "",
         "A service of Cumulus Linux or NVIDIA's switches (switchd, clagd, nvued, the SDK of the chip). Usual causes: a "

@@ -179,7 +179,8 @@ constexpr LineMessage kRows[] = {
      "NVIDIA open-gpu-kernel-modules"},
     {"nvrm-bar",
      host,
-     "This PCI I/O region assigned to your NVIDIA device is invalid|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 "
+     "This PCI I/O region assigned to your NVIDIA device is invalid|No address space to allocate resized BAR|Failed to "
+     "re-allocate BAR1|attempting to resize PCIe BARs|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 "
      "is 0M|Request region*nvidia|NVRM: request_mem_region failed",
      {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
       "with pci=realloc",
@@ -298,6 +299,34 @@ constexpr LineMessage kRows[] = {
      "(iWARP): no more queue pairs are accepted. Use fewer queue pairs or a smaller queue depth "
      "(max_qpairs_per_ctrlr, max_queue_depth), or a larger queue from the start (num_cqe).",
      "ibv_devinfo -v -d {rdma} | grep max_cqe", "SPDK lib/nvmf/rdma.c"},
+    {"nvmf-refused", peer,
+     "nvme*Connect for subsystem * is not allowed|nvme*Connect Invalid|nvme*Connect command failed: host not "
+     "allowed|nvmet: "
+     "connect by host * for subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: Could not find "
+     "controller",
+     "The NVMe target answers and refuses this host: the NQN of the host is not in the list of the subsystem "
+     "(allowed_hosts), the name of the subsystem or a parameter of the connection is wrong, or the controller is gone "
+     "after a restart of the target. The network works. Compare /etc/nvme/hostnqn with the configuration of the "
+     "target.",
+     "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
+     "allowed_hosts",
+     "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
+    {"nvme-timeout", unknown,
+     "nvme*I/O tag * timeout|nvme*I/O * QID * timeout|nvme*Abort status: 0x|nvme*QID * timeout, reset controller",
+     "An NVMe command had no answer in time: of a local drive the drive, its PCIe link or its power saving; over "
+     "fabrics "
+     "(RDMA, TCP) the target or the path to it, and the connection is made again. nvme list-subsys shows the "
+     "transport.",
+     "nvme list-subsys; nvme smart-log /dev/nvmeN; journalctl -k -g 'nvme|AER'",
+     "Linux drivers/nvme/host/pci.c, rdma.c nvme_timeout()"},
+    {"firmware-flash-failed", host,
+     "Firmware flash failed|mlxfw_mfa2: |mlxfw: *err (|devlink*flash*failed|Flash update*failed|Firmware flash*rror",
+     "The update of the NIC's firmware failed, and the old firmware stays: the image is for another model (PSID) or "
+     "damaged, the firmware refuses it (signature, older release), another update runs, or the NIC did not answer. "
+     "Look "
+     "at the reason in the line; no reset is needed.",
+     "devlink dev info pci/{pci}; mstflint -d {pci} query",
+     "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     {"nvmf-rdma", peer,
      "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
      "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
@@ -479,6 +508,19 @@ constexpr LineMessage kRows[] = {
      "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
+    // Steps of this host, before those with a peer.
+    {"rdma-storage-local", host,
+     "ib_srp: FR pool allocation failed|ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV "
+     "WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: "
+     "*rdma_listen|iser: *rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not "
+     "support|isert: *ib_dma_map|"
+     "iser: *ib_map|isert: *register|iser: *register",
+     "A step of iSER or SRP (storage over RDMA) on this host failed, before the other side had a part in it: memory, "
+     "memory regions or queue pairs of the NIC are used up, its driver cannot do what is asked for, or a module could "
+     "not "
+     "register. Look at the RDMA driver's line before it.",
+     "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
+     "Linux drivers/infiniband/ulp"},
     {"rds-iser", peer,
      "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send "
      "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn "

@@ -499,6 +499,13 @@ constexpr LineMessage kDriverRows[] = {
      "of them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
+    // set_rdma_caps(): also of a device with more than four ports.
+    {"ice-no-rdma", host, "ice *RDMA functionality is not available with the current device",
+     "This Intel NIC has more than four functions (ports) in its present configuration, for which the driver switches "
+     "RDMA "
+     "off: irdma makes no RDMA device. Use the port mode of the NIC with four ports or fewer (Intel's EPCT), then "
+     "reboot.",
+     "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show", "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
     {"iavf-reset",
      host,
      "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled|iavf "

@@ -148,7 +148,17 @@ constexpr LineMessage kGpuRows[] = {
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
      "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", kXid},
-    {"gpu-init", host, "NVRM: *RmInitAdapter failed",
+    {"gpu-other-driver", host,
+     "obtained ownership of the NVIDIA device|NVRM: *Tried to get IRQ *, but another driver|NVRM: *conflicting driver",
+     "Another driver has this GPU, and nvidia.ko cannot start it: nouveau, vfio-pci (the GPU is given to a virtual "
+     "machine), "
+     "or a frame buffer driver. Unbind that driver, or blacklist nouveau, also in the initramfs.",
+     "lspci -nnks {pci}; lsmod | grep -E 'nouveau|vfio'", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv.c"},
+    {"gpu-init", host,
+     "NVRM: *RmInitAdapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device start failed for|NVRM: "
+     "pci_enable_device failed|Can't find an IRQ for your NVIDIA card|NVRM: *Failed to enable MSI-X|NVRM: failed to "
+     "wait for "
+     "bar firewall",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},

@@ -147,7 +147,9 @@ constexpr LineMessage kRows[] = {
      "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
      "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
     {"driver-note", none,
-     "running in slave mode|FEC autoneg o*encoding:|passive DA module inserted|DA module inserted|optical module "
+     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|FEC autoneg o*encoding:|passive "
+     "DA module inserted|DA "
+     "module inserted|optical module "
      "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
      "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
      "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "

@@ -126,6 +126,33 @@ TEST(LogLines, ATextOfSeveralDriversIsOfNone) {
   }
 }
 
+// What a driver does for itself is not a request of a program, and the RDMA core's messages are not of one driver.
+TEST(LogLines, TheKernelsOwnStepsAreOfTheirPart) {
+  for (const auto& [line, id] : {
+           // Linux steering/dr_send.c, hw/mlx5/umr.c, hw/efa/efa_com_cmd.c
+           std::pair("mlx5_core 0000:3b:00.0: dr_prepare_qp_to_rts:1007:(pid 81): Failed modify QP rst2init",
+                     "mlx5-steering-other"),
+           std::pair("infiniband mlx5_0: mlx5r_umr_recover:327:(pid 81): Couldn't modify UMR QP to RTS, err=-5, failed",
+                     "mlx5-rdma-memory-other"),
+           std::pair("efa 0000:3b:00.0 efa_0: Failed to modify qp-54 modify_mask[0x3be] [-5]", "efa-driver-other"),
+           // core/mad.c, core/device.c
+           std::pair("infiniband mlx5_0: ib_post_send failed: -12", "kernel-cm-other"),
+           std::pair("infiniband mlx5_3: Couldn't rename device after namespace change", "rdma-core-other"),
+           // ulp/iser, ulp/srp
+           std::pair("iser: iser_connect: rdma_create_id failed: -110", "rdma-storage-local"),
+           std::pair("scsi host8: ib_srp: Connection 45/32 to 10.1.0.14 failed", "rds-iser"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+  for (const char* line :
+       {"mlx5_core 0000:3b:00.0: mlxfw: Firmware flash done",
+        "mlx5_core 0000:3b:00.0: mlxfw: Flashing component type 5",
+        "bond0: (slave ens1f0np0): Enslaving as an active interface with an up link", "bond0: active interface up!",
+        "sfp sfp-1: module FS SFP-10G rev A sn G1 dc 220101", "iser: iser_addr_handler: T10-PI requested, continue",
+        "Failed to write to /dev/nvme-fabrics: Connection reset by peer", "Failed to init switchdev work",
+        "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  595.45.04"})
+    EXPECT_EQ(id_of(line), "") << line;
+}
+
 TEST(LogLines, TheNextStepNamesChecksThatExist) {
   for (const LineMessage& message : messages()) {
     const size_t at = message.next.find("--only ");
