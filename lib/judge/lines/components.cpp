@@ -1267,7 +1267,8 @@ constexpr LineMessage kRows[] = {
     // The resource manager prints "NVRM: FUNCTION: TEXT" or "NVRM: GPU0 FUNCTION: TEXT" for errors only.
     marked(
         "nvrm-nvlink-other", host,
-        "NVRM: *^knvlink|NVRM: *^_knvlink|NVRM: *^nvlink|NVRM: *^_nvlink|NVRM: *^kioctrl|^NVLink: *ail|^nvidia-nvlink: "
+        "NVRM: *@ kernel_nvlink|NVRM: *@ kernel_ioctrl|NVRM: *^knvlink|NVRM: *^_knvlink|NVRM: *^nvlink|NVRM: "
+        "*^_nvlink|NVRM: *^kioctrl|^NVLink: *ail|^nvidia-nvlink: "
         "*ail|"
         "^nvidia-nvlink: *rror",
         "",
@@ -1279,7 +1280,8 @@ constexpr LineMessage kRows[] = {
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/nvlink"),
     marked(
         "nvrm-firmware-other", host,
-        "NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: *^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|"
+        "NVRM: *@ kernel_gsp|NVRM: *@ rpc.c|NVRM: *@ message_queue|NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: "
+        "*^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|"
         "NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: *^_kfsp|NVRM: *^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|"
         "NVRM: *^khfrp|NVRM: *^kcrashcat",
         "",
@@ -1292,7 +1294,8 @@ constexpr LineMessage kRows[] = {
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/gsp, vgpu/rpc.c"),
     marked(
         "nvrm-fabric-other", host,
-        "NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: *^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|"
+        "NVRM: *@ mem_multicast|NVRM: *@ mem_fabric|NVRM: *@ fabric|NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: "
+        "*^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|"
         "NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: *^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: "
         "*^_gpuFabric|"
         "nv-caps-imex *ail",
@@ -1304,7 +1307,8 @@ constexpr LineMessage kRows[] = {
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/mem_mgr"),
     marked(
         "nvrm-bus-other", host,
-        "NVRM: *^kbus|NVRM: *^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|"
+        "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: *^_kbus|NVRM: "
+        "*^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|"
         "NVRM: *^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
         "",
         "The GPU driver's use of PCIe: the windows of the GPU (BARs), its PCIe functions, and access by other GPUs and "
@@ -1315,7 +1319,8 @@ constexpr LineMessage kRows[] = {
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/bus, gpu/bif"),
     marked(
         "nvrm-partition-other", host,
-        "NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: *^gisubscription|NVRM: "
+        "NVRM: *@ kernel_mig|NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: "
+        "*^gisubscription|NVRM: "
         "*^kgrmgr|NVRM: *^_kgrmgr|NVRM: *^vgpu|"
         "NVRM: *^kvgpumgr|NVRM: *^_kvgpumgr|NVRM: *^kernelhostvgpu|NVRM: *^nvidia-vgpu|^nvidia-vgpu|^nvidia-vgpu-vfio",
         "",
@@ -1326,14 +1331,18 @@ constexpr LineMessage kRows[] = {
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mig_mgr, virtualization"),
     marked(
         "nvrm-confidential-other", host,
-        "NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: *^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm", "",
+        "NVRM: *@ spdm|NVRM: *@ conf_compute|NVRM: *@ ccsl|NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: "
+        "*^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm",
+        "",
         "The confidential computing mode of the GPU (SPDM, encrypted transfer). Usual causes: a GPU, firmware or VBIOS "
         "without it, a virtual machine without memory encryption, or a GPU that must be reset after a failed session.",
         "nvidia-smi conf-compute -f; cat /proc/driver/nvidia/version; journalctl -k -g NVRM",
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/spdm, gpu/conf_compute"),
     marked(
         "nvrm-memory-other", unknown,
-        "NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: *^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: "
+        "NVRM: *@ mem|NVRM: *@ phys_mem|NVRM: *@ vaspace|NVRM: *@ kern_gmmu|NVRM: *@ gmmu|NVRM: *@ virtual_mem|NVRM: "
+        "*@ video_mem|NVRM: *@ standard_mem|NVRM: *@ system_mem|NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: "
+        "*^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: "
         "*^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: *^gmmu|NVRM: *^vaspace|NVRM: *^gvaspace|NVRM: *^_gvaspace|NVRM: "
         "*^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: *^memdesc|NVRM: *^sysmem|NVRM: *^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|"
         "NVRM: *^btree|NVRM: *^faultbuf|NVRM: *^ctxBufPool|NVRM: *^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
@@ -1345,7 +1354,8 @@ constexpr LineMessage kRows[] = {
         "nvidia-smi; free -m; journalctl -k -g 'NVRM|Xid'",
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mem_mgr, gpu/mmu"),
     marked("nvrm-channel-other", unknown,
-           "NVRM: *^kfifo|NVRM: *^_kfifo|NVRM: *^kchannel|NVRM: *^_kchannel|NVRM: *^kchangrp|NVRM: *^krc|NVRM: "
+           "NVRM: *@ kernel_fifo|NVRM: *@ kernel_channel|NVRM: *@ kernel_graphics|NVRM: *@ kernel_rc|NVRM: "
+           "*^kfifo|NVRM: *^_kfifo|NVRM: *^kchannel|NVRM: *^_kchannel|NVRM: *^kchangrp|NVRM: *^krc|NVRM: "
            "*^_krc|NVRM: "
            "*^kgraphics|NVRM: *^_kgraphics|NVRM: *^kgrctx|NVRM: *^kce|NVRM: *^_kce|NVRM: *^_ceChannel|NVRM: "
            "*^semsurf|NVRM: *^ceutils|NVRM: *^intr|NVRM: "

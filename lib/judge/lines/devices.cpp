@@ -149,6 +149,25 @@ constexpr LineMessage kRows[] = {
       "harmless if no virtual functions are wanted."},
      "lspci -vv -s {pci} | grep -A 8 SR-IOV; cat /sys/bus/pci/devices/{pci}/sriov_totalvfs",
      "Linux drivers/pci/setup-res.c, iov.c"},
+    {"pci-no-space",
+     host,
+     "^BAR *: no space for [mem|^BAR *: failed to assign [mem|^BAR * [mem*can't assign|^BAR * [mem*failed to "
+     "assign|Some PCI "
+     "device resources are unassigned, try booting with",
+     {"There is no address space for the memory (BAR) of a PCIe device: a GPU or NIC without it is not started by its "
+      "driver. "
+      "Large BARs (GPUs with resizable BAR) need space above 4 GB. Boot with pci=realloc",
+      {Work::at_machine, ", or enable Above 4G Decoding and a large MMIO window in the firmware setup"},
+      ". For a device that works it is harmless: the kernel tried again."},
+     "lspci -vv -s {pci} | grep Region; cat /proc/cmdline; journalctl -k -g {pci}",
+     "Linux drivers/pci/setup-bus.c, setup-res.c"},
+    {"verbs-credentials", software, "changed security contexts after opening file descriptor",
+     "The kernel refuses the request (EACCES), because the process has changed its credentials (setuid, capabilities, "
+     "su) "
+     "after it opened the RDMA device, or got the open device from another process. Open the device after the change, "
+     "or "
+     "start the program as the right user. The NIC is not at fault.",
+     "ps -o pid,user,cmd -p PID; getcap PROGRAM", "Linux drivers/infiniband/core/uverbs_main.c, ucma.c"},
     {"iommu-group", host,
      "group * is not viable|Firmware has requested this device have a 1:1 IOMMU mapping|IOMMU*rejecting configuring "
      "the device|vfio*no iommu",

@@ -267,8 +267,9 @@ constexpr LineMessage kDriverRows[] = {
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
      "A port of the bond lost its link; the bond continues with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
-    {"bond-no-lacp", network, "No 802.3ad response from the link partner",
-     "The switch does not answer LACP on the ports of the bond: it has no port channel for them, or the two switches "
+    {"bond-no-lacp", network, "No 802.3ad response from the link partner|An illegal loopback occurred on slave",
+     "The switch does not answer LACP on the ports of the bond, or returns the host's own frames (illegal loopback): "
+     "it has no port channel for them, or the two switches "
      "do not act as one (MLAG, ESI). One link carries all the traffic.",
      "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
     {"gid-not-added", host, "unable to add gid|GID add failed port=",

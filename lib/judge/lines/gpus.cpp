@@ -136,7 +136,8 @@ constexpr LineMessage kGpuRows[] = {
      "cat /proc/driver/nvidia/version; ls /lib/firmware/nvidia; modinfo -F firmware nvidia",
      "NVIDIA open-gpu-kernel-modules"},
     {"gpu-open-module", host,
-     "Open nvidia.ko is only ready for use on|requires use of the NVIDIA open kernel modules|NVreg_OpenRmEnable|is not "
+     "Open nvidia.ko is only ready for use on|requires use of the NVIDIA open kernel modules|in this system is not "
+     "supported by|NVreg_OpenRmEnable|is not "
      "supported by open nvidia.ko",
      "This GPU and this kind of the NVIDIA driver do not fit: the open kernel modules support GPUs from Turing on (at "
      "first data center GPUs only), and the newest GPUs need the open ones. Install the other kind, or a newer driver; "
@@ -185,7 +186,8 @@ constexpr LineMessage kGpuRows[] = {
      "or a frame buffer driver. Unbind that driver, or blacklist nouveau, also in the initramfs.",
      "lspci -nnks {pci}; lsmod | grep -E 'nouveau|vfio'", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv.c"},
     {"gpu-init", host,
-     "NVRM: *RmInitAdapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device start failed for|NVRM: "
+     "NVRM: *RmInitAdapter failed|NVRM: *rm_init_adapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device "
+     "start failed for|NVRM: "
      "pci_enable_device failed|Can't find an IRQ for your NVIDIA card|NVRM: *Failed to enable MSI-X|NVRM: failed to "
      "wait for "
      "bar firewall",

@@ -147,7 +147,8 @@ constexpr LineMessage kRows[] = {
      "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
      "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
     {"driver-note", none,
-     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|FEC autoneg o*encoding:|passive "
+     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|enabling unsafe global rkey|did "
+     "not enable P_Key index support|FEC autoneg o*encoding:|passive "
      "DA module inserted|DA "
      "module inserted|optical module "
      "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "

@@ -135,13 +135,18 @@ constexpr LineMessage kKernelRows[] = {
        "in the firmware setup."}},
      "fabric-agentctl check --only pcie; lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'",
      "Linux drivers/pci/pci.c"},
-    {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
-     "The IOMMU blocked an access of the device that the line names: a fault of its driver or firmware (also when the "
+    {"iommu-fault", host,
+     "IO_PAGE_FAULT|DMAR: [DMA |DMAR: [INTR-REMAP]|DMAR: INTR-REMAP: Request|Event logged "
+     "[INVALID_DEVICE_REQUEST|Event logged [ILLEGAL_DEV_TABLE_ENTRY|Event logged "
+     "[RMP_PAGE_FAULT|arm-smmu*event*received|arm-smmu*event: * client: ",
+     "The IOMMU blocked an access, or an interrupt (INTR-REMAP), of the device that the line names: a fault of its "
+     "driver or firmware (also when the "
      "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough "
      "(iommu=pt on the kernel command line).",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
     {"iommu-timeout", host,
-     "AMD-Vi: *Completion-Wait loop timed out|IOTLB_INV_TIMEOUT|VT-d detected Invalidation Time-out",
+     "AMD-Vi: *Completion-Wait loop timed out|arm-smmu*CMDQ timeout|arm-smmu*CMD_SYNC timeout|IOTLB_INV_TIMEOUT|VT-d "
+     "detected Invalidation Time-out",
      "The IOMMU waits for a device that does not answer an invalidation: a GPU or NIC has fallen off the bus or hangs. "
      "This line (IOTLB_INV_TIMEOUT) or the lines around it name the device.",
      "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
