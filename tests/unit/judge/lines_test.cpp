@@ -909,7 +909,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
        "says-no-program"},
       {"nvml error: driver/library version mismatch", "says-not-fitting"},
       {"ERROR  cufio-drv:716 nvidia-fs.ko driver not loaded", "says-not-loaded"},
-      {"pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"},
+      {"pci 0000:06:00.0: bridge window [mem size 0x00200000]: can't assign; no space", "says-no-address-space"},
       {"acme: CUDA out of memory. Tried to allocate 2 GiB", "says-gpu-memory"},
       {"acme: cannot allocate the rings", "says-used-up"},
       {"worker exits with return code = -7", "says-killed"},
@@ -1018,7 +1018,8 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
            std::pair("acmed[49841]: eth1: cannot change the rings: Device or resource busy", "says-busy"),
-           std::pair("[ 5372.3] pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"),
+           std::pair("[ 5372.3] pci 0000:06:00.0: bridge window [mem size 0x00200000]: can't assign; no space",
+                     "says-no-address-space"),
            std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
            std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
                      "says-killed"),
