@@ -147,7 +147,10 @@ constexpr LineMessage kRows[] = {
      "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
      "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
     {"driver-note", none,
-     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|enabling unsafe global rkey|did "
+     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|platform doesn't support global "
+     "atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags (this "
+     "device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
+     "clearing broken state|enabling unsafe global rkey|did "
      "not enable P_Key index support|FEC autoneg o*encoding:|passive "
      "DA module inserted|DA "
      "module inserted|optical module "
@@ -157,7 +160,8 @@ constexpr LineMessage kRows[] = {
      "previous similar message|ATOMIC capability isn't|Detected virtual function|Invalid MAC address *using "
      "random|ssigning random "
      "MAC|sing random MAC",
-     "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
+     "Information of a driver or of PCIe at start or after a change of the link: a module that was plugged in, an "
+     "optional feature that is absent, a virtual "
      "function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
     {"ice-start", none, "DCBx/LLDP in SW mode|DDP package already present on device",
