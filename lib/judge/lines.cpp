@@ -70,6 +70,14 @@ std::string_view to_text(FaultLocation value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
+const LineMessage kInformation{"information",
+                               FaultLocation::none,
+                               "",
+                               "The line is marked as information, or says that a step succeeded: a step or a setting "
+                               "that the program reports, no error. Harmless. No rule knows more about it.",
+                               "",
+                               ""};
+
 const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {
     std::vector<LineMessage> out;

@@ -15,6 +15,17 @@ using enum FaultLocation;
 
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
+    {"says-local-service",
+     host,
+     "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
+     "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
+     "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
+     {"By its words the program asked a daemon of the same host over a local socket, and the daemon is stopped, "
+      "restarts, "
+      "or has its socket elsewhere (in a container: it is not mounted). Look at the state and the journal of the "
+      "daemon to "
+      "which the socket belongs: systemctl status; journalctl -u."}},
+
     {"says-corrected",
      none,
      "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
