@@ -27,7 +27,8 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
     return line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
-           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups));
+           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups)) &&
+           (message.errors != kNoErrno || line.codes.error.empty());
   const Codes& codes = line.codes;
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;

@@ -17,6 +17,9 @@ namespace fabric::lines {
 
 std::string_view to_text(FaultLocation value);
 
+// LineMessage::errors of a component whose lines have no errno.
+inline constexpr std::string_view kNoErrno = "none";
+
 // A consequence is not a cause of its own. If the log has a cause of the same family (the ID up to its first '-'), it
 // is shown there.
 enum class Role : uint8_t { cause, consequence };
@@ -38,7 +41,7 @@ struct LineMessage {
   unsigned status = 0;      // enum ibv_wc_status; 0: none
   Role role = Role::cause;
   Call call = Call::none;               // with any errno, unless `errors` names some
-  std::string_view errors = {};         // "ENOMEM|EINVAL"
+  std::string_view errors = {};         // "ENOMEM|EINVAL"; of a component: kNoErrno
   bool needs_line_before = false;       // it refers to the error line before it
   std::string_view follows = {};        // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
   Aer aer = Aer::none;                  // a bit of the AER registers

@@ -1158,7 +1158,7 @@ void read_names(Codes& codes, std::string_view line) {
 // Names of functions and events, and phrases, in small letters. The first one decides.
 constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"reg_dmabuf_mr|regmrdmabuf|dmabuf_reg", Call::dmabuf},
-    {"reg_mr|mr_reg|registerrdmamemoryregion|mem_map|mem_reg|memory registration|failed to register address|"
+    {"^reg_mr|_reg_mr|mr_reg|registerrdmamemoryregion|mem_map|mem_reg|memory registration|failed to register address|"
      "registermem: registration",
      Call::registration},
     {"create_ah|address handle", Call::create_ah},
@@ -1172,6 +1172,7 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"resolve_route|resolve route", Call::resolve_route},
     {"route_error", Call::route_error},
     {"bind_addr", Call::bind},
+    {"rdma_connection", Call::none},  // a file of UCCL
     {"rdma_connect|cm_event_connect_error|cm_event_unreachable", Call::connect},
     {"post_send|post_recv|post_srq|post a send|post a recv", Call::post},
     {"sriov_numvfs|sr-iov|sriov", Call::enable_vfs}};

@@ -263,7 +263,8 @@ constexpr LineMessage kRows[] = {
     {"amdgpu-ras",
      host,
      "uncorrectable hardware errors detected|correctable hardware errors detected|RAS ERROR*|ras controller interrupt "
-     "triggered|RAS WARN: Threshold|poison*consumption|XGMI*error|WAFL*error|uncorrectable errors detected in total",
+     "triggered|RAS WARN: Threshold|poison*consumption|amdgpu*XGMI*error|RAS*XGMI*error|WAFL*error|uncorrectable "
+     "errors detected in total",
      {"The RAS unit of an AMD GPU counts hardware errors of its memory (UMC), of a unit (GFX, SDMA) or of XGMI, the "
       "links between GPUs. Corrected ones are harmless in small numbers. After uncorrected ones ",
       {Work::ends_jobs, "reset the GPU,"},

@@ -11,12 +11,24 @@ using enum FaultLocation;
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
-     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NCCL INFO NET/OFI*not supported|NCCL INFO*is not "
+     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
+     "supported|NCCL INFO*is not "
      "supported on this platform, skipping",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
      "absent, the device does not offer it or a variable does not switch it on; or a default that the plugin has set. "
      "Harmless.",
      "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
+    {"transfer-library-note", none,
+     "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate creation|"
+     "Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
+     "chunks|pinned host "
+     "memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
+     "Elastic buffer uses|Loading CUBIN|DeepEP initialized with|UCCL_EP_TRANSPORT=*initialized|Registered "
+     "atomic_buffer_ptr|- continuing with default",
+     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice that it made, "
+     "or an "
+     "option that is off. Harmless.",
+     "env | grep -E 'NIXL_|UCCL_|MORI_|EP_'", "NIXL, UCCL, MORI, DeepEP, MSCCL++"},
     {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
      "(the numbers are kinds of paths: 7 crosses the CPU sockets). For a NIC that is not next to the GPU it is normal, "
@@ -110,7 +122,8 @@ constexpr LineMessage kRows[] = {
      "silences it.",
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-not-destroyed", none,
-     "destroy_process_group() was not called before program exit|process group has NOT been destroyed|Guessing device "
+     "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
+     "group has NOT been destroyed|Guessing device "
      "ID based on global rank|using GPU *to perform barrier as devices used by this process are currently "
      "unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is deprecated|environment variable "
      "NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default now",

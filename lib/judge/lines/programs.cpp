@@ -199,8 +199,37 @@ constexpr LineMessage kProgramRows[] = {
      "A transport of NVSHMEM did not start; NVSHMEM_DEBUG=INFO prints the reason before this line.",
      "env | grep NVSHMEM", "NVSHMEM src/host/transport/transport.cpp"},
     {"nvshmem-address-family", none, "is invalid for family*ignoring address",
-     "An entry of the GID table is empty or of the other address family, and is skipped. Harmless by itself.",
-     "rdma link show", "NVSHMEM src/modules/transport/common/transport_ib_common.h"},
+     "The address range for the choice of the GID (NVSHMEM_IB_ADDR_RANGE, NCCL_IB_ADDR_RANGE) is of another address "
+     "family than the one that is asked for (NVSHMEM_IB_ADDR_FAMILY, NCCL_IB_ADDR_FAMILY), and is ignored. Harmless by "
+     "itself: '::' is the default of NVSHMEM.",
+     "env | grep IB_ADDR", "NVSHMEM src/modules/transport/common/transport_ib_common.h, NCCL src/transport/net_ib"},
+    {"nvshmem-call", software,
+     "Unable to register zero length buffers|Unable to register managed memory as|Unable to register nvshmem heap|"
+     "Unable to register overlapping memory|Unable to double register|symmetry check for size|"
+     "Cannot register user buffer|user buffer*not allocated|user buffer*not a multiple|"
+     "Address,size not mmapped|already tracked|Unable to process pointers outside|Unable to process unaligned|"
+     "Address not registered. Unable|ersion 1 team config|Stride is invalid for|No more teams available|"
+     "nvshmem*Requested * teams|Requested too many teams|Cannot destroy a pre-defined team|Cannot destroy a team with|"
+     "Invalid <start|Starting PE (|team with NULL config|Unable to allocate enough duplicate teams|Unique ID is not "
+     "initialized|Unique ID not initialized|nvshmem API called before|NVSHMEM is not initialized. Unable|NVSHMEM "
+     "requires the same number of PEs|Missing init flags for bootstrap|nvshmem_init_attr_t|NVSHMEMI_MAP_BY|_MAP_BY is "
+     "not valid|NVSHMEM_IBGDA_*not supported|NVSHMEM_IBGDA_*must|NVSHMEM_QP_DEPTH|NVSHMEM_SRQ_DEPTH|IBGDA_NUM_SHARED_"
+     "DCI > |NVSHMEM_IBGDA_NIC_HANDLER is not valid|Invalid qp size specified|NVSHMEM_HCA_LIST and "
+     "NVSHMEM_HCA_PE_MAPPING|Invalid libfabric transport persona|not supported with limited MPG|Plugin bootstrap "
+     "requires|mmap symmetric buf*not supported|Unsupported heap kind for NVLS|IBGDA only supports",
+     "The program, or a variable of the environment, asks NVSHMEM for what it does not do: a call in the wrong order "
+     "or with other arguments on some ranks, a buffer that cannot be registered, too many teams (NVSHMEM_MAX_TEAMS), "
+     "or a value of NVSHMEM_... that does not fit. The line names it. The network is not at fault.",
+     "env | grep NVSHMEM", "NVSHMEM src/host, src/modules/transport"},
+    {"nvshmem-skipped", none,
+     "port with non IB/RoCE link layer|port with non-IB link layer|is not enumerated as an mlx5 device. Skipping|is "
+     "not "
+     "supported (expected HCA interface|FI_OPT_CUDA_API_PERMITTED returned as not implemented|Using default qp.|gdr_"
+     "unmap failed ... Continue|gdr_unpin failed ... Continue|Unable to dlopen "
+     "libmlx5dv. Disabling",
+     "A note of NVSHMEM at its start: a device or port is left out, because it is of another kind or not active, or an "
+     "option is not offered. Harmless if the ports that the job shall use are not among them.",
+     "ibv_devinfo -l; env | grep NVSHMEM", "NVSHMEM src/modules/transport"},
     {"deepep-rdma-timeout", network, "DeepEP*RDMA sender timeout|DeepEP*RDMA receiver timeout|DeepEP*RDMA*timeout",
      "Data of another rank did not arrive over RDMA, or was not consumed: the path between the two ranks of this rail, "
      "or a rank that hangs.",

@@ -39,7 +39,8 @@ constexpr LineMessage kRows[] = {
      "goes on as it is.",
      "grep -h 'NET/IB : Using' LOG-OF-EVERY-RANK | sort | uniq -c; ibv_devices", "NCCL src/init.cc"},
     {"nccl-comm-misuse", software,
-     "comm * has already been destroyed|Attempt to use communicator before the previous operation|corrupted comm "
+     "ncclInvalidUsage: |invalid usage, NCCL version|comm * has already been destroyed|Attempt to use communicator "
+     "before the previous operation|corrupted comm "
      "object detected|improper usage of ncclCommInitRank|Invalid rank requested :|Invalid device count "
      "requested|invalid device count (|rank * exceeds ndev=|argument not initialized via "
      "NCCL_CONFIG_INITIALIZER|Invalid config * attribute value|is not a valid pointer|argument is NULL|invalid root "
@@ -53,7 +54,8 @@ constexpr LineMessage kRows[] = {
      "NCCL src/init.cc, src/misc/argcheck.cc"},
     {"nccl-oob-interface", software,
      "verify NCCL_OOB_NET_IFNAME|Invalid NCCL_COMM_ID|No usable listening interface found|No valid "
-     "<IPv4_or_hostname>:<port>|No valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device "
+     "<IPv4_or_hostname>:<port>|Net : Unsupported address family|Net : unsupported IP family|Net : string is null|No "
+     "valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device "
      "found after excluding",
      "A variable of NCCL names no interface or address of this host: NCCL_SOCKET_IFNAME, NCCL_OOB_NET_IFNAME (a "
      "prefix; \"=\" before it for the whole name, \"^\" to exclude) or NCCL_COMM_ID (address:port). Compare it with ip "
@@ -66,7 +68,7 @@ constexpr LineMessage kRows[] = {
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", "NCCL src/transport/net_ib"},
     {"nccl-net-name", software,
      "Failed to initialize any NET plugin|NET/Plugin*failed to initialize|Unable to find a network|NCCL WARN Error: "
-     "network",
+     "network|Error: network*not found",
      "The network that NCCL_NET or NCCL_NET_PLUGIN names could not be used: its plugin is not in LD_LIBRARY_PATH or "
      "failed to start, or the name is wrong (IB, Socket, \"AWS Libfabric\"). Unset NCCL_NET as a test, and read the "
      "lines of the plugin before this one.",
@@ -82,6 +84,22 @@ constexpr LineMessage kRows[] = {
      "group does not allow all inbound and outbound traffic to itself or the instances are in another subnet; else the "
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
+    {"ofi-nccl-gin", host,
+     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|GIN "
+     "requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to resolve "
+     "GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks what it needs on this host: the RDMA protocol "
+     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric that let the "
+     "GPU post requests. NCCL_GIN_ENABLE=0 goes on without it.",
+     "fi_info --version; lsmod | grep gdrdrv; env | grep -E 'OFI_NCCL|NCCL_GIN'", "aws-ofi-nccl src/rdma/gin"},
+    {"ofi-nccl-value", software,
+     "NET/OFI*set to invalid value|NET/OFI Invalid value for|NET/OFI WARNING: Use of*deprecated|NET/OFI Conflicted "
+     "configuration|NET/OFI Number of forced rails|NCCL_OFI_NIC_DUP_CONNS|FI_OPT_CUDA_API_PERMITTED is not declared|"
+     "NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for SendRecv|"
+     "EARLY_COMPLETION",
+     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has a value that it does not accept, or that does not fit "
+     "another one or the provider. Correct the one that the line names, or leave it out.",
+     "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
      "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
      "version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI "
@@ -104,8 +122,8 @@ constexpr LineMessage kRows[] = {
      "df -h /dev/shm; ls -l /dev/shm", "libfabric prov/shm"},
     {"ofi-hmem", host,
      "requires peer to peer|cannot support FI_HMEM|CUDA library or CUDA device is not available|Failed to allocate "
-     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|hmem*not "
-     "supported|ofi_hmem_get_dmabuf_fd",
+     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|^hmem*not "
+     "supported|HMEM*not supported|ofi_hmem_get_dmabuf_fd",
      "libfabric cannot give GPU memory to the NIC (FI_HMEM): CUDA or ROCm is not found in the container, the device "
      "has no peer-to-peer access (nvidia_peermem, DMA-BUF with an open kernel module), or the EFA device is of an "
      "older instance. FI_HMEM_CUDA_USE_DMABUF and FI_EFA_USE_HUGE_PAGE choose the way.",

@@ -289,6 +289,45 @@ TEST(LogComponents, MessagesComeFirst) {
   for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
 }
 
+// The words of a library that refuses a call of the program above it say that the program is at fault; an errno beside
+// them means something else.
+TEST(LogComponents, ARefusedCallIsOfTheProgram) {
+  for (const auto& [line, id] : {
+           std::pair("E0612 12:00:01.123456 9 ucx_backend.cpp:400] Invalid worker_id 9 (must be < 8)",
+                     "nixl-call-other"),
+           std::pair(
+               "E0612 12:00:01.123456 9 ucx_backend.cpp:300] read() on control pipe failed: Invalid argument [22]",
+               "nixl-backend-other"),
+           std::pair("E20260612 12:00:01.123456 9 rdma_endpoint.cpp:720] Invalid GID format at byte 3, peer_gid=zz",
+                     "mooncake-call-other"),
+           std::pair(
+               "node-a:1:2 [3] write:897 NCCL WARN NET/OFI fi_write_inline failed; RC: -22, Error: Invalid argument",
+               "ofi-nccl-rdma-other"),
+           std::pair(
+               "node-a:1:2 [3] get:738 NCCL WARN NET/OFI Error accessing endpoint. Endpoint has not been initialized.",
+               "ofi-nccl-rdma-other"),
+           std::pair("[ERROR node-a 1 2 write p2p/engine.cc:402] [write] Error: Invalid mr_id 7", "uccl-call-other"),
+           std::pair(
+               "RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/socket.cc:60] rv != -1. "
+               "setsockopt: Permission denied",
+               "gloo-other"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+}
+
+// Names and sentences that have the words of a fault of the link, of the address space or of a call.
+TEST(LogConditions, AreNotOfPartsOfOtherWords) {
+  const Condition* condition = condition_of(read_line("ModuleNotFoundError: No module named 'mooncake'"));
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->id, "says-not-loaded");
+  condition = condition_of(read_line("MemManager: Barrier failed during resume"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-no-address-space");
+  EXPECT_EQ(read_line("[ERROR node-a 1 2 f p2p/rdma/rdma_connection.cc:95] failed to post channel batch 7").codes.call,
+            Call::none);
+  EXPECT_EQ(read_line("NCCL WARN NET/OFI Failed call to dereg_mr").codes.call, Call::none);
+  EXPECT_NE(id_of("NVSHMEM_IBGDA_DCI_MAP_BY=foo is not supported."), "ofi-hmem");
+}
+
 TEST(LogComponents, InformationalLinesAreUnknown) {
   EXPECT_GE(std::size(test::kInformationalLines), 40u);
   for (const std::string_view line : test::kInformationalLines) EXPECT_EQ(id_of(line), "") << line;
