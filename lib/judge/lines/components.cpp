@@ -48,16 +48,14 @@ constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std:
 constexpr std::string_view kNccl = "NCCL WARN|NCCL ERROR";
 constexpr std::string_view kMori =
     "[application] [error]|[application] [warning]|[application] [critical]|[io] [error]|[io] [warning]|[io] "
-    "[critical]|"
-    "[shmem] [error]|[shmem] [warning]|[shmem] [critical]|[core] [error]|[ops] [error]|"
+    "[critical]|[shmem] [error]|[shmem] [warning]|[shmem] [critical]|[core] [error]|[ops] [error]|"
     "LocalBootstrapNetwork|[mori]";
 constexpr std::string_view kUccl =
     "rdma_endpoint.cc:|rdma_connection.cc:|rdma_data_channel|rdma_context.cc:|rdma_device.cc:|cxi_endpoint.cc:|"
-    "nccl_endpoint.cc:|epoll_client.cc:|epoll_server.cc:|efa_data_channel|ib_data_channel|util_efa.|eqds.cc:|memory_"
-    "allocator.cc:|"
-    "[ERROR *engine.cc:|[WARN *engine.cc:|[ERROR *transport.cc:|[WARN *transport.cc:|[ERROR *rdma/|[WARN *rdma/|[FATAL "
-    "*rdma/|"
-    "UCCL P2P: |uccl_engine|UcclProxy|[Native RDMA|UCCL_|[AtomicsImm::|[RDMA ERROR]|[internode::|post_barrier_msg";
+    "nccl_endpoint.cc:|epoll_client.cc:|epoll_server.cc:|efa_data_channel|ib_data_channel|util_efa.|eqds.cc:|"
+    "memory_allocator.cc:|[ERROR *engine.cc:|[WARN *engine.cc:|[ERROR *transport.cc:|[WARN *transport.cc:|[ERROR "
+    "*rdma/|[WARN *rdma/|[FATAL *rdma/|UCCL P2P: |uccl_engine|UcclProxy|[Native RDMA|UCCL_|[AtomicsImm::|[RDMA "
+    "ERROR]|[internode::|post_barrier_msg";
 constexpr std::string_view kMscclpp = "MSCCLPP WARN|MSCCLPP ERROR|mscclpp failure: |mscclpp::|_mscclpp.|MSCCLPP_";
 constexpr std::string_view kDoca = "DOCA doca_error.h, doca_log.h";
 constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
@@ -88,20 +86,15 @@ constexpr std::string_view kOwnStep =
     "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM";
 // Words by which a library refuses a call of the program above it, or a value.
 constexpr std::string_view kRefusals =
-    "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid "
-    "|nsupported|not "
-    "support|doesn't support|only support|out of range|out of bound|lready|ismatch|different|differ "
-    "|Unexpected|unexpected|"
-    "uplicate|too many|Too many|too large|too long|too small|exceed|overlap|not registered|not found|not find|an't "
-    "find|not a "
-    "multiple|not implemented|issing |mpty|is required|requires|no common|No common|no available|no backend|No "
-    "backend|no "
-    "potential|no specified|nconsistent|violated|not within|not aligned|rebuild|Rebuild|not compiled|deprecated|Ignor|"
-    "gnoring|verflow|won't fit|is disabled|not enabled|not complete|lugin directory|lugin file|lugin list|find "
-    "nixl_|Corrupted|conn string|arse error|ailed to parse|Unknown *type|nknown "
-    "command|nknown transport|nknown op|nknown message|nknown heap|nknown pointer|nknown IPC|nknown ctrl|nknown "
-    "device|cannot "
-    "be |at least |greater than|larger than|Not an |tried to |Tried to |without ";
+    "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid |"
+    "nsupported|not support|doesn't support|only support|out of range|out of bound|lready|ismatch|different|differ |"
+    "Unexpected|unexpected|uplicate|too many|Too many|too large|too long|too small|exceed|overlap|not registered|"
+    "not found|not find|an't find|not a multiple|not implemented|issing |mpty|is required|requires|no common|No "
+    "common|no available|no backend|No backend|no potential|no specified|nconsistent|violated|not within|not "
+    "aligned|rebuild|Rebuild|not compiled|deprecated|Ignor|gnoring|verflow|won't fit|is disabled|not enabled|not "
+    "complete|lugin directory|lugin file|lugin list|find nixl_|Corrupted|conn string|arse error|ailed to parse|"
+    "Unknown *type|nknown command|nknown transport|nknown op|nknown message|nknown heap|nknown pointer|nknown IPC|"
+    "nknown ctrl|nknown device|cannot be |at least |greater than|larger than|Not an |tried to |Tried to |without ";
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
 constexpr LineMessage kRows[] = {
@@ -140,32 +133,29 @@ constexpr LineMessage kRows[] = {
                 "systemctl --failed; df -h", "systemd"),
 
     // ---- The libfabric plugin of NCCL.
-    marked(
-        "ofi-nccl-topology-other", unknown, "NET/OFI",
-        "topology|hwloc|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU tag|bridge tag|NIC info|"
-        "product name",
-        "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host, and writes them as "
-        "the topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is "
-        "missing or not of this instance type, or a file that cannot be written.",
-        "fi_info -p efa; lspci -tv; env | grep -E 'OFI_NCCL|NCCL_TOPO'", "aws-ofi-nccl src/nccl_ofi_topo.cpp"),
-    marked(
-        "ofi-nccl-gpu-other", host, "NET/OFI",
-        "cuda|CUDA|cuMem|cuStream|cuCtx|vmm_alloc|HIP |gdr_|gdrcopy|GDRCopy|gdrapi|flush buffer|gpu_mem",
-        "NCCL's libfabric plugin (aws-ofi-nccl) calls CUDA, HIP or GDRCopy. Usual causes: libraries of the driver that "
-        "are not in the container, the module gdrdrv or its device that is missing, memory of the GPU that is used "
-        "up, or an earlier error of the GPU. The network is not at fault.",
-        "nvidia-smi; lsmod | grep gdrdrv; journalctl -k -g NVRM", "aws-ofi-nccl src/nccl_ofi_cuda.cpp"),
-    marked(
-        "ofi-nccl-memory-other", host, "NET/OFI", "allocat|malloc|calloc",
-        "NCCL's libfabric plugin (aws-ofi-nccl) got no memory. Usual causes: a limit of the host or container (memory, "
-        "memlock, huge pages), or an endpoint of the provider that could not be made: then the number is its errno.",
-        "ulimit -l; free -g; grep Huge /proc/meminfo", "aws-ofi-nccl src/nccl_ofi_freelist.cpp"),
+    marked("ofi-nccl-topology-other", unknown, "NET/OFI",
+           "topology|hwloc|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU tag|bridge tag|NIC info|"
+           "product name",
+           "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host, and writes them "
+           "as the topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is "
+           "missing or not of this instance type, or a file that cannot be written.",
+           "fi_info -p efa; lspci -tv; env | grep -E 'OFI_NCCL|NCCL_TOPO'", "aws-ofi-nccl src/nccl_ofi_topo.cpp"),
+    marked("ofi-nccl-gpu-other", host, "NET/OFI",
+           "cuda|CUDA|cuMem|cuStream|cuCtx|vmm_alloc|HIP |gdr_|gdrcopy|GDRCopy|gdrapi|flush buffer|gpu_mem",
+           "NCCL's libfabric plugin (aws-ofi-nccl) calls CUDA, HIP or GDRCopy. Usual causes: libraries of the driver "
+           "that are not in the container, the module gdrdrv or its device that is missing, memory of the GPU that is "
+           "used up, or an earlier error of the GPU. The network is not at fault.",
+           "nvidia-smi; lsmod | grep gdrdrv; journalctl -k -g NVRM", "aws-ofi-nccl src/nccl_ofi_cuda.cpp"),
+    marked("ofi-nccl-memory-other", host, "NET/OFI", "allocat|malloc|calloc",
+           "NCCL's libfabric plugin (aws-ofi-nccl) got no memory. Usual causes: a limit of the host or container "
+           "(memory, memlock, huge pages), or an endpoint of the provider that could not be made: then the number is "
+           "its errno.",
+           "ulimit -l; free -g; grep Huge /proc/meminfo", "aws-ofi-nccl src/nccl_ofi_freelist.cpp"),
     refusing(
         "ofi-nccl-call-other", "NET/OFI", kRefusals,
         "NCCL's libfabric plugin (aws-ofi-nccl) refuses a call, or finds its own state wrong. Usual causes: an NCCL "
-        "and "
-        "a plugin that do not fit each other, other settings on the other ranks (OFI_NCCL variables, number of NICs), "
-        "or an earlier error of this rank.",
+        "and a plugin that do not fit each other, other settings on the other ranks (OFI_NCCL variables, number of "
+        "NICs), or an earlier error of this rank.",
         "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; env | grep OFI_NCCL", "aws-ofi-nccl src"),
     marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|^fi_",
            "NCCL's libfabric plugin (aws-ofi-nccl): it maps the connections of NCCL to endpoints of EFA or another "
@@ -265,11 +255,11 @@ constexpr LineMessage kRows[] = {
            "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'",
            "NCCL src/misc/cudawrap.cc, nvmlwrap.cc, RCCL src/misc/rocmwrap.cc"),
     marked("nccl-suspend-other", software, kNccl,
-           "MemManager: *uspend|MemManager: Resume|MemManager: MemStats|MemManager: Cannot|MemManager: Buffer|Memory "
-           "suspend|Memory resume",
+           "MemManager: *uspend|MemManager: Resume|MemManager: MemStats|MemManager: Cannot|MemManager: Buffer|"
+           "Memory suspend|Memory resume",
            "NCCL's suspend and resume of a communicator, which gives back its GPU memory meanwhile. Usual causes: "
-           "calls in "
-           "the wrong order, or a communicator that does not allow it (shared resources, memory manager switched off).",
+           "calls in the wrong order, or a communicator that does not allow it (shared resources, memory manager "
+           "switched off).",
            kRanks, "NCCL src/mem_manager.cc"),
     marked("nccl-memory-other", host, kNccl,
            "include/alloc.h|mem_manager*lloc|mem_manager*cuMem|mem_manager*CuMem|mem_manager*CPU backup|register.cc|"
@@ -278,18 +268,18 @@ constexpr LineMessage kRows[] = {
            "of the program. Usual causes: the memory of a GPU is used up, a buffer that was not allocated with "
            "ncclMemAlloc, or a limit of the host (memlock, open files, memory of the container).",
            "nvidia-smi; ulimit -l; ulimit -n", "NCCL src/allocator.cc, src/mem_manager.cc, src/register"),
-    marked(
-        "nccl-symmetric-call-other", software, kNccl,
-        "dev_runtime*NCCL version|dev_runtime*nitialized via|dev_runtime*must be|dev_runtime*requested|dev_runtime*"
-        "support symmetric|dev_runtime*user pointer|dev_runtime*invalid pointer|dev_runtime*not find|dev_runtime*valid "
-        "range|dev_runtime*valid lsaSize|dev_runtime*not a member|dev_runtime*barrier|dev_runtime*unsupported "
-        "location|dev_runtime*identical segment|devcomm*compiled|ncclPutSignal|symmetric registration check",
-        "A call of NCCL's device API, or a window of symmetric memory, that does not fit: an application that was "
-        "built "
-        "for another NCCL release, a structure that was not initialized with its macro, GIN that was not asked for, an "
-        "address outside of the window, or other calls on the other ranks. The network is not at fault.",
-        "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; ldd PROGRAM | grep nccl",
-        "NCCL src/dev_runtime.cc, src/devcomm"),
+    marked("nccl-symmetric-call-other", software, kNccl,
+           "dev_runtime*NCCL version|dev_runtime*nitialized via|dev_runtime*must be|dev_runtime*requested|"
+           "dev_runtime*support symmetric|dev_runtime*user pointer|dev_runtime*invalid pointer|dev_runtime*not find|"
+           "dev_runtime*valid range|dev_runtime*valid lsaSize|dev_runtime*not a member|dev_runtime*barrier|"
+           "dev_runtime*unsupported location|dev_runtime*identical segment|devcomm*compiled|ncclPutSignal|symmetric "
+           "registration check",
+           "A call of NCCL's device API, or a window of symmetric memory, that does not fit: an application that was "
+           "built for another NCCL release, a structure that was not initialized with its macro, GIN that was not "
+           "asked for, an address outside of the window, or other calls on the other ranks. The network is not at "
+           "fault.",
+           "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; ldd PROGRAM | grep nccl",
+           "NCCL src/dev_runtime.cc, src/devcomm"),
     marked("nccl-symmetric-other", unknown, kNccl, "dev_runtime|sym_kernels|symmetric|ce_coll|rma/|rma.cc|ncclWindow",
            "NCCL's windows of symmetric memory and device API: every rank of the NVLink domain maps the memory of the "
            "others, and kernels or copy engines access it. Usual causes: the program's call (size, alignment, a "
@@ -331,18 +321,15 @@ constexpr LineMessage kRows[] = {
            "NCCL src/graph"),
     marked("nccl-ucx-plugin-other", unknown, kNccl,
            "ucx_plugin.c|ucx_rma_plugin.c|ucx_uct|ucx_rma|NET/UCX|NET UCX|p2p_plugin.c",
-           "The UCX mode of NVIDIA's network plugin of NCCL (NCCL_PLUGIN_P2P=ucx, ucx_rma, ucx_uct). Usual causes: an "
-           "error "
-           "of UCX, in its own line, a peer that ended, or UCX_TLS that excludes the needed transports. "
-           "NCCL_PLUGIN_P2P=ib "
-           "as a test.",
+           "The UCX mode of NVIDIA's network plugin of NCCL (NCCL_PLUGIN_P2P=ucx, ucx_rma, ucx_uct). Usual causes: "
+           "an error of UCX, in its own line, a peer that ended, or UCX_TLS that excludes the needed transports. "
+           "NCCL_PLUGIN_P2P=ib as a test.",
            "env | grep -E 'NCCL_PLUGIN|UCX_'; ucx_info -v", "nccl-rdma-sharp-plugins src"),
-    marked(
-        "nccl-fastrak-other", unknown, "FasTrak|NCCL*TCPXO|NCCL*GPUDirectTCPX", "",
-        "Google's network plugin of NCCL (GPUDirect-TCPXO, FasTrak): GPU memory over the host's own NICs, through a "
-        "daemon of the node (RxDM). Usual causes: the daemon does not run or has another version, an interface of the "
-        "GPUs that is not in the pod, or ranks with another plugin release. It does not use RDMA verbs.",
-        "ip -br addr; env | grep -E 'NCCL_FASTRAK|NCCL_SOCKET'; docker ps", "nccl-plugin-gpudirect-tcpxo"),
+    marked("nccl-fastrak-other", unknown, "FasTrak|NCCL*TCPXO|NCCL*GPUDirectTCPX", "",
+           "Google's network plugin of NCCL (GPUDirect-TCPXO, FasTrak): GPU memory over the host's own NICs, through a "
+           "daemon of the node (RxDM). Usual causes: the daemon does not run or has another version, an interface of "
+           "the GPUs that is not in the pod, or ranks with another plugin release. It does not use RDMA verbs.",
+           "ip -br addr; env | grep -E 'NCCL_FASTRAK|NCCL_SOCKET'; docker ps", "nccl-plugin-gpudirect-tcpxo"),
     marked(
         "nccl-plugin-other", software, kNccl,
         "plugin/|^net.cc|PLUGIN|lugin|profiler|tuner|TUNER/|PROFILER/|ext-net|libnccl-net",
@@ -359,13 +346,12 @@ constexpr LineMessage kRows[] = {
            "RCCL's custom algorithms (MSCCL): it reads their files and runs them. Usual causes: a file of another "
            "release, or one that does not fit the number of ranks. RCCL_MSCCL_ENABLE=0 goes on without them.",
            "env | grep MSCCL", "RCCL src/misc/msccl"),
-    marked(
-        "nccl-async-other", unknown, kNccl,
-        "ncclAsyncJobComplete|hostStreamPlanCallback|asyncJobLaunch|pthread_join|commReclaim|commDestroySync|kernel "
-        "attributes|MemManager|CliqueManager|MsgQueue|ShmObject",
-        "A step of NCCL's own threads failed: the setup of a communicator, the launch of an operation, or the end of a "
-        "communicator. Usual causes: the error of an earlier line, of this rank or another one, or of the GPU.",
-        kRanks, "NCCL src/group.cc, src/init.cc"),
+    marked("nccl-async-other", unknown, kNccl,
+           "ncclAsyncJobComplete|hostStreamPlanCallback|asyncJobLaunch|pthread_join|commReclaim|commDestroySync|kernel "
+           "attributes|MemManager|CliqueManager|MsgQueue|ShmObject",
+           "A step of NCCL's own threads failed: the setup of a communicator, the launch of an operation, or the end "
+           "of a communicator. Usual causes: the error of an earlier line, of this rank or another one, or of the GPU.",
+           kRanks, "NCCL src/group.cc, src/init.cc"),
     marked("nccl-call-other", software, kNccl,
            "enqueue.cc|^group.cc|allocator.cc|argcheck|collectives.cc|scheduler/|api_trace|^misc/utils.cc",
            "NCCL's check and launch of a call of the program: arguments, communicator, groups of calls and kernels. "
@@ -624,9 +610,9 @@ constexpr LineMessage kRows[] = {
         kRanks, "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"),
     refusing(
         "gloo-call-other", "gloo/|[gloo", kRefusals,
-        "Gloo, PyTorch's transport for the CPU, refuses a call or a value: ranks that called different collectives or "
-        "with other sizes, an operation that this transport or store does not have, or an interface or file that does "
-        "not exist. RDMA is not used here.",
+        "Gloo, PyTorch's transport for the CPU, refuses a call or a value: ranks that called different collectives "
+        "or with other sizes, an operation that this transport or store does not have, or an interface or file that "
+        "does not exist. RDMA is not used here.",
         "echo $GLOO_SOCKET_IFNAME; grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "Gloo gloo"),
     complaining(
         "torch-store-other", unknown,
@@ -652,16 +638,13 @@ constexpr LineMessage kRows[] = {
 
     // ---- NVSHMEM, NIXL, Mooncake, DeepEP.
     marked("nvshmem-device-other", host, "ibrc.cpp:|ibgda.cpp:|ibdevx.cpp:|transport_ib_common|transport_mlx5_common",
-           "creation failed|create|alloc_pd|initialization failed|registration "
-           "failed|query|get_device|device_name|mlx_path|"
-           "cannot register|cannot allocate|map_qp_uar|nic_mem|warp size|threads per block|mpc "
-           "count|peer_mem|atomic|ftable|"
-           "_devx_uar|cudaHost",
-           "NVSHMEM opens an RDMA device of this host and makes its queues, from the CPU (IBRC) or for the GPU (IBGDA, "
-           "IBDEVX). Usual causes: GPUDirect RDMA or DMA-BUF that is missing, firmware or driver without DEVX or "
-           "PeerMappingOverride (IBGDA), the memlock limit, objects of the NIC that are used up, or a device that is "
-           "not in "
-           "the container.",
+           "creation failed|create|alloc_pd|initialization failed|registration failed|query|get_device|device_name|"
+           "mlx_path|cannot register|cannot allocate|map_qp_uar|nic_mem|warp size|threads per block|mpc count|"
+           "peer_mem|atomic|ftable|_devx_uar|cudaHost",
+           "NVSHMEM opens an RDMA device of this host and makes its queues, from the CPU (IBRC) or for the GPU "
+           "(IBGDA, IBDEVX). Usual causes: GPUDirect RDMA or DMA-BUF that is missing, firmware or driver without "
+           "DEVX or PeerMappingOverride (IBGDA), the memlock limit, objects of the NIC that are used up, or a "
+           "device that is not in the container.",
            "fabric-agentctl check --only gpudirect,memlock; ibv_devinfo -v; env | grep NVSHMEM",
            "NVSHMEM src/modules/transport"),
     marked("nvshmem-ib-other", unknown,
@@ -681,14 +664,14 @@ constexpr LineMessage kRows[] = {
         "library below, a device that is not in the container, NVSHMEM_REMOTE_TRANSPORT that does not fit, or a peer "
         "that ended.",
         "env | grep NVSHMEM; ls -l /dev/infiniband", "NVSHMEM src/modules/transport"),
-    marked(
-        "nvshmem-bootstrap-other", unknown, "modules/bootstrap/|ncclsocket_socket.cpp", "",
-        "NVSHMEM's bootstrap: its processes find each other over MPI, PMI, SHMEM or TCP (UID). Usual causes: a process "
-        "that ended or did not start, an interface that the others cannot reach (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME), "
-        "or "
-        "another release of MPI, PMI or NVSHMEM on one of the hosts. RDMA is not used here.",
-        "env | grep NVSHMEM; ip -br addr; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head",
-        "NVSHMEM src/modules/bootstrap"),
+    marked("nvshmem-bootstrap-other", unknown, "modules/bootstrap/|ncclsocket_socket.cpp", "",
+           "NVSHMEM's bootstrap: its processes find each other over MPI, PMI, SHMEM or TCP (UID). Usual causes: a "
+           "process that ended or did not start, an interface that the others cannot reach "
+           "(NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME), "
+           "or "
+           "another release of MPI, PMI or NVSHMEM on one of the hosts. RDMA is not used here.",
+           "env | grep NVSHMEM; ip -br addr; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head",
+           "NVSHMEM src/modules/bootstrap"),
     marked("nvshmem-other", unknown,
            "NVSHMEM WARN|NVSHMEM ERROR|nvshmem*non-zero status|nvshmem*NULL value|src/host/*non-zero "
            "status|src/host/*NULL value|src/host/*.cpp:*ailed|src/device/init",
@@ -703,62 +686,56 @@ constexpr LineMessage kRows[] = {
         "RDMA transport (GPUDirect RDMA, GID, IBGDA), its heap that is larger than the memory of the GPU, or a "
         "process that ended.",
         "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src"),
-    marked(
-        "objects-freed-other", unknown,
-        "rdma_context.cpp:|efa_context.cpp:|rdma_endpoint.cpp:|endpoint.cpp:|rdma/"
-        "context.cpp:|verbs.cpp:|gpunetio_utils.cpp:|"
-        "libfabric_rail.cpp:|libfabric_rail_manager.cpp:|cxi_endpoint.cc:|rdma_transport.cpp:|efa_transport.cpp:|"
-        "transfer_engine_impl.cpp:|FinalizeVMM|EndpointNoThrow|src/core/gpu_ipc_mem.cc",
-        "destroy|Destroy|nregister|lose |dealloc|eregister|dereg_mr|fi_close|nmap |av_remove|elease|ree GPU|oll back|"
-        "ollback|roxy: flush",
-        "A library could not free an object of RDMA or of the GPU, at the end of a connection or of the process. Usual "
-        "causes: the object is still used, or the device or the process failed before: an earlier line has the reason. "
-        "Alone it does no harm, as the kernel frees what the process leaves.",
-        "grep -hE 'WARN|ERROR|rror' LOG-OF-EVERY-RANK | head; rdma resource show", "Mooncake, NIXL, MORI, MSCCL++"),
+    marked("objects-freed-other", unknown,
+           "rdma_context.cpp:|efa_context.cpp:|rdma_endpoint.cpp:|endpoint.cpp:|rdma/context.cpp:|verbs.cpp:|"
+           "gpunetio_utils.cpp:|libfabric_rail.cpp:|libfabric_rail_manager.cpp:|cxi_endpoint.cc:|rdma_transport.cpp:|"
+           "efa_transport.cpp:|transfer_engine_impl.cpp:|FinalizeVMM|EndpointNoThrow|src/core/gpu_ipc_mem.cc",
+           "destroy|Destroy|nregister|lose |dealloc|eregister|dereg_mr|fi_close|nmap |av_remove|elease|ree GPU|oll "
+           "back|ollback|roxy: flush",
+           "A library could not free an object of RDMA or of the GPU, at the end of a connection or of the process. "
+           "Usual causes: the object is still used, or the device or the process failed before: an earlier line has "
+           "the reason. Alone it does no harm, as the kernel frees what the process leaves.",
+           "grep -hE 'WARN|ERROR|rror' LOG-OF-EVERY-RANK | head; rdma resource show", "Mooncake, NIXL, MORI, MSCCL++"),
     refusing(
         "nixl-call-other",
         "nixl_agent.cpp:|nixl_plugin_manager|nixl_md_manager|ucx_backend.cpp:|ucx_utils.cpp:|libfabric_backend.cpp:|"
-        "libfabric_handshake.cpp:|libfabric_rail.cpp:|libfabric_rail.h:|nixl_etcd*label is|nixl_tcpstore*label "
-        "is|nixl_*lugin |"
-        "nixl_*embeds mismatched|nixl_*etadata mismatch|libfabric_common.cpp:*configuration value|"
-        "libfabric_rail_manager.cpp:*nvalid|libfabric_rail_manager.cpp:*configuration "
-        "value|libfabric_rail_manager.cpp:*"
-        "not found|uccl_backend.cpp:|gpunetio_backend.cpp:|mem_list.cpp:",
+        "libfabric_handshake.cpp:|libfabric_rail.cpp:|libfabric_rail.h:|nixl_etcd*label is|nixl_tcpstore*label is|"
+        "nixl_*lugin |nixl_*embeds mismatched|nixl_*etadata mismatch|libfabric_common.cpp:*configuration value|"
+        "libfabric_rail_manager.cpp:*nvalid|libfabric_rail_manager.cpp:*configuration value|"
+        "libfabric_rail_manager.cpp:*not found|uccl_backend.cpp:|gpunetio_backend.cpp:|mem_list.cpp:",
         kRefusals,
-        "NIXL refuses a call of the program above it, or finds its own state wrong. Usual causes: a backend (plugin) "
-        "that is not installed or was not created, metadata of the other agent that was not loaded or is old, "
-        "descriptors that were not registered or differ on the two sides, or releases that differ. The network is not "
-        "at fault.",
+        "NIXL refuses a call of the program above it, or finds its own state wrong. Usual causes: a backend "
+        "(plugin) that is not installed or was not created, metadata of the other agent that was not loaded or is "
+        "old, descriptors that were not registered or differ on the two sides, or releases that differ. The network "
+        "is not at fault.",
         "env | grep NIXL; pip show nixl", "NIXL src/core, src/plugins"),
-    marked(
-        "nixl-metadata-other", peer,
-        "nixl_etcd_metadata|nixl_tcpstore_metadata|nixl_p2p_metadata|metadata_stream.cpp:|gpunetio*onnect to server",
-        "onnect|etcd|TCPStore|poll timed out|ailed to send|Send failed|Error sending|ailed to receive|Error "
-        "receiving|fetch|"
-        "atch|from peer",
-        "NIXL's exchange of metadata between agents: over TCP, or through a store (etcd, TCPStore). Usual causes: the "
-        "other agent or the store does not run, ended or has not sent its metadata yet, a wrong address or port "
-        "(NIXL_ETCD_ENDPOINTS, NIXL_TCPSTORE_ENDPOINT), or a firewall. RDMA is not used here.",
-        "env | grep NIXL_; ss -ltnp", "NIXL src/core, src/utils/stream"),
+    marked("nixl-metadata-other", peer,
+           "nixl_etcd_metadata|nixl_tcpstore_metadata|nixl_p2p_metadata|metadata_stream.cpp:|gpunetio*onnect to server",
+           "onnect|etcd|TCPStore|poll timed out|ailed to send|Send failed|Error sending|ailed to receive|Error "
+           "receiving|fetch|atch|from peer",
+           "NIXL's exchange of metadata between agents: over TCP, or through a store (etcd, TCPStore). Usual causes: "
+           "the other agent or the store does not run, ended or has not sent its metadata yet, a wrong address or port "
+           "(NIXL_ETCD_ENDPOINTS, NIXL_TCPSTORE_ENDPOINT), or a firewall. RDMA is not used here.",
+           "env | grep NIXL_; ss -ltnp", "NIXL src/core, src/utils/stream"),
     marked("nixl-setup-other", host,
            "gpunetio_utils.cpp:|gpunetio_backend.cpp:*doca|gpunetio_backend.cpp:*DOCA|libfabric_topology.cpp:|"
-           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|libfabric_rail_"
-           "manager.cpp:*"
-           "switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|libfabric_rail.cpp:*fi_mr_|"
-           "libfabric_rail_manager.cpp:*o network devices|libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
+           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|"
+           "libfabric_rail_manager.cpp:*switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|"
+           "libfabric_rail.cpp:*fi_mr_|libfabric_rail_manager.cpp:*o network devices|"
+           "libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
            "",
            "NIXL reads the NICs and GPUs of this host, and opens them. Usual causes: no RDMA or EFA device in the "
            "container, a container or virtual machine that hides the topology, DOCA or drivers that are missing, or "
            "limits (memlock, memory). A note about a default or a fallback is harmless.",
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio"),
     marked("nixl-backend-other", unknown,
-           "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
-           "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|gusli_backend|azure_blob|"
-           "libfabric_topology|libfabric_handshake|libfabric_common|verbs.cpp:",
+           "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|"
+           "gds_backend|posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|"
+           "gusli_backend|azure_blob|libfabric_topology|libfabric_handshake|libfabric_common|verbs.cpp:",
            "",
-           "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual causes: "
-           "an error of the library below, in its own line, memory that cannot be registered, no RDMA device in the "
-           "container, or an agent at the other end that ended.",
+           "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual "
+           "causes: an error of the library below, in its own line, memory that cannot be registered, no RDMA "
+           "device in the container, or an agent at the other end that ended.",
            "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
     complaining(
         "nixl-other", unknown, "^nixl|NIXL", "",
@@ -766,160 +743,145 @@ constexpr LineMessage kRows[] = {
         "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
         "lines before.",
         "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core"),
-    marked(
-        "mooncake-device-other", host, "rdma_context.cpp:|efa_context.cpp:|rdma/context.cpp:",
-        "ailed to open|GID|port attributes|dmabuf|dma_buf|epoll|completion channel|completion queue|protection domain|"
-        "attributes|"
-        "CUDA|HIP|cuMem|hip|gister memory|"
-        "CONFIG_|fork|fi_getinfo|fi_fabric|fi_domain|fi_av_open|fi_cq_open|fi_endpoint|fi_ep_bind|fi_enable|fi_getname|"
-        "fi_mr",
-        "Mooncake opens an RDMA device of this host and registers memory at it. Usual causes: a device that is not in "
-        "the container, a port that is down, a GID index without an address (MC_GID_INDEX), GPUDirect RDMA or DMA-BUF "
-        "that is missing, or the memlock limit. The errno decides.",
-        "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MC_",
-        "Mooncake rdma_context.cpp, efa_context.cpp"),
+    marked("mooncake-device-other", host,
+           "rdma_context.cpp:|efa_context.cpp:|rdma/"
+           "context.cpp:|rdma_transport.cpp:|worker_pool.cpp:*GID|topology.cpp:*realpath|"
+           "topology.cpp:*devices were found",
+           "ailed to open|GID|port attributes|query port|completion vectors|get_device_list|GPU device|DMA "
+           "BUF|realpath|were found|"
+           "dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
+           "domain|attributes|CUDA|HIP|cuMem|hip|gister memory|CONFIG_|fork|fi_getinfo|fi_fabric|fi_domain|fi_av_open|"
+           "fi_cq_open|fi_endpoint|fi_ep_bind|fi_enable|fi_getname|fi_mr",
+           "Mooncake opens an RDMA device of this host and registers memory at it. Usual causes: a device that is not "
+           "in the container, a port that is down, a GID index without an address (MC_GID_INDEX), GPUDirect RDMA or "
+           "DMA-BUF that is missing, or the memlock limit. The errno decides.",
+           "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MC_",
+           "Mooncake rdma_context.cpp, efa_context.cpp"),
     refusing(
         "mooncake-call-other",
-        "transfer_engine_impl.cpp:|transfer_engine.cpp:|transfer_task.cpp:|multi_transport.cpp:|transfer_metadata.cpp:|"
-        "master_client.cpp:|transfer_metadata_plugin.cpp:*parse|transfer_metadata_plugin.cpp:*nvalid|transfer_metadata_"
-        "plugin.cpp:*nable to "
-        "find|client_service.cpp:|rdma_transport.cpp:|rdma_endpoint.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|"
-        "efa_context.cpp:|tcp_transport|nccl_transport.cpp:|worker_pool.cpp:|endpoint.cpp:|rpc_service.cpp:|"
-        "rail_monitor.cpp:|topology.cpp:*arse|real_client.cpp:|client_buffer",
+        "transfer_engine_impl.cpp:|transfer_engine.cpp:|transfer_task.cpp:|multi_transport.cpp:|"
+        "transfer_metadata.cpp:|master_client.cpp:|transfer_metadata_plugin.cpp:*parse|"
+        "transfer_metadata_plugin.cpp:*nvalid|transfer_metadata_plugin.cpp:*nable to find|client_service.cpp:|"
+        "rdma_transport.cpp:|rdma_endpoint.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|efa_context.cpp:|tcp_transport|"
+        "nccl_transport.cpp:|worker_pool.cpp:|endpoint.cpp:|rpc_service.cpp:|rail_monitor.cpp:|topology.cpp:*arse|"
+        "real_client.cpp:|client_buffer",
         kRefusals,
-        "Mooncake refuses a call of the program above it, or a value. Usual causes: memory or a segment that was not "
-        "registered or opened, sizes and numbers that do not belong together, a transport that this build does not "
-        "have, metadata of an instance that was restarted, or other releases on the two sides. The network is not at "
-        "fault.",
+        "Mooncake refuses a call of the program above it, or a value. Usual causes: memory or a segment that was "
+        "not registered or opened, sizes and numbers that do not belong together, a transport that this build does "
+        "not have, metadata of an instance that was restarted, or other releases on the two sides. The network is "
+        "not at fault.",
         "env | grep -E 'MC_|MOONCAKE'; pip show mooncake-transfer-engine", "Mooncake mooncake-transfer-engine/src"),
-    marked(
-        "mooncake-control-other", peer,
-        "transfer_metadata_plugin.cpp:|transfer_metadata.cpp:|master_client.cpp:|tcp_transport*connection|"
-        "client_service.cpp:*ping master|client_service.cpp:*leader|client_service.cpp:*master view|"
-        "client_service.cpp:*onnect|client_service.cpp:*publish|client_service.cpp:*g from "
-        "master|client_service.cpp:*r from "
-        "master|client_service.cpp:*HA backend|transfer_task.cpp:*open *egment",
-        "",
-        "Mooncake's connections over TCP: the metadata server (etcd, Redis, HTTP), the handshake of two instances, the "
-        "master of its store. Usual causes: the other side does not run, ended or was restarted, an address, port or "
-        "proxy that does not fit, or a firewall. RDMA is not used here.",
-        "env | grep -E 'MC_|MOONCAKE|proxy'; ss -ltnp", "Mooncake transfer_metadata_plugin.cpp, master_client.cpp"),
-    marked(
-        "mooncake-rdma-other", unknown,
-        "rdma_transport.cpp:|rdma_context.cpp:|rdma_endpoint.cpp:|worker_pool.cpp:|endpoint_store.cpp:|memory_location|"
-        "efa_context.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|context.cpp:*] ibv_|cq.cpp:*] ibv_|endpoint.cpp:*] ibv_",
-        "",
-        "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
-        "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
-        "two rails that does not exist.",
-        "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
-        "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
-    marked(
-        "mooncake-store-other", unknown,
-        "client_service.cpp:|real_client.cpp:|master_service.cpp:|rpc_service.cpp:|storage_backend.cpp:|segment.cpp:|"
-        "master.cpp:|dummy_client.cpp:|store_py.cpp:",
-        "",
-        "Mooncake's store of caches: a client, or its master. Usual causes: a transfer that failed (the lines of the "
-        "transfer engine before it have the reason), space that is used up, objects that were evicted, or a master or "
-        "client that was restarted.",
-        "grep -hE 'rdma_|worker_pool|transfer_' LOG-OF-EVERY-RANK | head; env | grep MOONCAKE",
-        "Mooncake mooncake-store/src"),
+    marked("mooncake-control-other", peer,
+           "transfer_metadata_plugin.cpp:|transfer_metadata.cpp:|master_client.cpp:|tcp_transport*connection|"
+           "client_service.cpp:*ping master|client_service.cpp:*leader|client_service.cpp:*master view|"
+           "client_service.cpp:*onnect|client_service.cpp:*publish|client_service.cpp:*g from master|"
+           "client_service.cpp:*r from master|client_service.cpp:*HA backend|transfer_task.cpp:*open *egment",
+           "",
+           "Mooncake's connections over TCP: the metadata server (etcd, Redis, HTTP), the handshake of two instances, "
+           "the master of its store. Usual causes: the other side does not run, ended or was restarted, an address, "
+           "port or proxy that does not fit, or a firewall. RDMA is not used here.",
+           "env | grep -E 'MC_|MOONCAKE|proxy'; ss -ltnp", "Mooncake transfer_metadata_plugin.cpp, master_client.cpp"),
+    marked("mooncake-rdma-other", unknown,
+           "rdma_transport.cpp:|rdma_context.cpp:|rdma_endpoint.cpp:|worker_pool.cpp:|endpoint_store.cpp:|"
+           "memory_location|efa_context.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|context.cpp:*] ibv_|cq.cpp:*] ibv_|"
+           "endpoint.cpp:*] ibv_",
+           "",
+           "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
+           "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
+           "two rails that does not exist.",
+           "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
+           "Mooncake mooncake-transfer-engine/src/transport/rdma_transport"),
+    marked("mooncake-store-other", unknown,
+           "client_service.cpp:|real_client.cpp:|master_service.cpp:|rpc_service.cpp:|storage_backend.cpp:|"
+           "segment.cpp:|master.cpp:|dummy_client.cpp:|store_py.cpp:",
+           "",
+           "Mooncake's store of caches: a client, or its master. Usual causes: a transfer that failed (the lines of "
+           "the transfer engine before it have the reason), space that is used up, objects that were evicted, or a "
+           "master or client that was restarted.",
+           "grep -hE 'rdma_|worker_pool|transfer_' LOG-OF-EVERY-RANK | head; env | grep MOONCAKE",
+           "Mooncake mooncake-store/src"),
     complaining(
         "mooncake-other", unknown,
         "transfer_engine|transfer_task.cpp|master_client|store_py.cpp|pybind_client|real_client|coro_rpc|client.cpp:*"
-        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|nccl_transport.cpp|"
-        "nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:",
+        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|"
+        "nccl_transport.cpp|nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:",
         "",
         "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
         "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
         "env | grep -E 'MC_|MOONCAKE'; ss -ltnp", "Mooncake mooncake-transfer-engine, mooncake-store"),
-    refusing(
-        "mori-call-other", kMori,
-        "MORI_IO_|MORI_SHMEM_HEAP|MORI_SHMEM_MODE|MORI_GOR|MORI_DISABLE|config:|^heap|HeapVA|VA alloc|VA "
-        "address|reserved as|"
-        "sentinel|misalign|nvalid |gnor|not support|nsupported|not implemented|not fully implemented|not registered|"
-        "symmetric memory|chunk mismatch|inconsistent|not found|requires|is null|to self|too long|exceeds|not "
-        "initialized|must |NOT aligned|unknown pointer|not loaded|no barrier kernel|create backend first|WITH_MPI|"
-        "isolation mode|is greater than|is less than|is smaller than",
-        "MORI refuses a call or a setting: a variable (MORI_...), the size of its heap (MORI_SHMEM_HEAP_SIZE), an "
-        "address that is not of the heap, calls that differ between the ranks, or a mode that this build does not "
-        "have. The line names it. The network is not at fault.",
-        "env | grep MORI; pip show mori", "ROCm MORI src/shmem, src/io"),
-    marked(
-        "mori-gpu-other", host, kMori,
-        "hip|Hip|XGMI: Failed|FABRIC|ROCm|ROCM|rsmi|IPC |VMMAlloc|VMM Init|FinalizeVMM|HSA|P2P|affinity|CPU set|dmabuf|"
-        "Dmabuf|copy module",
-        "MORI's access to the GPUs of this host (HIP, XGMI, memory that the ranks share). Usual causes: the memory of "
-        "a "
-        "GPU is used up, GPUs that are not visible to each other in the containers, a ROCm that does not fit the "
-        "driver, or an earlier error of the GPU. The network is not at fault.",
-        "amd-smi static; amd-smi topology; env | grep MORI", "ROCm MORI src/application, src/io/xgmi"),
+    refusing("mori-call-other", kMori,
+             "MORI_IO_|MORI_SHMEM_HEAP|MORI_SHMEM_MODE|MORI_GOR|MORI_DISABLE|config:|^heap|HeapVA|VA alloc|VA address|"
+             "reserved as|sentinel|misalign|nvalid |gnor|not support|nsupported|not implemented|not fully implemented|"
+             "not registered|symmetric memory|chunk mismatch|inconsistent|not found|requires|is null|to self|too long|"
+             "exceeds|not initialized|must |NOT aligned|unknown pointer|not loaded|no barrier kernel|create backend "
+             "first|WITH_MPI|isolation mode|is greater than|is less than|is smaller than",
+             "MORI refuses a call or a setting: a variable (MORI_...), the size of its heap (MORI_SHMEM_HEAP_SIZE), an "
+             "address that is not of the heap, calls that differ between the ranks, or a mode that this build does not "
+             "have. The line names it. The network is not at fault.",
+             "env | grep MORI; pip show mori", "ROCm MORI src/shmem, src/io"),
+    marked("mori-gpu-other", host, kMori,
+           "hip|Hip|XGMI: Failed|FABRIC|ROCm|ROCM|rsmi|IPC |VMMAlloc|VMM Init|FinalizeVMM|HSA|P2P|affinity|CPU set|"
+           "dmabuf|Dmabuf|copy module",
+           "MORI's access to the GPUs of this host (HIP, XGMI, memory that the ranks share). Usual causes: the memory "
+           "of a GPU is used up, GPUs that are not visible to each other in the containers, a ROCm that does not fit "
+           "the driver, or an earlier error of the GPU. The network is not at fault.",
+           "amd-smi static; amd-smi topology; env | grep MORI", "ROCm MORI src/application, src/io/xgmi"),
     marked("mori-bootstrap-other", peer, kMori,
-           "ank *connect|failed to send|failed to receive|AcceptSocket timed out|llgather|llToAll|arrier "
-           "*timeout|Barrier op|"
-           "PhoneHomeProtocol|control-plane handler|connect(",
-           "MORI's connections over TCP between the ranks, for the start and the control of transfers. Usual causes: "
-           "another rank ended or did not start, an interface that the others cannot reach (MORI_SOCKET_IFNAME), or a "
-           "firewall. RDMA is not used here.",
+           "ank *connect|failed to send|failed to receive|AcceptSocket timed out|llgather|llToAll|arrier *timeout|"
+           "Barrier op|PhoneHomeProtocol|control-plane handler|connect(",
+           "MORI's connections over TCP between the ranks, for the start and the control of transfers. Usual "
+           "causes: another rank ended or did not start, an interface that the others cannot reach "
+           "(MORI_SOCKET_IFNAME), or a firewall. RDMA is not used here.",
            "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"),
-    marked(
-        "mori-other", unknown, kMori, "",
-        "MORI, AMD's library for RDMA between GPUs. Usual causes: a device or GID that was chosen wrongly, memory that "
-        "cannot be registered (memlock, DMA-BUF), a completion with an error (the first one of all ranks is the "
-        "cause), "
-        "or a peer that ended.",
-        "env | grep MORI; fabric-agentctl check --only gid,memlock,gpudirect", "ROCm MORI src"),
+    marked("mori-other", unknown, kMori, "",
+           "MORI, AMD's library for RDMA between GPUs. Usual causes: a device or GID that was chosen wrongly, memory "
+           "that cannot be registered (memlock, DMA-BUF), a completion with an error (the first one of all ranks is "
+           "the cause), or a peer that ended.",
+           "env | grep MORI; fabric-agentctl check --only gid,memlock,gpudirect", "ROCm MORI src"),
     refusing(
         "uccl-call-other", kUccl, kRefusals,
-        "UCCL refuses a call or a setting: a connection or memory that it does not know, sizes and numbers that do not "
-        "fit, a library that it cannot load, or a variable (UCCL_...). Usual causes: the program above it, other "
-        "releases on the two sides, or an earlier error. The network is not at fault.",
+        "UCCL refuses a call or a setting: a connection or memory that it does not know, sizes and numbers that do "
+        "not fit, a library that it cannot load, or a variable (UCCL_...). Usual causes: the program above it, "
+        "other releases on the two sides, or an earlier error. The network is not at fault.",
         "env | grep UCCL; pip show uccl", "UCCL p2p, ep, collective"),
-    marked(
-        "uccl-connection-other", peer, kUccl,
-        "handshake|Timeout waiting|control channel|failed to connect|rror sending to|send error|recv "
-        "error|Error/HUP|endpoint "
-        "metadata|reverse connection|otification|metadata for channel|ncclSend failed|ncclRecv failed",
-        "UCCL's connections over TCP between the two sides, for the exchange of addresses and notices. Usual causes: "
-        "the other process ended or did not start, an address that cannot be reached from here, or a firewall.",
-        "ss -ltnp; ip -br addr; env | grep UCCL", "UCCL p2p/util, p2p/rdma"),
-    marked(
-        "uccl-other", unknown, kUccl, "",
-        "UCCL, which moves data between GPUs over RDMA, EFA or Slingshot. Usual causes: a device or GID that was "
-        "chosen "
-        "wrongly (UCCL_IB_GID_INDEX), memory that cannot be registered (GPUDirect RDMA, DMA-BUF), a completion with an "
-        "error, or a peer that ended.",
-        "env | grep UCCL; fabric-agentctl check --only gid,memlock,gpudirect", "UCCL p2p, ep, collective"),
+    marked("uccl-connection-other", peer, kUccl,
+           "handshake|Timeout waiting|control channel|failed to connect|rror sending to|send error|recv error|"
+           "Error/HUP|endpoint metadata|reverse connection|otification|metadata for channel|ncclSend failed|ncclRecv "
+           "failed",
+           "UCCL's connections over TCP between the two sides, for the exchange of addresses and notices. Usual "
+           "causes: the other process ended or did not start, an address that cannot be reached from here, or a "
+           "firewall.",
+           "ss -ltnp; ip -br addr; env | grep UCCL", "UCCL p2p/util, p2p/rdma"),
+    marked("uccl-other", unknown, kUccl, "",
+           "UCCL, which moves data between GPUs over RDMA, EFA or Slingshot. Usual causes: a device or GID that was "
+           "chosen wrongly (UCCL_IB_GID_INDEX), memory that cannot be registered (GPUDirect RDMA, DMA-BUF), a "
+           "completion with an error, or a peer that ended.",
+           "env | grep UCCL; fabric-agentctl check --only gid,memlock,gpudirect", "UCCL p2p, ep, collective"),
     marked("mscclpp-ib-other", host, kMscclpp,
            "(Ib failure: |ibv_*ailed|RDMA atomics|DMABUF is|peermem|usable port|recvThread",
-           "MSCCL++'s use of RDMA: it opens the devices (MSCCLPP_HCA_DEVICES), registers memory and makes queue pairs. "
-           "Usual causes: a device or library that is not in the container, a port that is down, a GID index that does "
-           "not "
-           "exist, GPUDirect RDMA that is missing, or the memlock limit.",
+           "MSCCL++'s use of RDMA: it opens the devices (MSCCLPP_HCA_DEVICES), registers memory and makes queue "
+           "pairs. Usual causes: a device or library that is not in the container, a port that is down, a GID index "
+           "that does not exist, GPUDirect RDMA that is missing, or the memlock limit.",
            "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MSCCLPP",
            "MSCCL++ src/core/ib.cc"),
-    marked(
-        "mscclpp-gpu-other", host, kMscclpp,
-        "(Cuda failure: |(Cu failure: |Cuda failure|CUDA*failed|Cuda*failed|NVLS is not supported|MNNVL|requires "
-        "GDRCopy|gdr_|"
-        "gdrdrv|multicast handle|createMulticast|GpuIpcMemHandle|NUMA node from",
-        "MSCCL++'s use of the GPUs of a host or an NVLink domain. Usual causes: NVLink multicast (fabric manager, "
-        "IMEX) "
-        "that is not ready, containers of the ranks that share no IPC namespace, GDRCopy, or an earlier error of the "
-        "GPU. The RDMA network is not at fault.",
-        "nvidia-smi topo -m; systemctl status nvidia-fabricmanager; env | grep MSCCLPP", "MSCCL++ src/core"),
+    marked("mscclpp-gpu-other", host, kMscclpp,
+           "(Cuda failure: |(Cu failure: |Cuda failure|CUDA*failed|Cuda*failed|NVLS is not supported|MNNVL|requires "
+           "GDRCopy|gdr_|gdrdrv|multicast handle|createMulticast|GpuIpcMemHandle|NUMA node from",
+           "MSCCL++'s use of the GPUs of a host or an NVLink domain. Usual causes: NVLink multicast (fabric manager, "
+           "IMEX) that is not ready, containers of the ranks that share no IPC namespace, GDRCopy, or an earlier error "
+           "of the GPU. The RDMA network is not at fault.",
+           "nvidia-smi topo -m; systemctl status nvidia-fabricmanager; env | grep MSCCLPP", "MSCCL++ src/core"),
     refusing(
         "mscclpp-call-other", kMscclpp, kRefusals,
         "MSCCL++ refuses a call of the program above it, or a value: transports and devices of the two ends that do "
-        "not belong together, buffers that were not registered or are not aligned, a rank or GPU that is out of range, "
-        "or a variable (MSCCLPP_...). The network is not at fault.",
+        "not belong together, buffers that were not registered or are not aligned, a rank or GPU that is out of "
+        "range, or a variable (MSCCLPP_...). The network is not at fault.",
         "env | grep MSCCLPP", "MSCCL++ src/core"),
-    marked(
-        "mscclpp-other", unknown, kMscclpp, "",
-        "MSCCL++, a library for communication between GPUs. Usual causes: ranks that disagree about their number or "
-        "transports, an interface that the others cannot reach (MSCCLPP_SOCKET_IFNAME), a rank that ended, or a wrong "
-        "call of the program.",
-        "env | grep MSCCLPP; ip -br addr", "MSCCL++ src/core"),
+    marked("mscclpp-other", unknown, kMscclpp, "",
+           "MSCCL++, a library for communication between GPUs. Usual causes: ranks that disagree about their number or "
+           "transports, an interface that the others cannot reach (MSCCLPP_SOCKET_IFNAME), a rank that ended, or a "
+           "wrong call of the program.",
+           "env | grep MSCCLPP; ip -br addr", "MSCCL++ src/core"),
     complaining(
         "deepep-other", unknown,
         "DeepEP|deep_ep|deepep|internode_ll.cu|internode.cu|intranode.cu|^mori|MORI|^uccl|UCCL|flashinfer*omm", "",
@@ -927,15 +889,14 @@ constexpr LineMessage kRows[] = {
         "RDMA. Usual causes: a rank that ended or hangs (the others time out), NVSHMEM or RDMA that is not set up "
         "(GPUDirect RDMA, IBGDA, GID), or a buffer that is too small.",
         "nvidia-smi topo -m; fabric-agentctl check --only gpudirect,gid", "DeepEP csrc, MORI src, UCCL"),
-    marked(
-        "tcpxo-other", unknown,
-        "buffer_mgmt_daemon|fastrak_|dxs-client.cc:|nccl_shim.cc:|gpu_ip_server.cc:|a3_gpu_rxq|buffer_mgr_client|"
-        "guest-llcm|llcm-handler|sctp-handler|unix_socket_server.cc:",
-        "",
-        "The daemon or plugin of Google's GPUDirect-TCPXO (RxDM, DXS), which gives received data to GPU memory. Usual "
-        "causes: a NIC or GPU that is not in the container, a daemon that was restarted or is of another version than "
-        "the plugin, or a connection that broke.",
-        "ip -br addr; nvidia-smi -L; docker ps", "nccl-plugin-gpudirect-tcpxo"),
+    marked("tcpxo-other", unknown,
+           "buffer_mgmt_daemon|fastrak_|dxs-client.cc:|nccl_shim.cc:|gpu_ip_server.cc:|a3_gpu_rxq|buffer_mgr_client|"
+           "guest-llcm|llcm-handler|sctp-handler|unix_socket_server.cc:",
+           "",
+           "The daemon or plugin of Google's GPUDirect-TCPXO (RxDM, DXS), which gives received data to GPU memory. "
+           "Usual causes: a NIC or GPU that is not in the container, a daemon that was restarted or is of another "
+           "version than the plugin, or a connection that broke.",
+           "ip -br addr; nvidia-smi -L; docker ps", "nccl-plugin-gpudirect-tcpxo"),
 
     // ---- Refusals of drivers, in the words of the tools (netlink extack).
     marked(

@@ -19,15 +19,13 @@ constexpr LineMessage kRows[] = {
      "Harmless.",
      "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
     {"transfer-library-note", none,
-     "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate creation|"
-     "Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
-     "chunks|pinned host "
-     "memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
+     "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
+     "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
+     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
      "Elastic buffer uses|Loading CUBIN|DeepEP initialized with|UCCL_EP_TRANSPORT=*initialized|Registered "
      "atomic_buffer_ptr|- continuing with default",
-     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice that it made, "
-     "or an "
-     "option that is off. Harmless.",
+     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice that it "
+     "made, or an option that is off. Harmless.",
      "env | grep -E 'NIXL_|UCCL_|MORI_|EP_'", "NIXL, UCCL, MORI, DeepEP, MSCCL++"},
     {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "

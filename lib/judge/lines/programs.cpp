@@ -117,8 +117,13 @@ constexpr LineMessage kProgramRows[] = {
      "normal: use another version. On RoCE choose the index of the RoCE v2 address (MC_GID_INDEX).",
      "rdma link show; echo $MC_GID_INDEX",
      "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_context.cpp"},
-    {"mooncake-variable", software, "Ignore value from environment variable MC_|Invalid MC_*environment value",
-     "A variable of Mooncake (MC_IB_TC: the traffic class of its packets) has no valid value and is ignored.",
+    {"mooncake-variable", software,
+     "Ignore value from environment variable MC_|Ignore MC_|Invalid MC_|MC_*environment value|Failed to parse MC_|"
+     "Invalid value for MC_|Ignoring invalid MC_|MC_*cannot be enabled at the sa|MC_*has no valid mappings|MC_*is "
+     "deprecated; use|MC_MS_FILTERS is set but|MC_STORE_NUMA_SOCKET_ID=|invalid MC_MS_AUTO_DISC|non-positive MC_|"
+     "Invalid port range [|RDMA protocol requires device names|is not a valid directory path. Still logging",
+     "A variable of Mooncake (MC_..., such as MC_IB_TC, the traffic class) or its device list has a value that it "
+     "does not accept, and Mooncake takes its default. Correct the variable that the line names.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/config.cpp"},
     {"mooncake-gid-index", software, "GID is NULL, please check your GID index",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
@@ -199,36 +204,36 @@ constexpr LineMessage kProgramRows[] = {
      "A transport of NVSHMEM did not start; NVSHMEM_DEBUG=INFO prints the reason before this line.",
      "env | grep NVSHMEM", "NVSHMEM src/host/transport/transport.cpp"},
     {"nvshmem-address-family", none, "is invalid for family*ignoring address",
-     "The address range for the choice of the GID (NVSHMEM_IB_ADDR_RANGE, NCCL_IB_ADDR_RANGE) is of another address "
-     "family than the one that is asked for (NVSHMEM_IB_ADDR_FAMILY, NCCL_IB_ADDR_FAMILY), and is ignored. Harmless by "
-     "itself: '::' is the default of NVSHMEM.",
+     "The address range by which the GID entry is chosen (NVSHMEM_IB_ADDR_RANGE, NCCL_IB_ADDR_RANGE) is of another "
+     "address family than NVSHMEM_IB_ADDR_FAMILY or NCCL_IB_ADDR_FAMILY, and is skipped. Harmless by itself: '::' is "
+     "the "
+     "default of NVSHMEM.",
      "env | grep IB_ADDR", "NVSHMEM src/modules/transport/common/transport_ib_common.h, NCCL src/transport/net_ib"},
     {"nvshmem-call", software,
      "Unable to register zero length buffers|Unable to register managed memory as|Unable to register nvshmem heap|"
-     "Unable to register overlapping memory|Unable to double register|symmetry check for size|"
-     "Cannot register user buffer|user buffer*not allocated|user buffer*not a multiple|"
-     "Address,size not mmapped|already tracked|Unable to process pointers outside|Unable to process unaligned|"
-     "Address not registered. Unable|ersion 1 team config|Stride is invalid for|No more teams available|"
-     "nvshmem*Requested * teams|Requested too many teams|Cannot destroy a pre-defined team|Cannot destroy a team with|"
-     "Invalid <start|Starting PE (|team with NULL config|Unable to allocate enough duplicate teams|Unique ID is not "
-     "initialized|Unique ID not initialized|nvshmem API called before|NVSHMEM is not initialized. Unable|NVSHMEM "
-     "requires the same number of PEs|Missing init flags for bootstrap|nvshmem_init_attr_t|NVSHMEMI_MAP_BY|_MAP_BY is "
-     "not valid|NVSHMEM_IBGDA_*not supported|NVSHMEM_IBGDA_*must|NVSHMEM_QP_DEPTH|NVSHMEM_SRQ_DEPTH|IBGDA_NUM_SHARED_"
-     "DCI > |NVSHMEM_IBGDA_NIC_HANDLER is not valid|Invalid qp size specified|NVSHMEM_HCA_LIST and "
-     "NVSHMEM_HCA_PE_MAPPING|Invalid libfabric transport persona|not supported with limited MPG|Plugin bootstrap "
-     "requires|mmap symmetric buf*not supported|Unsupported heap kind for NVLS|IBGDA only supports",
-     "The program, or a variable of the environment, asks NVSHMEM for what it does not do: a call in the wrong order "
-     "or with other arguments on some ranks, a buffer that cannot be registered, too many teams (NVSHMEM_MAX_TEAMS), "
-     "or a value of NVSHMEM_... that does not fit. The line names it. The network is not at fault.",
+     "Unable to register overlapping memory|Unable to double register|symmetry check for size|Cannot register user "
+     "buffer|user buffer*not allocated|user buffer*not a multiple|Address,size not mmapped|already tracked|Unable "
+     "to process pointers outside|Unable to process unaligned|Address not registered. Unable|ersion 1 team config|"
+     "Stride is invalid for|No more teams available|nvshmem*Requested * teams|Requested too many teams|Cannot "
+     "destroy a pre-defined team|Cannot destroy a team with|Invalid <start|Starting PE (|team with NULL config|"
+     "Unable to allocate enough duplicate teams|Unique ID is not initialized|Unique ID not initialized|nvshmem API "
+     "called before|NVSHMEM is not initialized. Unable|NVSHMEM requires the same number of PEs|Missing init flags "
+     "for bootstrap|nvshmem_init_attr_t|NVSHMEMI_MAP_BY|_MAP_BY is not valid|NVSHMEM_IBGDA_*not supported|"
+     "NVSHMEM_IBGDA_*must|NVSHMEM_QP_DEPTH|NVSHMEM_SRQ_DEPTH|IBGDA_NUM_SHARED_DCI > |NVSHMEM_IBGDA_NIC_HANDLER is "
+     "not valid|Invalid qp size specified|NVSHMEM_HCA_LIST and NVSHMEM_HCA_PE_MAPPING|Invalid libfabric transport "
+     "persona|not supported with limited MPG|Plugin bootstrap requires|mmap symmetric buf*not supported|Unsupported "
+     "heap kind for NVLS|IBGDA only supports",
+     "The program, or a variable of the environment, asks NVSHMEM for what it does not do: a call in the wrong "
+     "order or with other arguments on some ranks, a buffer that cannot be registered, too many teams "
+     "(NVSHMEM_MAX_TEAMS), or a value of NVSHMEM_... that does not fit. The line names it. The network is not at "
+     "fault.",
      "env | grep NVSHMEM", "NVSHMEM src/host, src/modules/transport"},
     {"nvshmem-skipped", none,
      "port with non IB/RoCE link layer|port with non-IB link layer|is not enumerated as an mlx5 device. Skipping|is "
-     "not "
-     "supported (expected HCA interface|FI_OPT_CUDA_API_PERMITTED returned as not implemented|Using default qp.|gdr_"
-     "unmap failed ... Continue|gdr_unpin failed ... Continue|Unable to dlopen "
-     "libmlx5dv. Disabling",
-     "A note of NVSHMEM at its start: a device or port is left out, because it is of another kind or not active, or an "
-     "option is not offered. Harmless if the ports that the job shall use are not among them.",
+     "not supported (expected HCA interface|FI_OPT_CUDA_API_PERMITTED returned as not implemented|Using default qp.|"
+     "gdr_unmap failed ... Continue|gdr_unpin failed ... Continue|Unable to dlopen libmlx5dv. Disabling",
+     "A note of NVSHMEM at its start: a device or port is left out, because it is of another kind or not active, or "
+     "an option is not offered. Harmless if the ports that the job shall use are not among them.",
      "ibv_devinfo -l; env | grep NVSHMEM", "NVSHMEM src/modules/transport"},
     {"deepep-rdma-timeout", network, "DeepEP*RDMA sender timeout|DeepEP*RDMA receiver timeout|DeepEP*RDMA*timeout",
      "Data of another rank did not arrive over RDMA, or was not consumed: the path between the two ranks of this rail, "

@@ -85,20 +85,20 @@ constexpr LineMessage kRows[] = {
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
     {"ofi-nccl-gin", host,
-     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|GIN "
-     "requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to resolve "
-     "GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|"
+     "GIN requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to "
+     "resolve GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
      "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks what it needs on this host: the RDMA protocol "
-     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric that let the "
-     "GPU post requests. NCCL_GIN_ENABLE=0 goes on without it.",
+     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric that let "
+     "the GPU post requests. NCCL_GIN_ENABLE=0 goes on without it.",
      "fi_info --version; lsmod | grep gdrdrv; env | grep -E 'OFI_NCCL|NCCL_GIN'", "aws-ofi-nccl src/rdma/gin"},
     {"ofi-nccl-value", software,
      "NET/OFI*set to invalid value|NET/OFI Invalid value for|NET/OFI WARNING: Use of*deprecated|NET/OFI Conflicted "
      "configuration|NET/OFI Number of forced rails|NCCL_OFI_NIC_DUP_CONNS|FI_OPT_CUDA_API_PERMITTED is not declared|"
-     "NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for SendRecv|"
-     "EARLY_COMPLETION",
-     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has a value that it does not accept, or that does not fit "
-     "another one or the provider. Correct the one that the line names, or leave it out.",
+     "NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for "
+     "SendRecv|EARLY_COMPLETION",
+     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has a value that it does not accept, or that does not "
+     "fit another one or the provider. Correct the one that the line names, or leave it out.",
      "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
      "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
@@ -122,8 +122,8 @@ constexpr LineMessage kRows[] = {
      "df -h /dev/shm; ls -l /dev/shm", "libfabric prov/shm"},
     {"ofi-hmem", host,
      "requires peer to peer|cannot support FI_HMEM|CUDA library or CUDA device is not available|Failed to allocate "
-     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|^hmem*not "
-     "supported|HMEM*not supported|ofi_hmem_get_dmabuf_fd",
+     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|^hmem*not supported|"
+     "HMEM*not supported|ofi_hmem_get_dmabuf_fd",
      "libfabric cannot give GPU memory to the NIC (FI_HMEM): CUDA or ROCm is not found in the container, the device "
      "has no peer-to-peer access (nvidia_peermem, DMA-BUF with an open kernel module), or the EFA device is of an "
      "older instance. FI_HMEM_CUDA_USE_DMABUF and FI_EFA_USE_HUGE_PAGE choose the way.",
