@@ -85,7 +85,7 @@ const std::vector<LineMessage>& messages() {
     for (const std::span<const LineMessage> table :
          {kHarmlessMessages, kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages,
           kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kCallMessages,
-          kServiceMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
+          kServiceMessages, kTransportMessages, kTrainingMessages, kSourceMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();

@@ -130,7 +130,12 @@ constexpr LineMessage kRows[] = {
      "a wrong guess of the device can hang.",
      "env | grep -E 'NCCL_|TORCH_'", "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"},
     {"perftest-note", none,
-     "Perftest doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
+     "Changing to this MTU|Changing msg size to this MTU|Changing to this size|Changing to that max value|Max msg size "
+     "in RawEth is MTU|Max msg size in UD is|Number of outstanding reads is above max|Current TX depth is|CPU is not "
+     "PCIe relaxed ordering compliant|You should disable PCIe RO with|changing to duplex mode|Setting inline size "
+     "to|Large message requested and CQ moderation|It can lead to inaccurate results|BW peak won't be measured|Note "
+     "(1): pps not supported|Warning: Continuing without NUMA binding|Unable to validata PKey Index, changing|Perftest "
+     "doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
      "the port active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values "
      "detected|CPU Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests "
      "have only 8B|not recognized to implement inline feature",

@@ -259,6 +259,27 @@ TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
   EXPECT_TRUE(has(text, "OOM killer") && has(text, "preempted")) << text;
 }
 
+// The rows of a source file are not of a file with the same name elsewhere, and not of information.
+TEST(LogComponents, OfASourceFileAreOfItsProgramOnly) {
+  for (const auto& [line, id] : {
+           std::pair("[1755769000.551201] [node-a:4120:0]            sock.c:46   UCX  ERROR socket create failed",
+                     "ucx-tcp-other"),
+           std::pair("[2026-11-29 08:14:43.123456] sock.c: 112:spdk_sock_listen: *ERROR*: listen failed on 10.0.0.7",
+                     "spdk-socket-other"),
+           std::pair(
+               "Nov 28 09:12:01 114201 [7F21C740] 0x01 -> report_duplicated_guid: ERR 0D01: Found duplicated node "
+               "GUID.",
+               "opensm-fabric-other"),
+           std::pair("DiscoverSriovDevices(): unsupported device 0000:01:00.0 -> class: 'Network controller'", ""),
+           std::pair("rdma.c:2752:spdk_nvmf_rdma_listen: *NOTICE*: *** NVMe/RDMA Target Listening on 10.0.0.7", ""),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+  EXPECT_EQ(recognize(read_line("mca: bml: Not using tcp btl for send to [[1,1],0] on node node-b because self btl has "
+                                "higher exclusivity (65536 > 100)"))
+                ->cause,
+            FaultLocation::none);
+}
+
 // A component explains only what no message does: the components come last.
 TEST(LogComponents, MessagesComeFirst) {
   const auto is_component = [](const LineMessage& message) { return message.is_component(); };
