@@ -299,8 +299,8 @@ constexpr LineMessage kRows[] = {
     {"ompi-bml-note", none,
      "mca: bml: Using |mca: bml: Not using |enabling accelerator IPC to rank|removing old agreement|dropping data, "
      "with local completion|flag is specified for the * BTL without any|OPAL DEBUG WARNING|insuficiently tested in "
-     "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|Child job * "
-     "exited with status|At least one child job is being terminated|OFI driver detected multiple NICs|multiple "
+     "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|OFI driver "
+     "detected multiple NICs|multiple "
      "equidistant NICs",
      "Information of Open MPI or PRRTE: which transport it uses to a process, a NIC that it chose without knowing the "
      "binding of the process, or a component that is not tested for a fault-tolerant run. Harmless; bind the processes "

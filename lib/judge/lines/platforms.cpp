@@ -163,7 +163,7 @@ constexpr LineMessage kPlatformRows[] = {
      "must be specified|a plugin delegate must have",
      "Multus on this node has no valid configuration of the network of the cluster (the primary CNI plugin), or the "
      "configuration of an additional network cannot be read: the file in /etc/cni/net.d is missing, was written later "
-     "or is no valid JSON. The pods of the primary plugin must be ready first.",
+     "or is not valid JSON. The pods of the primary plugin must be ready first.",
      "ls -l /etc/cni/net.d; kubectl get pods -n kube-system -o wide; kubectl get net-attach-def -A",
      "multus-cni pkg/types, pkg/server/config"},
     {"multus-daemon", host,

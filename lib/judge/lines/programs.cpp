@@ -401,8 +401,8 @@ constexpr LineMessage kProgramRows[] = {
      "event channel|Failed to close receive event channel|Failed to close device context|Failed to destroy data "
      "encryption|Failed to destroy MKey|Failed to mark shm for removal|Couldn't leave multicast group|Couldn't destroy "
      "flow|Couldn't destroy sniffer flow|Couldn't destroy promisc flow|Couldn't free DM",
-     "A test could not free its objects at its end. A consequence of the error that ended it, in the lines before; if "
-     "there is none, the result above is valid.",
+     "A test could not free its objects at its end. A consequence of the error that ended it, in the lines before; "
+     "without such an error the result above is valid.",
      "rdma resource show",
      "perftest src/perftest_resources.c, rdma-core libibverbs/examples",
      0,
@@ -437,8 +437,8 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-multicast", network,
      "Mcast group on the SM|Join Sender to Mcast|Failed to Join Mcast request|failed to get mlid from MAD|failed to "
      "receive MAD response",
-     "The test could not join or leave its multicast group at the subnet manager: none answers (on RoCE there is "
-     "none), the group or its rate or MTU does not exist, or /dev/infiniband/umad is not accessible.",
+     "The test could not join or leave its multicast group at the subnet manager: none answers (RoCE has no subnet "
+     "manager), the group or its rate or MTU does not exist, or /dev/infiniband/umad is not accessible.",
      "sminfo; saquery -g; ls -l /dev/infiniband", "perftest src/multicast_resources.c"},
     {"mlx5-threads", software, "ERROR: multithreading violation",
      "The program uses a queue of the NIC from several threads, although it has switched the locks of the provider off "
@@ -494,8 +494,9 @@ constexpr LineMessage kProgramRows[] = {
     {"netlink-answer", unknown,
      "RTNETLINK answers: |kernel answers: |devlink answers: |Failed to send flush request|Cannot send link "
      "request|netlink receive error|Dump was interrupted and may be inconsistent",
-     "The kernel refused a request of ip, rdma, devlink or dcb; the errno says why: EEXIST it is there already, ENODEV "
-     "or ENOENT there is no such device or object, EPERM root (CAP_NET_ADMIN) is needed, EBUSY it is in use, EINVAL a "
+     "The kernel refused a request of ip, rdma, devlink or dcb; the errno says why: EEXIST the object exists already, "
+     "ENODEV or ENOENT no such device or object exists, EPERM root (CAP_NET_ADMIN) is needed, EBUSY it is in use, "
+     "EINVAL a "
      "value that the driver does not accept. The kernel log often has the driver's reason.",
      "journalctl -k -n 20; ip -br link", "iproute2 lib/libnetlink.c"},
     {"nvme-cli", unknown,

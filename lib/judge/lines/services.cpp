@@ -287,8 +287,8 @@ constexpr LineMessage kRows[] = {
      "Query SA failed|Query result returned 0x|Failed to query SA:ClassPortInfo|Failed to find lid for|SA "
      "verification: failed|can't resolve destination port|can't resolve source port|cannot get SM_Key",
      "The subnet administrator (with the subnet manager) did not answer a query, or refused it: no subnet manager runs "
-     "for this port, the port is not active, a partition or key does not fit, or the record does not exist. On RoCE "
-     "there is none.",
+     "for this port, the port is not active, a partition or key does not fit, or the record does not exist. RoCE has "
+     "no subnet manager.",
      "sminfo; ibstat; saquery -s", "rdma-core infiniband-diags/saquery.c"},
     {"ib-acm-client", host,
      "ib_acm_resolve_ip failed|ib_acm_resolve_name failed|ib_acm_resolve_path failed|ib_acm_query_perf failed|,unable "
