@@ -552,7 +552,7 @@ TEST(OpenMetrics, CountersAreFamiliesWithoutTotal) {
       serialize(set, TextFormat::openmetrics),
       "# HELP test_things Things that were counted.\n# TYPE test_things counter\ntest_things_total 3\n"
       "# HELP test_things Things of \\\"another\\\" exporter.\n# TYPE test_things unknown\ntest_things 4\n# EOF\n");
-  EXPECT_EQ(serialize({}, TextFormat::openmetrics), "# EOF\n");
+  EXPECT_EQ(serialize(FamilySet(), TextFormat::openmetrics), "# EOF\n");
 }
 
 TEST(Negotiation, OpenMetricsOnlyWhenAskedFor) {
