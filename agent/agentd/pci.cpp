@@ -3,7 +3,7 @@
 
 #include "enforce/confirm.h"
 #include "enforce/formats.h"
-#include "enforce/reconcile.h"
+#include "enforce/rounds.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
 #include "node/pci_state.h"
@@ -45,7 +45,8 @@ std::set<std::optional<uint32_t>> possible_mrrs(const Policy& policy, const Port
   return out;
 }
 
-int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port& port, state::Originals& originals) {
+int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port& port, state::Originals& originals,
+                   qos::Turns& turns) {
   const auto possible = possible_mrrs(policy, port);
   if (possible.size() > 1) {
     environment.log(
@@ -63,7 +64,7 @@ int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port
   const qos::SaveOriginal save = [&](const Port& of, const Qos& before) {
     return state::save_original(environment.directory, originals, of, before);
   };
-  const auto writes = qos::WriteTerms::without_turn(terms);
+  const auto writes = turns.terms_for(port, terms, std::chrono::steady_clock::now());
   return report(environment, qos::reconcile(environment.kernel, port, want, writes, save).changes);
 }
 
@@ -86,14 +87,17 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  qos::Unsettled unsettled(environment.directory, [&](const std::string& what) {
+    environment.log({message_id::trouble, LOG_ERR, what});
+  });
+  qos::Turns turns(environment.kernel, unsettled);
+  turns.note_others(node.ports, std::chrono::steady_clock::now());
   // After an unconfirmed apply, restores the settings that only this service may write, and does not enforce them.
   int worst = 0;
   auto trial = confirm::load(environment.directory);
   if (!trial) worst = failed(environment, trial.error());
   if (!trial && !confirm::is_lost(trial.error())) policy.mode = Mode::audit;  // an apply may await confirmation
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
-    qos::Unsettled none({}, {});  // MRRS leaves the links alone
-    qos::Turns turns(environment.kernel, none);
     const auto restored = confirm::lapse(environment.directory, environment.kernel, node.ports, **trial,
                                          {.in_use = qos::ask_kernel(environment.kernel),
                                           .turns = turns,
@@ -108,7 +112,8 @@ int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) 
   auto originals = state::load_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
   worst = std::max(worst, reconcile_host(environment, policy));
-  for (const Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));
+  for (const Port& port : node.ports)
+    worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals, turns));
   return worst;
 }
 

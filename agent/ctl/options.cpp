@@ -45,6 +45,15 @@ bool set_disruptive(Options& options, const std::string& value) {
   return options.disruptive.has_value();
 }
 
+bool set_peers(Options& options, const std::string& value) {
+  for (const std::string_view part : split(value, ',')) {
+    const auto ip = parse_ip(std::string(trim(part)));
+    if (!ip) return false;
+    options.peers.push_back(*ip);
+  }
+  return true;
+}
+
 template <auto Member>
 bool set_flag(Options& options, const std::string&) {
   return options.*Member = true;
@@ -78,6 +87,9 @@ constexpr OptionRow kRows[] = {
     {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ",
      "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
      set_list<&Options::ports>},
+    {"peer", 'P', "ADDRESS,...", " diagnose ",
+     "IP addresses of another host: each port must have a route to one of them", set_peers,
+     "must be IPv4 or IPv6 addresses"},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
      "when to make writes that stop traffic: idle, now or never (default: as configured)", set_disruptive,
      "must be idle, now or never"},

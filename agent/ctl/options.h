@@ -2,6 +2,7 @@
 // The command line. One option = one row; parsing, --help and the man page's test follow from the table.
 #pragma once
 
+#include "base/ip.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
 
@@ -28,6 +29,7 @@ struct Options {
   std::string format = "text";
   std::string hwloc_xml;
   std::vector<std::string> only, ports;
+  std::vector<Ip> peers;  // diagnose
   std::chrono::milliseconds interval{1000};
   bool has_interval = false;  // --interval is on the command line
   bool watch = false;

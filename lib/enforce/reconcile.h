@@ -56,16 +56,10 @@ struct Terms {
   Keys derived{};
 };
 
-// The conditions of a pass that writes. Turns::terms_for() makes them: it knows whether the port has its turn among the
-// members of its bond, and records the ports whose links the writes take down.
+// The conditions of a pass that writes. Only Turns::terms_for() makes them: it knows whether the port has its turn
+// among the members of its bond, and records the ports whose links the writes take down.
 class WriteTerms {
  public:
-  // For writes that leave the link and the values that a driver computes from it (Driver::settle) alone: MRRS. A write
-  // of another setting could take down two members of a bond at the same time, and the port would not be settled.
-  static WriteTerms without_turn(Terms terms) {
-    return {std::move(terms), [](const Port&, SettingId, bool) {}};
-  }
-
   [[nodiscard]] const Terms& terms() const { return terms_; }
   // Call it before each write.
   void note_write(const Port& port, SettingId setting, bool disruptive) const { on_write_(port, setting, disruptive); }

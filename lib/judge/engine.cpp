@@ -440,7 +440,13 @@ std::span<const RuleWindow> rule_windows() {
 }
 
 const RuleWindow* find_window(std::string_view key) {
-  return find_where(rule_windows(), [&](const RuleWindow& window) { return window.key == key; });
+  static const auto by_key = [] {
+    std::unordered_map<std::string_view, const RuleWindow*> out;
+    for (const RuleWindow& window : rule_windows()) out.emplace(window.key, &window);
+    return out;
+  }();
+  const auto found = by_key.find(key);
+  return found != by_key.end() ? found->second : nullptr;
 }
 
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {

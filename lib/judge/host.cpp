@@ -745,6 +745,21 @@ Finding provider_finding(const VerbsLibrary& library, const Port& port, const Ve
                "echo driver " + name + " > /etc/libibverbs.d/" + name +
                    ".driver; or install the package again that has "
                    "the provider");
+  const uint32_t* kernel_abi = find_in(library.kernel_abis, port.rdma);
+  const AbiRange* supported = find_in(library.abis, file);
+  if (kernel_abi != nullptr && supported != nullptr &&
+      (*kernel_abi < supported->least || *kernel_abi > supported->most)) {
+    std::string range = std::to_string(supported->least);
+    if (supported->most != supported->least) range += " to " + std::to_string(supported->most);
+    return bad(Status::warning, port.rdma, "ABI " + std::to_string(*kernel_abi) + " of " + driver,
+               "ABI " + range + " of " + file,
+               "The driver in the kernel is of another origin or release than its provider, which does not support its "
+               "ABI" +
+                   effect,
+               "Install the driver and the provider of one origin: both of the vendor's bundle, or both of the "
+               "distribution. An update of the distribution may have replaced the vendor's provider. Verify: "
+               "ibv_devices; cat /sys/class/infiniband_verbs/*/abi_version");
+  }
   return good(port.rdma, file, "a provider for " + driver);
 }
 
@@ -769,6 +784,7 @@ constexpr Rule kRdmaProvider{
         "which "
         "/etc/libibverbs.d lists. N is the version of libibverbs: it loads no other. Without the provider programs do "
         "not see the device, although its port is ACTIVE. The version of most providers counts as that of libibverbs. "
+        "A provider also supports only some versions of the ABI of its driver (abi_version): the file shows which. "
         "Judged if the host has providers; those in the images of containers are not seen.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "

@@ -27,12 +27,15 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
     return line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
-           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups));
+           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups)) &&
+           (message.errors != kNoErrno || line.codes.error.empty());
   const Codes& codes = line.codes;
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return line.severity == Severity::failure;
-  if (message.call != Call::none && message.call == codes.call)
+  // What a driver does for itself is no request of a program.
+  const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
+  if (message.call != Call::none && message.call == codes.call && !is_own_step)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
   return prepared.patterns.is_in(line.text, groups);
 }
@@ -68,13 +71,21 @@ std::string_view to_text(FaultLocation value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
+const LineMessage kInformation{"information",
+                               FaultLocation::none,
+                               "",
+                               "The line is marked as information, or says that a step succeeded: a step or a setting "
+                               "that the program reports, no error. Harmless. No rule knows more about it.",
+                               "",
+                               ""};
+
 const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {
     std::vector<LineMessage> out;
     for (const std::span<const LineMessage> table :
          {kHarmlessMessages, kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages, kKernelMessages,
           kGpuMessages, kProgramMessages, kPlatformMessages, kMpiMessages, kDeviceMessages, kCallMessages,
-          kServiceMessages, kTransportMessages, kTrainingMessages, kComponentMessages})
+          kServiceMessages, kTransportMessages, kTrainingMessages, kSourceMessages, kComponentMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();

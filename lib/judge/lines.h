@@ -17,6 +17,9 @@ namespace fabric::lines {
 
 std::string_view to_text(FaultLocation value);
 
+// LineMessage::errors of a component whose lines have no errno.
+inline constexpr std::string_view kNoErrno = "none";
+
 // A consequence is not a cause of its own. If the log has a cause of the same family (the ID up to its first '-'), it
 // is shown there.
 enum class Role : uint8_t { cause, consequence };
@@ -38,7 +41,7 @@ struct LineMessage {
   unsigned status = 0;      // enum ibv_wc_status; 0: none
   Role role = Role::cause;
   Call call = Call::none;               // with any errno, unless `errors` names some
-  std::string_view errors = {};         // "ENOMEM|EINVAL"
+  std::string_view errors = {};         // "ENOMEM|EINVAL"; of a component: kNoErrno
   bool needs_line_before = false;       // it refers to the error line before it
   std::string_view follows = {};        // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
   Aer aer = Aer::none;                  // a bit of the AER registers
@@ -63,5 +66,8 @@ LogLine read_line(std::string_view line);
 
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(const LogLine& line);
+
+// The answer about a single line that no rule knows and that is marked as information. Not in messages(); has no `next`.
+extern const LineMessage kInformation;
 
 }  // namespace fabric::lines

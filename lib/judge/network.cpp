@@ -239,9 +239,70 @@ std::optional<Finding> own_subnet_finding(const View& view, const Port& port) {
               "routes to the peers' subnets, or the peers in this one");
 }
 
+// The default routing table, or in a VRF the table of the VRF.
+uint32_t main_table(const Interface& interface) {
+  constexpr uint32_t kMain = 254;
+  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
+}
+
+// Whether packets from the address may use the table: the main one, or that of a rule for the address or the device.
+// Rules that are not read may name any table.
+bool may_use(const Network& network, const NamedInterface& from, const Ip& source, uint32_t table) {
+  if (table == main_table(*from.interface) || !network.rules) return true;
+  return std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
+    return rule.table == table && (!rule.source || in_subnet(source, *rule.source, rule.source_prefix)) &&
+           (rule.device.empty() || rule.device == from.netdev);
+  });
+}
+
+bool leads_to(const Network& network, const NamedInterface& from, const Ip& peer) {
+  for (const Address& own : from.interface->addresses.value_or(std::vector<Address>{})) {
+    if (!own.global || own.dad_failed || own.ip.v6 != peer.v6) continue;
+    if (in_subnet(peer, own.ip, own.prefix)) return true;
+    for (const Route& route : from.interface->routes)
+      if (route.destination.v6 == peer.v6 && in_subnet(peer, route.destination, route.prefix) &&
+          may_use(network, from, own.ip, route.table))
+        return true;
+  }
+  return false;
+}
+
+// The port has no route to any of the addresses that the user named.
+std::optional<Finding> missing_route(const View& view, const Port& port) {
+  const Network& network = view.now.network;
+  const auto addresses = addresses_of(view.now, port);
+  if (view.peers.empty() || !addresses || addresses->empty() || network.tables.empty()) return std::nullopt;
+  std::string own, peers;
+  for (const PortAddress& each : *addresses) append_item(own, address_text(each.address));
+  for (const Ip& peer : view.peers) {
+    for (const NamedInterface& each : interfaces_of(view.now, port))
+      if (leads_to(network, each, peer)) return std::nullopt;
+    append_item(peers, to_text(peer));
+  }
+  std::string others;
+  for (const auto& [netdev, interface] : network.interfaces) {
+    const NamedInterface other{netdev, &interface};
+    if (std::ranges::any_of(view.peers, [&](const Ip& peer) { return leads_to(network, other, peer); }))
+      append_item(others, netdev);
+  }
+  std::string observed = "no route from " + own + " to " + peers + " by " + port.netdev;
+  if (!others.empty()) observed += ", but by " + others;
+  const Ip& peer = view.peers.front();
+  const std::string ip = peer.v6 ? "ip -6 " : "ip ";
+  return bad(Status::critical, port.id(), std::move(observed), "a route by " + port.netdev,
+             "RoCE sends from the netdev of the GID, whatever route another netdev has. Without a route there, "
+             "connections to this peer fail: the kernel finds no way to an IPv6 address, and looks for an IPv4 address "
+             "on the link, where no host answers.",
+             ip + "route add SUBNET via GATEWAY dev " + port.netdev +
+                 ", in a table for the address of this port if the rails share one (" + ip +
+                 "rule), and the same in the network configuration. Routes: " + ip + "route show table all dev " +
+                 port.netdev);
+}
+
 // Without traffic the kernel has no entry and nothing is reported.
 std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port)) return std::nullopt;
+  if (auto missing = missing_route(view, port)) return missing;
   const IpNeighbor* worst = nullptr;
   std::string netdev, answering;
   for (const NamedInterface& each : interfaces_of(view.now, port))
@@ -281,8 +342,10 @@ constexpr Rule kGateway{
     .title = "The gateway of a rail does not answer",
     .meaning =
         "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
-        "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail.",
-    .inspect = "ip neighbor show dev NETDEV; ping -c 3 -I NETDEV GATEWAY",
+        "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail. With "
+        "diagnose "
+        "--peer, a port without a route to any of these addresses is reported.",
+    .inspect = "ip neighbor show dev NETDEV; ping -c 3 -I NETDEV GATEWAY; ip route show table all dev NETDEV",
     .fix =
         "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "
         "address.",
@@ -522,12 +585,6 @@ std::vector<std::vector<RailNetdev>> groups(std::vector<RailNetdev> all) {
 
 std::string subnet_of(const RailNetdev& rail) {
   return to_text(network_of(rail.address.ip, rail.address.prefix)) + "/" + to_text(rail.address.prefix);
-}
-
-// The default routing table, or in a VRF the table of the VRF.
-uint32_t main_table(const Interface& interface) {
-  constexpr uint32_t kMain = 254;
-  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
 }
 
 // Priority of the rule of VRFs (drivers/net/vrf.c, FIB_RULE_PREF): rules after it never match.

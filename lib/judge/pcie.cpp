@@ -277,23 +277,27 @@ bool has_highest_speed(const CheckedLink& subject) {
   return is_reached(subject.device->link.max_speed) || is_reached(subject.slot_speed);
 }
 
-// What NVML said of a GPU whose link is slower than `usual`. A GPU that works has its full speed, and one of the states
-// P0 to P3 (NVAPI: P0 to P3 are for computing and 3D, P8 and later ones for video and idle GPUs).
+// What NVML or amdgpu said of a GPU whose link is slower than `usual`. A GPU that works has its full speed: "may be
+// reduced when the GPU is not in use" (nvidia-smi(1), PCIe generation). NVAPI's reference ("GPU Performance State
+// Interface") defines P0 and P1 as the states of most performance, P2 and P3 as balanced, P8 and P10 as those of video,
+// P12 as idle; NVML's nvmlPstates_t numbers the same states.
 struct LoadVerdict {
   bool stuck = false;
   std::string text;
 };
-LoadVerdict judge_load(const GpuLoad& load, double usual) {
-  // GT/s of the generations of PCIe, from 1.
-  constexpr double kSpeeds[]{2.5, 5, 8, 16, 32, 64};
+LoadVerdict judge_load(const GpuLoad& load, uint16_t vendor, double usual) {
+  const std::string source = vendor == kAmd ? "amdgpu" : "NVML";
+  constexpr unsigned kSlowestOfWork = 3;
+  constexpr unsigned kBusyEnough =
+      50;  // percent; ours: of a GPU whose state is unknown, and of AMD, which has no such states
   const unsigned generation = load.link_generation.value_or(0);
   std::string state = std::to_string(load.busy) + " % busy";
   if (load.performance_state) state += ", performance state P" + std::to_string(*load.performance_state);
-  if (generation >= 1 && generation <= std::size(kSpeeds) && kSpeeds[generation - 1] >= usual)
-    return {false, "it was idle: NVML read " + number_text(kSpeeds[generation - 1]) + " GT/s a moment later"};
-  constexpr unsigned kSlowestOfWork = 3;
-  if (load.busy == 0) return {false, "idle by NVML: " + state};
-  if (load.performance_state > kSlowestOfWork) return {false, "works little by NVML: " + state};
+  if (generation >= 1 && generation <= std::size(kLinkSpeeds) && kLinkSpeeds[generation - 1] >= usual)
+    return {false, "it was idle: " + number_text(kLinkSpeeds[generation - 1]) + " GT/s a moment later"};
+  if (load.busy == 0) return {false, "idle by " + source + ": " + state};
+  const bool works = load.performance_state ? *load.performance_state <= kSlowestOfWork : load.busy >= kBusyEnough;
+  if (!works) return {false, "works little by " + source + ": " + state};
   return {true, state};
 }
 
@@ -359,7 +363,7 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
 
   std::optional<LoadVerdict> by_load;
   if (subject.gpu && subject.load && link.speed < siblings.speed && !has_highest_speed(subject))
-    by_load = judge_load(*subject.load, *siblings.speed);
+    by_load = judge_load(*subject.load, subject.device->vendor, *siblings.speed);
   if (by_load && by_load->stuck)
     return degraded(subject, std::move(observed), link_text(siblings.speed, link.width) + ", like others of its model",
                     "The GPU works (" + by_load->text +
@@ -488,7 +492,8 @@ constexpr Rule kPcie{
         "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
         "their speed, so only their width counts, and a GPU that is slower than its equals is listed: it is idle or "
-        "stuck (fabric-agentctl asks NVIDIA's library which); at 64 GT/s all lanes but two may sleep. In virtual "
+        "stuck (NVIDIA's library, which only fabric-agentctl asks, or amdgpu shows which); at 64 GT/s all lanes but "
+        "two may sleep. In virtual "
         "machines, devices are compared with others of their model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <unordered_map>
 
 #include "judge/cause.h"
 
@@ -107,7 +108,13 @@ Keys judged_settings() {
 }
 
 const Rule* find_rule(std::string_view id) {
-  return find_where(rules(), [&](const Rule& rule) { return rule.id == id; });
+  static const auto by_id = [] {
+    std::unordered_map<std::string_view, const Rule*> out;
+    for (const Rule& rule : rules()) out.emplace(rule.id, &rule);
+    return out;
+  }();
+  const auto found = by_id.find(id);
+  return found != by_id.end() ? found->second : nullptr;
 }
 
 RuleRows rule_rows() {

@@ -279,7 +279,15 @@ std::optional<Finding> ask_dcbx_daemon(const View& view, const Port& port) {
     if (change.setting == SettingId::pfc || change.setting == SettingId::ets)
       append_item(settings, setting_of(change.setting).key, " and ");
   if (settings.empty()) return std::nullopt;
-  const DcbDaemon& daemon = view.now.host->software.dcb_daemons.front();
+  const std::vector<DcbDaemon>& daemons = view.now.host->software.dcb_daemons;
+  const auto writer =
+      std::ranges::find_if(daemons, [&](const DcbDaemon& each) { return !each.is_disabled_at(port.netdev); });
+  if (writer == daemons.end())
+    return good(port.id(),
+                daemons.front().text() + " runs without LLDP on " + port.netdev +
+                    " (adminStatus 0): it writes its own values only once, after the link has come up",
+                "one writer of " + settings);
+  const DcbDaemon& daemon = *writer;
   Finding finding = bad(
       Status::warning, port.id(), daemon.text() + " runs, and the host owns DCBX of " + port.netdev,
       "one writer of " + settings,
@@ -303,8 +311,12 @@ constexpr Rule kDcbxDaemon{
     .meaning =
         "lldpad (openlldp) writes PFC and ETS of each port whose DCBX the host owns. If the policy has pfc or ets of "
         "such a port, two programs write them: what fabric-agentd or mlnx_qos writes is overwritten within seconds, "
-        "although the driver accepted it. lldpd(8) does LLDP without DCBX and is not reported.",
-    .inspect = "systemctl status lldpad; dcb dcbx show dev NETDEV; lldptool -t -i NETDEV -V PFC",
+        "although the driver accepted it. A port with adminStatus 0 (disabled) in /var/lib/lldpad/lldpad.conf is not "
+        "reported: lldpad writes its own values there only once, 15 s after the link has come up. lldpd(8) does LLDP "
+        "without DCBX and is not reported.",
+    .inspect =
+        "systemctl status lldpad; dcb dcbx show dev NETDEV; lldptool -l -i NETDEV adminStatus; lldptool -t -i NETDEV "
+        "-V PFC",
     .fix = {"Let one program write them: remove pfc and ets from the policy of these ports and set them with lldptool",
             {Work::service, "; or systemctl disable --now lldpad"},
             "."},

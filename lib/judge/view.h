@@ -5,7 +5,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "base/ip.h"
 #include "judge/health.h"
 #include "node/signals.h"
 #include "policy/policy.h"
@@ -34,6 +36,7 @@ struct View {
   std::set<std::string> named{};
   bool is_captured = false;  // `now` is of a captured tree: commands would act on another machine
   int64_t wall = 0;          // seconds since 1970; 0: unknown
+  std::vector<Ip> peers{};   // the addresses of another host that the user named
 };
 
 // [rules] of the configuration, or the defaults.

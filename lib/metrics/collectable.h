@@ -28,7 +28,7 @@ class FabricCollectable : public prometheus::Collectable {
     const CheckedNode checked = source_();
     FamilySet families(options_.series_limit);
     add_node(families, checked.node, checked.report, options_.published);
-    return families.take();
+    return families.families();
   }
 
  private:

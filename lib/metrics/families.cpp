@@ -646,10 +646,10 @@ void add_events(FamilySet& families, const Health& health, const RulePolicy& rul
         if (!state.first_onset) continue;
         if (health.now - *state.first_onset < kFirstZero) count = 0;
       }
-      Labels labels{{"event", key}};
-      if (subject != "host") labels.push_back({"device", std::string_view(subject).substr(0, slash)});
-      if (is_port) labels.push_back({"port", std::string_view(subject).substr(slash + 1)});
-      families.add(kEvents, labels, count);
+      Label device, port;
+      if (subject != "host") device = {"device", std::string_view(subject).substr(0, slash)};
+      if (is_port) port = {"port", std::string_view(subject).substr(slash + 1)};
+      families.add(kEvents, {}, {{"event", key}, device, port}, count);
     }
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder of metric families in prometheus-cpp's data model.
+// Collects the series of a page. They are kept as a page shows them, which costs a third of prometheus-cpp's data
+// model; families() converts them.
 #pragma once
 
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -16,25 +18,18 @@
 
 namespace fabric {
 
-// Labels of a series. Skips a label without a name. NUL and bytes that are not UTF-8 become U+FFFD, because Prometheus
-// rejects a whole page for one of them.
+// Labels of a series, kept as their text on a page: device="mlx5_0",port="1". Skips a label without a name. NUL and
+// bytes that are not UTF-8 become U+FFFD, because Prometheus rejects a whole page for one of them.
 class Labels {
  public:
-  using List = std::vector<prometheus::ClientMetric::Label>;
-
   Labels() = default;
   Labels(std::initializer_list<Label> labels) : Labels(Labels(), labels) {}
-  Labels(const Labels& labels, std::initializer_list<Label> more) {
-    list_.reserve(labels.list_.size() + more.size());
-    list_ = labels.list_;
-    for (const Label& label : more) push_back(label);
-  }
+  Labels(const Labels& labels, std::initializer_list<Label> more);
   void push_back(const Label& label);
-  [[nodiscard]] const List& list() const { return list_; }
-  [[nodiscard]] List take() && { return std::move(list_); }
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  List list_;
+  std::string text_;
 };
 
 // A histogram of observations. Its series: _count, _sum, one _bucket per bound and one for +Inf.
@@ -50,7 +45,7 @@ struct HistogramSample {
 class FamilySet {
  public:
   // Series beyond `limit` are dropped and counted.
-  explicit FamilySet(size_t limit = SIZE_MAX) : by_series_(1024), limit_(limit) {}
+  explicit FamilySet(size_t limit = SIZE_MAX) : slots_(2048), limit_(limit) {}
 
   // Adds a series with `labels` and then `more`. A second one with the same labels is dropped and counted.
   void add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
@@ -62,9 +57,22 @@ class FamilySet {
   // Adds a histogram with all of its series, or none if they exceed the limit.
   void add(const Metric& metric, const HistogramSample& histogram);
 
-  [[nodiscard]] const std::vector<prometheus::MetricFamily>& families() const { return families_; }
-  // Moves the families out; the set must not be used afterwards.
-  [[nodiscard]] std::vector<prometheus::MetricFamily> take() { return std::move(families_); }
+  struct Series {
+    size_t begin = 0, size = 0;                                        // of its labels' text in the text of all series
+    double value = 0;                                                  // not of a histogram
+    std::unique_ptr<prometheus::ClientMetric::Histogram> histogram{};  // null: another kind of metric
+  };
+  struct Family {
+    Metric metric;
+    std::vector<Series> series;
+  };
+  [[nodiscard]] const std::vector<Family>& list() const { return families_; }
+  // As on the page: device="mlx5_0",port="1".
+  [[nodiscard]] std::string_view labels(const Series& series) const {
+    return std::string_view(labels_).substr(series.begin, series.size);
+  }
+  // In prometheus-cpp's data model.
+  [[nodiscard]] std::vector<prometheus::MetricFamily> families() const;
   [[nodiscard]] size_t series() const { return series_; }
   [[nodiscard]] size_t dropped_by_limit() const { return over_limit_; }
   [[nodiscard]] size_t dropped_duplicates() const { return duplicates_; }
@@ -74,22 +82,27 @@ class FamilySet {
   }
 
  private:
-  struct FoundMetric {
-    prometheus::ClientMetric* metric = nullptr;  // null: over the limit; valid until the next call
+  struct Found {
+    Series* series = nullptr;  // null: over the limit; valid until the next call
     bool is_new = false;
   };
-  // Finds the metric with these labels or creates it; `size` is its number of series.
-  FoundMetric find_or_create(const Metric& metric, Labels labels, size_t size = 1);
-  prometheus::MetricFamily& family_of(const Metric& metric);
+  // Finds the series with these labels or creates it; `size`: how many lines of the page it takes.
+  Found find_or_create(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, size_t size = 1);
 
-  std::vector<prometheus::MetricFamily> families_;
-  std::unordered_map<std::string_view, size_t> by_name_;
-  std::unordered_multimap<size_t, std::pair<size_t, size_t>> by_series_;  // hash of name and labels -> family, metric
+  // A hash table with open addressing, of which at most half is in use: an allocation for each series would cost more
+  // than the rest of add().
+  struct Slot {
+    size_t hash = 0;
+    uint32_t family = 0, number = 0;  // 0: free; else the series' index + 1
+  };
+  void grow();
+
+  std::vector<Family> families_;
+  std::string labels_;  // the labels of all series, one after the other
+  std::unordered_map<std::string_view, uint32_t> by_name_;
+  std::vector<Slot> slots_;  // a power of two
+  size_t slots_in_use_ = 0;
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };
-
-// The value of a metric that is not a histogram.
-double& value_of(prometheus::MetricType type, prometheus::ClientMetric& metric);
-double value_of(prometheus::MetricType type, const prometheus::ClientMetric& metric);
 
 }  // namespace fabric

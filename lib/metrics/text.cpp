@@ -6,14 +6,9 @@
 #include <cmath>
 
 #include "base/parse.h"
-#include "metrics/family.h"
 
 namespace fabric {
 namespace {
-
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
 
 constexpr std::string_view kTotal = "_total";
 
@@ -36,16 +31,11 @@ void append_value(std::string& out, double value) {
   out.append(text.data(), end);
 }
 
-void append_escaped(std::string& out, std::string_view text, bool quotes) {
-  const auto is_special = [&](char c) { return c == '\n' || c == '\\' || (quotes && c == '"'); };
-  for (;;) {
-    const auto at = std::ranges::find_if(text, is_special);
-    out.append(text.begin(), at);
-    if (at == text.end()) return;
-    out += '\\';
-    if (*at == '\n') out += 'n';
-    else out += *at;
-    text = {at + 1, text.end()};
+// A metric's help. Quotes are escaped in OpenMetrics only.
+void append_help(std::string& out, std::string_view help, bool quotes) {
+  for (const char c : help) {
+    if (c == '\n' || c == '\\' || (quotes && c == '"')) out += '\\';
+    out += c == '\n' ? 'n' : c;
   }
 }
 
@@ -54,61 +44,56 @@ class PageWriter {
  public:
   explicit PageWriter(TextFormat format) : open_(format == TextFormat::openmetrics) {}
 
-  std::string write(std::span<const MetricFamily> families) {
-    size_t lines = 0;
-    for (const MetricFamily& family : families) lines += family.metric.size() + 2;
-    out_.reserve(lines * 96);
-    for (const MetricFamily& family : families) append(family);
+  std::string write(const FamilySet& families) {
+    out_.reserve((families.series() + 2 * families.list().size()) * 96);
+    for (const FamilySet::Family& family : families.list()) append(families, family);
     if (open_) out_ += "# EOF\n";
     return std::move(out_);
   }
 
  private:
-  void append(const MetricFamily& family) {
-    std::string_view name = family.name;
+  void append(const FamilySet& families, const FamilySet::Family& family) {
+    std::string_view name = family.metric.name;
     std::string_view type = "untyped";
     if (open_) type = "unknown";
-    if (family.type == MetricType::Gauge) type = "gauge";
-    if (family.type == MetricType::Histogram) type = "histogram";
+    if (family.metric.kind == MetricKind::gauge) type = "gauge";
+    if (family.metric.kind == MetricKind::histogram) type = "histogram";
     // OpenMetrics names a counter's family without the _total of its samples. A counter without _total stays "unknown".
-    if (family.type == MetricType::Counter && (!open_ || name.ends_with(kTotal))) {
+    if (family.metric.kind == MetricKind::counter && (!open_ || name.ends_with(kTotal))) {
       type = "counter";
       if (open_) name.remove_suffix(kTotal.size());
     }
     ((out_ += "# HELP ") += name) += ' ';
-    append_escaped(out_, family.help, open_);
+    append_help(out_, family.metric.help, open_);
     (((out_ += "\n# TYPE ") += name) += ' ') += type;
     out_ += '\n';
-    for (const ClientMetric& metric : family.metric) {
-      if (family.type != MetricType::Histogram) {
-        append_sample(family.name, "", metric, value_of(family.type, metric));
+    for (const FamilySet::Series& series : family.series) {
+      const std::string_view labels = families.labels(series);
+      if (!series.histogram) {
+        append_sample(family.metric.name, "", labels, series.value);
         continue;
       }
-      append_sample(family.name, "_count", metric, static_cast<double>(metric.histogram.sample_count));
-      append_sample(family.name, "_sum", metric, metric.histogram.sample_sum);
-      for (const auto& bucket : metric.histogram.bucket)
-        append_sample(family.name, "_bucket", metric, static_cast<double>(bucket.cumulative_count), bucket.upper_bound);
+      append_sample(family.metric.name, "_count", labels, static_cast<double>(series.histogram->sample_count));
+      append_sample(family.metric.name, "_sum", labels, series.histogram->sample_sum);
+      for (const auto& bucket : series.histogram->bucket)
+        append_sample(family.metric.name, "_bucket", labels, static_cast<double>(bucket.cumulative_count),
+                      bucket.upper_bound);
     }
   }
 
-  void append_sample(std::string_view name, std::string_view suffix, const ClientMetric& metric, double value,
+  void append_sample(std::string_view name, std::string_view suffix, std::string_view labels, double value,
                      std::optional<double> bound = std::nullopt) {
     (out_ += name) += suffix;
-    char before = '{';
-    for (const auto& label : metric.label) {
-      ((out_ += before) += label.name) += "=\"";
-      append_escaped(out_, label.value, true);
-      out_ += '"';
-      before = ',';
-    }
+    if (!labels.empty() || bound) (out_ += '{') += labels;
     if (bound) {
-      (out_ += before) += "le=\"";
+      if (!labels.empty()) out_ += ',';
+      out_ += "le=\"";
       append_value(out_, *bound);
       // OpenMetrics wants canonical numbers: "1.0".
       if (open_ && std::isfinite(*bound) && *bound == std::trunc(*bound)) out_ += ".0";
       out_ += '"';
     }
-    if (before == ',' || bound) out_ += '}';
+    if (!labels.empty() || bound) out_ += '}';
     out_ += ' ';
     append_value(out_, value);
     out_ += '\n';
@@ -164,8 +149,6 @@ TextFormat negotiate(std::string_view accept) {
   return TextFormat::prometheus;
 }
 
-std::string serialize(std::span<const MetricFamily> families, TextFormat format) {
-  return PageWriter(format).write(families);
-}
+std::string serialize(const FamilySet& families, TextFormat format) { return PageWriter(format).write(families); }
 
 }  // namespace fabric

@@ -2,13 +2,12 @@
 // Writes metric families as text. prometheus-cpp's own TextSerializer prints only 16 digits and no OpenMetrics.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "metrics/family.h"
 
 namespace fabric {
 
@@ -32,6 +31,6 @@ TextFormat negotiate(std::string_view accept);
 
 // Writes each value as the shortest text that reads back as the same double, and integers up to 2^53 without an
 // exponent. Supports counters, gauges, histograms and untyped metrics.
-std::string serialize(std::span<const prometheus::MetricFamily> families, TextFormat format = TextFormat::prometheus);
+std::string serialize(const FamilySet& families, TextFormat format = TextFormat::prometheus);
 
 }  // namespace fabric

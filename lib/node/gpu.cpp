@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/gpu.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/pci/pci.h"
 
@@ -46,7 +49,33 @@ void set_if_known(std::string& member, std::string text) {
   if (!text.empty()) member = std::move(text);
 }
 
+// Levels of power_dpm_force_performance_level that may keep the PCIe link of a working GPU slow: the clocks are forced
+// to the lowest state, or someone has chosen the levels of pp_dpm_pcie (DOC: power_dpm_force_performance_level).
+constexpr std::string_view kForced[] = {"low", "manual", "profile_min_sclk", "profile_min_mclk"};
+
+// nullopt: unknown, or it shows nothing of the link. pp_dpm_pcie is not read: the driver has none for MI200 and later
+// ones (pp_dpm_clk_default_attr_update()), and elsewhere it repeats the current speed.
+std::optional<GpuLoad> amdgpu_load(const Root& root, const std::string& folder) {
+  // Older drivers wake the GPU to read gpu_busy_percent (pm_runtime_get_sync()).
+  if (root.line_of(folder + "power/runtime_status") == "suspended") return GpuLoad{};
+  if (contains(kForced, root.line_of(folder + "power_dpm_force_performance_level"))) return std::nullopt;
+  const auto busy = root.number_in<unsigned>(folder + "gpu_busy_percent");
+  if (!busy || *busy > 100) return std::nullopt;
+  GpuLoad out{.busy = *busy};
+  // Last: the GPU may have begun to work after its link was read.
+  if (const auto speed = pci::parse_link_speed(root.line_of(folder + "current_link_speed")))
+    for (unsigned generation = 1; generation <= std::size(kLinkSpeeds); ++generation)
+      if (*speed >= kLinkSpeeds[generation - 1]) out.link_generation = generation;
+  return out;
+}
+
 }  // namespace
+
+bool is_slower_than_equals(const Topology& topology, const Gpu& gpu) {
+  return gpu.link.speed && std::ranges::any_of(topology.gpus, [&](const Gpu& other) {
+           return other.vendor == gpu.vendor && other.device == gpu.device && other.link.speed > gpu.link.speed;
+         });
+}
 
 Information parse_information(std::string_view text) {
   Information out;
@@ -107,6 +136,7 @@ void identify(const Root& root, Topology& topology) {
       gpu.partition = root.line_of(folder + "current_compute_partition");
       const std::string memory = root.line_of(folder + "current_memory_partition");
       if (!memory.empty()) append_item(gpu.partition, memory, "/");
+      if (is_slower_than_equals(topology, gpu)) gpu.load = amdgpu_load(root, folder);
       if (!nodes) {
         nodes.emplace();
         const std::string kfd = "sys/class/kfd/kfd/topology/nodes";

@@ -3,7 +3,8 @@
 //
 // NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File
 // System Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition:
-// amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c).
+// amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c). Its
+// load is gpu_busy_percent ("a percentage of load based on the aggregate activity level in the IP cores", amdgpu_pm.c).
 // Intel, Habana: PCI ids. All of it is world-readable.
 //
 // libnvidia-ml is not used here: it opens /dev/nvidiactl and every GPU, which wakes a sleeping GPU and needs the device
@@ -41,7 +42,11 @@ struct KfdNode {
 // Parses a node's `properties`, lines of "name value". nullopt: the node is a CPU.
 std::optional<KfdNode> parse_kfd_properties(std::string_view text);
 
-// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs. Unknown members stay unchanged.
+// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs, and the load of those of AMD whose
+// link is slower than that of an equal one. Unknown members stay unchanged.
 void identify(const Root& root, Topology& topology);
+
+// Whether the link of the GPU is slower than that of another one of its model: its load shows whether it is idle.
+bool is_slower_than_equals(const Topology& topology, const Gpu& gpu);
 
 }  // namespace fabric::gpu

@@ -42,6 +42,12 @@ std::string DcbDaemon::text() const {
   return out + ")";
 }
 
+bool DcbDaemon::is_disabled_at(const std::string& netdev) const {
+  const int* status = find_in(admin_status, netdev);
+  if (status == nullptr) status = find_in(admin_status, std::string("common"));
+  return status != nullptr && *status == 0;
+}
+
 std::string FileLine::text() const {
   if (line == 0) return file;
   return file + ":" + std::to_string(line);

@@ -9,14 +9,14 @@ namespace fabric {
 
 FABRIC_JSON_MEMBERS(DcbxEts, willing, max_classes, prio_tc, bw, tsa)
 
-void to_json(Json& json, const DcbxEts& ets) { write_members(json, ets); }
+static void to_json(Json& json, const DcbxEts& ets) { write_members(json, ets); }
 
 static void from_json(const Json& json, DcbxEts& ets) {
   read_members(json, ets);
   read_number(json, "max_classes", ets.max_classes, 0U, 255U);
 }
 
-void to_json(Json& json, const DcbxPfc& pfc) {
+static void to_json(Json& json, const DcbxPfc& pfc) {
   json = {
       {"willing", pfc.willing}, {"mbc", pfc.mbc}, {"capability", pfc.capability}, {"enabled", to_json(pfc.enabled)}};
 }
@@ -28,7 +28,7 @@ static void from_json(const Json& json, DcbxPfc& pfc) {
   read_required(json, "enabled", pfc.enabled);
 }
 
-void to_json(Json& json, const DcbxApp& app) {
+static void to_json(Json& json, const DcbxApp& app) {
   json = {{"selector", app.selector}, {"protocol", app.protocol}, {"priority", app.priority}};
 }
 
@@ -42,7 +42,7 @@ static void from_json(const Json& json, DcbxApp& app) {
 FABRIC_JSON_MEMBERS(Neighbor, netdev, chassis_id, port_id, port_description, system_name, system_description, ttl,
                     heard, management, max_frame, vlan, malformed, dcbx, ets, ets_recommended, pfc, app)
 
-static void to_json(Json& json, const Neighbor& neighbor) { write_members(json, neighbor); }
+void to_json(Json& json, const Neighbor& neighbor) { write_members(json, neighbor); }
 
 static void from_json(const Json& json, Neighbor& neighbor) {
   read_required(json, "netdev", neighbor.netdev);

@@ -10,10 +10,9 @@
 
 namespace fabric {
 
-// The JSON of a neighbor's DCBX, in the file and in the output of `fabric-agentctl neighbors --json`.
-void to_json(Json& json, const DcbxEts& ets);
-void to_json(Json& json, const DcbxPfc& pfc);
-void to_json(Json& json, const DcbxApp& app);
+// A neighbor in the file, where the source is common to all; `fabric-agentctl neighbors --json` adds it, and has the
+// age instead of the time.
+void to_json(Json& json, const Neighbor& neighbor);
 
 }  // namespace fabric
 

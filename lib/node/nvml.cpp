@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "base/thread.h"
 #include "kernel/pci/pci.h"
+#include "node/gpu.h"
 
 namespace fabric::nvml {
 namespace {
@@ -151,9 +152,7 @@ bool is_wanted(const Topology& topology) {
 
 bool is_load_wanted(const Topology& topology) {
   return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
-    return gpu.vendor == kNvidia && gpu.link.speed && std::ranges::any_of(topology.gpus, [&](const Gpu& other) {
-             return other.vendor == gpu.vendor && other.device == gpu.device && other.link.speed > gpu.link.speed;
-           });
+    return gpu.vendor == kNvidia && gpu::is_slower_than_equals(topology, gpu);
   });
 }
 

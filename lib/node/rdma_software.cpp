@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "kernel/capture/root.h"
 #include "nic/capabilities.h"
+#include "node/provider_abi.h"
 #include "node/topology.h"
 
 namespace fabric::host {
@@ -19,7 +20,8 @@ constexpr const char* kLibraries[] = {
     "usr/local/lib", "usr/local/lib/x86_64-linux-gnu"};
 constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
                                      "usr/lib/modprobe.d", "lib/modprobe.d"};
-constexpr size_t kMaxFiles = 256, kMaxRules = 64, kMaxModuleList = size_t{8} << 20;
+constexpr size_t kMaxFiles = 256, kMaxRules = 64;
+constexpr size_t kMaxModuleList = size_t{8} << 20, kLargestProvider = size_t{8} << 20;
 constexpr std::string_view kVersion = "-rdmav", kLibrary = "lib", kEnd = ".so";
 
 // "libmlx5-rdmav34.so": mlx5, 34
@@ -34,6 +36,44 @@ std::optional<std::pair<std::string, unsigned>> parse_provider(std::string_view 
   return std::pair(std::string(name), *version);
 }
 
+// The ABI of each RDMA device of the kernel, and of the providers of their drivers. `paths`: of the installed
+// providers, without the version and the end of the file's name.
+void read_abis(const Root& root, const std::map<std::string, std::set<std::string>>& paths, VerbsLibrary& out) {
+  const std::string verbs = "sys/class/infiniband_verbs/";
+  std::set<std::string> providers;
+  for (const std::string& uverbs : root.names_in("sys/class/infiniband_verbs")) {
+    const std::string device = root.line_of(verbs + uverbs + "/ibdev");
+    const auto abi = root.number_in<uint32_t>(verbs + uverbs + "/abi_version");
+    if (device.empty() || !abi) continue;
+    out.kernel_abis[device] = *abi;
+    const VerbsProvider provider = verbs_provider_of(root.link_name(verbs + uverbs + "/device/driver"));
+    for (const std::string_view name : {provider.name, provider.former})
+      if (!name.empty()) providers.emplace(name);
+  }
+  std::set<std::string> unknown;
+  for (const std::string& name : providers) {
+    const auto* versions = find_in(out.providers, name);
+    const auto* places = find_in(paths, name);
+    if (versions == nullptr || places == nullptr) continue;
+    for (const unsigned version : *versions)
+      for (const std::string& place : *places) {
+        const std::string path = place + std::string(kVersion) + std::to_string(version) + std::string(kEnd),
+                          file = base_name(path);
+        auto content = root.read(path, kLargestProvider);
+        if (!content && content.error().code == ENOENT) continue;
+        const auto abis = parse_provider_abis(std::move(content).value_or(""));
+        const AbiRange* range = find_in(abis, name);
+        if (range == nullptr) {
+          unknown.insert(file);
+          continue;
+        }
+        const auto [known, is_new] = out.abis.emplace(file, *range);
+        if (!is_new && known->second != *range) unknown.insert(file);
+      }
+  }
+  for (const std::string& file : unknown) out.abis.erase(file);
+}
+
 // A module's name with "_", as the kernel has it.
 std::string module_name(std::string_view text) {
   std::string out(text);
@@ -46,6 +86,7 @@ std::string module_name(std::string_view text) {
 std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
   VerbsLibrary out;
   std::set<unsigned> versions;
+  std::map<std::string, std::set<std::string>> paths;
   for (const char* library : kLibraries) {
     const std::string folder = std::string(library) + "/libibverbs";
     bool any = false;
@@ -55,6 +96,7 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
       if (!provider || ++files > kMaxFiles || !root.exists(folder + "/" + file)) continue;
       any = true;
       out.providers[provider->first].insert(provider->second);
+      paths[provider->first].insert(folder + "/lib" + provider->first);
       versions.insert(provider->second);
     }
     if (any) out.folders.push_back("/" + folder);
@@ -83,10 +125,13 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
       if (out.providers.contains(name)) continue;
       for (const std::string& place : places)
         for (const unsigned version : versions)
-          if (root.exists(place + std::string(kVersion) + std::to_string(version) + std::string(kEnd)))
+          if (root.exists(place + std::string(kVersion) + std::to_string(version) + std::string(kEnd))) {
             out.providers[name].insert(version);
+            paths[name].insert(place);
+          }
     }
   }
+  read_abis(root, paths, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "node/lldpad.h"
 #include "node/systemd.h"
 
 namespace fabric::host {
@@ -175,7 +176,7 @@ constexpr KnownService kKnownServices[] = {
 constexpr size_t kMaxProcesses = 16;
 
 // openlldp, and its predecessor. lldpd(8) has no DCBX.
-constexpr std::string_view kDcbDaemons[] = {"lldpad", "dcbd"};
+constexpr std::string_view kLldpad = "lldpad", kDcbDaemons[] = {kLldpad, "dcbd"};
 
 const KnownService* known_service(std::string_view comm) {
   return find_where(kKnownServices, [&](const KnownService& each) {
@@ -202,7 +203,10 @@ class ServiceReader {
       if (known == nullptr && !is_dcb && *comm != "systemd") continue;
       if (is_in_container(folder)) continue;
       const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
-      if (is_dcb && out_.dcb_daemons.size() < kMaxProcesses) out_.dcb_daemons.push_back({*comm, *pid, unit});
+      if (is_dcb && out_.dcb_daemons.size() < kMaxProcesses) {
+        DcbDaemon& daemon = out_.dcb_daemons.emplace_back(DcbDaemon{*comm, *pid, unit});
+        if (*comm == kLldpad) daemon.admin_status = read_lldpad(root_, *pid);
+      }
       if (known != nullptr) add_process(service_of(unit.empty() ? *comm : unit, known->role), *pid);
       else if (unit.starts_with("user@")) add_process(service_of(unit, JobRole::session), *pid);
     }

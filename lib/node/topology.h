@@ -15,9 +15,9 @@ namespace fabric {
 
 struct Kernel;
 
-// What NVML reports of a GPU at the time of the scan; read only if it decides something (node/nvml.h).
+// What NVML or amdgpu reports of a GPU at the time of the scan; read only if it decides something (node/nvml.h, gpu.h).
 struct GpuLoad {
-  unsigned busy = 0;                            // percent of the last sample period (up to a second)
+  unsigned busy = 0;                            // percent of the last sample period (NVML: up to a second)
   std::optional<unsigned> performance_state{};  // N of "PN": 0 is the fastest, 15 the slowest
   std::optional<unsigned> link_generation{};    // of PCIe, at that time
   bool operator==(const GpuLoad&) const = default;

@@ -2,6 +2,7 @@
 #include "setting/setting_table.h"
 
 #include <bit>
+#include <unordered_map>
 
 namespace fabric {
 namespace {
@@ -78,6 +79,17 @@ Problem check_traffic_class(const Qos& want) { return check_ecn_bits(want.traffi
 Problem check_mrrs(const Qos& want) {
   if (std::has_single_bit(*want.mrrs)) return std::nullopt;
   return ValueProblem{"expected a power of two, not " + std::to_string(*want.mrrs)};
+}
+
+std::optional<SettingId> parse_setting(std::string_view key) {
+  static const auto by_key = [] {
+    std::unordered_map<std::string_view, SettingId> out;
+    for (const Setting& setting : kSettings) out.emplace(setting.key, setting.id);
+    return out;
+  }();
+  const auto found = by_key.find(key);
+  if (found == by_key.end()) return std::nullopt;
+  return found->second;
 }
 
 Keys keys_in(SettingGroup group) {

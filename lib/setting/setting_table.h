@@ -151,8 +151,8 @@ ValueRule check_fec, check_apptrust, check_ets, check_maxrate, check_roce_tos, c
 inline constexpr ValueRule* kNoRule = nullptr;  // every value in the range is accepted
 
 // One setting is one row. The TOML key, the error for an unknown key, plan, apply, read-back, text, JSON, the metric's
-// label, the journal field, the attribution of a change and the place among features all follow from the row and the
-// kind of its member. A row without group, notification, part in RoCE's class of traffic or rule does not compile.
+// label, the journal field and the place among features all follow from the row and the kind of its member. A row
+// without group, notification, part in RoCE's class of traffic or rule does not compile.
 struct Setting {
   template <class... Kinds>
   using AnyOf = std::variant<std::optional<Kinds> Qos::*...>;
@@ -421,11 +421,7 @@ constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)];
 // The setting's name in TOML, JSON, metric labels and journal fields.
 constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
 // The setting of that name; nullopt if it is unknown.
-constexpr std::optional<SettingId> parse_setting(std::string_view key) {
-  for (const Setting& setting : kSettings)
-    if (setting.key == key) return setting.id;
-  return std::nullopt;
-}
+std::optional<SettingId> parse_setting(std::string_view key);
 // The settings of a group.
 Keys keys_in(SettingGroup group);
 

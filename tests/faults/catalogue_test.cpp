@@ -235,6 +235,7 @@ TEST(CatalogueTable, Matrix) {
   EXPECT_EQ(sum.named, sum.faults);
   EXPECT_EQ(sum.right, sum.culprits);
   EXPECT_EQ(sum.others + alarms, 0u);
+  if (HasFailure()) return;  // rates of a faulty catalogue are not written
   expect_measured_rates();
   expect_measured_certainty();
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
+// Unit files, limits.conf, slurm.conf, lldpad.conf, providers of libibverbs, /proc/PID/limits and /proc/PID/cgroup: a
+// captured tree may hold anything.
 #include <cstdlib>
 
 #include "fuzzer.h"
 #include "node/host.h"
+#include "node/lldpad.h"
+#include "node/provider_abi.h"
 #include "node/services.h"
 #include "node/systemd.h"
 
@@ -23,6 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)host::parse_process_limits(text);
   (void)host::unit_of_cgroup(text);
   (void)host::kernel_parameters(text);
+  (void)host::parse_lldpad(text);
+  for (const auto& [name, range] : host::parse_provider_abis(text))
+    if (name.empty() || range.least > range.most) std::abort();
   if (chosen_word(text).size() > size) std::abort();
   return 0;
 }

@@ -16,14 +16,17 @@ using Series = std::map<std::string, double>;
 // Fails on duplicate series and on two families of one name. Omits histograms.
 inline Series series(const FamilySet& set) {
   Series out;
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const prometheus::MetricFamily& family : set.families()) {
     EXPECT_TRUE(names.insert(family.name).second) << family.name << ": two families of one name";
     if (family.type == prometheus::MetricType::Histogram) continue;
     for (const prometheus::ClientMetric& metric : family.metric) {
       std::string key = family.name;
       for (const auto& label : metric.label) key += "," + label.name + "=" + label.value;
-      EXPECT_TRUE(out.emplace(key, value_of(family.type, metric)).second) << key << " twice";
+      double value = metric.untyped.value;
+      if (family.type == prometheus::MetricType::Counter) value = metric.counter.value;
+      if (family.type == prometheus::MetricType::Gauge) value = metric.gauge.value;
+      EXPECT_TRUE(out.emplace(key, value).second) << key << " twice";
     }
   }
   return out;

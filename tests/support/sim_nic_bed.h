@@ -6,6 +6,7 @@
 #include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
+#include "support/turns.h"
 
 namespace fabric::test {
 
@@ -45,16 +46,16 @@ inline const qos::SaveOriginal kSaveNowhere = [](const Port&, const Qos&) { retu
 // Passes of a port that is alone: no other member of a bond waits for it.
 inline Changes reconcile(Kernel& kernel, const Port& port, const Qos& want, const qos::Terms& terms,
                          const qos::SaveOriginal& save) {
-  return qos::reconcile(kernel, port, want, qos::WriteTerms::without_turn(terms), save).changes;
+  return qos::reconcile(kernel, port, want, FreeTurns(kernel).terms_for(port, terms, {}), save).changes;
 }
 inline Changes write_back(Kernel& kernel, const Port& port, const Qos& saved, const qos::Terms& terms) {
-  return qos::write_back(kernel, port, saved, qos::WriteTerms::without_turn(terms)).changes;
+  return qos::write_back(kernel, port, saved, FreeTurns(kernel).terms_for(port, terms, {})).changes;
 }
 // `all`: the ports with which a class of traffic moves.
 inline Changes restore(Kernel& kernel, const Port& port, const std::vector<Port>& all, state::Originals& originals,
                        qos::Terms terms) {
   terms.wanted_of = qos::saved_settings(all, originals);
-  return qos::restore(kernel, port, originals, qos::WriteTerms::without_turn(terms)).changes;
+  return qos::restore(kernel, port, originals, FreeTurns(kernel).terms_for(port, terms, {})).changes;
 }
 
 struct Bed {
@@ -62,7 +63,7 @@ struct Bed {
       : nic(sim.add_nic("eth0", personality)), kernel(sim.kernel(root_directory)), port(nic.port()) {}
 
   Changes apply(const Qos& want) {
-    qos::Reconciled done = qos::reconcile(kernel, port, want, qos::WriteTerms::without_turn(terms), save);
+    qos::Reconciled done = qos::reconcile(kernel, port, want, FreeTurns(kernel).terms_for(port, terms, {}), save);
     have = std::move(done.have);
     return std::move(done.changes);
   }

@@ -37,6 +37,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   }
   view.is_captured = options.root != options.host;
   view.wall = wall;
+  view.peers = options.peers;
   if (!options.ports.empty())
     for (const Port& port : samples.now.ports)
       if (is_chosen(options, port)) view.named.insert(port.id());

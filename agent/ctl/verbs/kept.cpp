@@ -10,7 +10,9 @@
 #include "kernel/capture/anonymize.h"
 #include "nic/capabilities.h"
 #include "node/host.h"
+#include "node/lldpad.h"
 #include "node/platform.h"
+#include "node/provider_abi.h"
 #include "node/rdma_software.h"
 #include "node/services.h"
 #include "node/systemd.h"
@@ -136,12 +138,24 @@ Kept driver_lines(const std::string& text) {
   });
 }
 
+// What a provider of libibverbs supports.
+Kept provider_abis(const std::string& file) { return host::to_text(host::parse_provider_abis(file)); }
+
 // The rules about modules for RDMA. Of the command of an install line its first word is kept.
 Kept module_lines(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
     const auto rule = host::parse_module_rule(line);
     return rule ? rule->text : std::string();
   });
+}
+
+// adminStatus of the ports in lldpad.conf.
+Kept lldpad_ports(const std::string& text) {
+  const auto ports = host::parse_lldpad(text);
+  if (!ports) return std::nullopt;
+  std::string out = "lldp : {\n";
+  for (const auto& [netdev, status] : *ports) out += netdev + " : { adminStatus = " + std::to_string(status) + "; };\n";
+  return out + "};\n";
 }
 
 Kept default_routes(const std::string& text) {
@@ -448,6 +462,8 @@ constexpr KeptFile kFiles[] = {
     {"etc/os-release", distribution},
     {"etc/security/limits*.conf", user_limits},
     {"etc/libibverbs.d/*", driver_lines},
+    {"*-rdmav*.so", provider_abis},
+    {"var/lib/lldpad/lldpad.conf", lldpad_ports},
     {"etc/modprobe.d/*.conf", module_lines},
     {"run/modprobe.d/*.conf", module_lines},
     {"lib/modprobe.d/*.conf", module_lines},

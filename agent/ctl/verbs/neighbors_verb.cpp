@@ -32,25 +32,12 @@ std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
   return out;
 }
 
-// The file's members have another order, and times that count from boot.
 Json neighbor_json(const Neighbor& neighbor) {
-  return {{"source", neighbor.source},
-          {"chassis_id", neighbor.chassis_id},
-          {"port_id", neighbor.port_id},
-          {"port_description", neighbor.port_description},
-          {"system_name", neighbor.system_name},
-          {"system_description", neighbor.system_description},
-          {"management", neighbor.management},
-          {"ttl", neighbor.ttl},
-          {"age", std::floor(neighbor.age)},
-          {"max_frame", neighbor.max_frame},
-          {"vlan", neighbor.vlan},
-          {"dcbx", neighbor.dcbx},
-          {"pfc", neighbor.pfc},
-          {"ets", neighbor.ets},
-          {"ets_recommended", neighbor.ets_recommended},
-          {"app", neighbor.app},
-          {"malformed", neighbor.malformed}};
+  Json json = neighbor;
+  json.erase("heard");
+  json["source"] = neighbor.source;
+  json["age"] = std::floor(neighbor.age);
+  return json;
 }
 
 }  // namespace

@@ -137,13 +137,17 @@ std::string other_writers(const Machine& machine, const Node& node, const Change
   }
   if (netdevs.empty()) return {};
   std::string out;
-  for (const DcbDaemon& daemon : host::read_services(machine.kernel.root).dcb_daemons)
+  for (const DcbDaemon& daemon : host::read_services(machine.kernel.root).dcb_daemons) {
+    std::vector<std::string> written = netdevs;
+    std::erase_if(written, [&](const std::string& netdev) { return daemon.is_disabled_at(netdev); });
+    if (written.empty()) continue;
     out += "\n" +
-           folded(daemon.text() + " runs and writes PFC and ETS of " + joined(netdevs) +
+           folded(daemon.text() + " runs and writes PFC and ETS of " + joined(written) +
                       " itself (DCBX of the host): it will overwrite these settings. Stop it before they are "
                       "written: systemctl disable --now " +
                       (daemon.unit.empty() ? daemon.comm : daemon.unit) + "; or remove pfc and ets from the policy.\n",
                   output.width);
+  }
   return out;
 }
 

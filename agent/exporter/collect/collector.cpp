@@ -18,6 +18,16 @@ using Lock = std::unique_lock<std::mutex>;
 // A thread that reads one device or the host. Collector::Shared::mutex guards every member, except those that a derived
 // class marks as the thread's own.
 struct ReaderThread {
+  enum class State : uint8_t {
+    idle,              // no reading is requested: waits for the next periodic one, samples, or runs a host collector
+    requested,         // a reading is requested
+    rescan_requested,  // the same, with the values that rarely change
+    answering,         // reads on request, and answers further requests
+    rereading,         // reads because rescan_due has passed, and answers requests; no page waits for it
+    outdated,          // reads, but a rescan was requested meanwhile: another reading follows
+    retired,           // the device is gone: the thread ends
+  };
+
   explicit ReaderThread(std::string device = {}) : rdma(std::move(device)) {}
   virtual ~ReaderThread() = default;
   // The time of the next work.
@@ -27,12 +37,20 @@ struct ReaderThread {
 
   // Does not wake the thread. A reading in progress answers the request.
   void request_read() {
-    if (!reading) ++requested;
+    if (state == State::idle) state = State::requested;
   }
   void request_rescan() {
-    rescan = true;
-    ++requested;
+    if (state == State::idle || state == State::requested) state = State::rescan_requested;
+    else if (state == State::answering || state == State::rereading) state = State::outdated;
     wake.notify_one();
+  }
+  // True if a rescan was requested.
+  [[nodiscard]] bool begin_reading() {
+    return std::exchange(state, state == State::idle ? State::rereading : State::answering) == State::rescan_requested;
+  }
+  void end_reading() {
+    if (state == State::outdated) state = State::rescan_requested;
+    else if (state != State::retired) state = State::idle;
   }
   // Calls `what`, which may hang in the kernel, without the lock.
   void unlocked(Lock& lock, auto&& what) {
@@ -42,14 +60,13 @@ struct ReaderThread {
     lock.lock();
     busy_since.reset();
   }
-  [[nodiscard]] bool is_pending() const { return requested > done; }
+  [[nodiscard]] bool is_pending() const {
+    return state != State::idle && state != State::rereading && state != State::retired;
+  }
   [[nodiscard]] bool is_read_due() const { return is_pending() || Clock::now() >= rescan_due; }
 
-  const std::string rdma;            // the device; empty: the host
-  uint64_t requested = 1, done = 0;  // requests to read
-  bool rescan = true;                // the next reading includes the values that rarely change
-  bool reading = false;              // a request is being answered
-  bool retired = false;              // the device is gone
+  const std::string rdma;  // the device; empty: the host
+  State state = State::rescan_requested;
   Clock::time_point rescan_due{};
   Clock::time_point taken{};                    // time of the newest reading
   std::optional<Clock::time_point> busy_since;  // when unlocked() was entered; nullopt: the thread is not in it
@@ -139,7 +156,7 @@ namespace {
 // The thread keeps both objects alive: it may still hang in the kernel after the collector is destroyed.
 void run(const std::shared_ptr<Collector::Shared>& shared, const std::shared_ptr<ReaderThread>& reader) {
   Lock lock(shared->mutex);
-  while (!shared->stop && !reader->retired) {
+  while (!shared->stop && reader->state != ReaderThread::State::retired) {
     if (const auto due = reader->due(*shared); due > Clock::now()) reader->wake.wait_until(lock, due);
     else reader->work(*shared, lock);
   }
@@ -215,17 +232,14 @@ void DeviceThread::sample(Collector::Shared& shared, Lock& lock) {
 }
 
 void DeviceThread::read(Collector::Shared& shared, Lock& lock) {
-  const uint64_t request = requested;
   const auto now = Clock::now();
-  const bool rescanning = std::exchange(rescan, false) || now >= rescan_due;
-  reading = true;
+  const bool rescanning = begin_reading() || now >= rescan_due;
   std::shared_ptr<const DeviceReading> next;
   unlocked(lock, [&] {
     if (rescanning) reader_.rescan();
     next = std::make_shared<const DeviceReading>(reader_.read());
   });
-  reading = false;
-  done = request;
+  end_reading();
   if (rescanning) rescan_due = now + shared.options.reread;
   const auto before = std::exchange(shown, std::move(next));
   if (shown->scans != before->scans) {
@@ -299,8 +313,10 @@ void HostThread::work(Collector::Shared& shared, Lock& lock) {
 void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
   std::erase_if(shared.devices, [&](const auto& device) {
     const bool is_gone = !contains(names, device.first);
-    device.second->retired = is_gone;
-    if (is_gone) device.second->wake.notify_one();
+    if (is_gone) {
+      device.second->state = State::retired;
+      device.second->wake.notify_one();
+    }
     return is_gone;
   });
   for (const std::string& name : names) {
@@ -314,10 +330,8 @@ void HostThread::update_devices(Collector::Shared& shared, const std::vector<std
 }
 
 void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
-  const uint64_t request = requested;
   const auto now = Clock::now();
-  const bool was_requested = std::exchange(rescan, false), rescanning = was_requested || now >= rescan_due;
-  reading = true;
+  const bool was_requested = begin_reading(), rescanning = was_requested || now >= rescan_due;
   current = "agent";
   std::vector<std::string> names;
   if (rescanning) {
@@ -347,8 +361,7 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
     next.runs.push_back({"devices", "", false, 0,
                          counted(dropped_, "RDMA device") + " beyond the first " + std::to_string(kMaxDevices) +
                              ", not read; exclude those of guests ([exporter] exclude)"});
-  reading = false;
-  done = request;
+  end_reading();
   if (rescanning) rescan_due = now + shared.options.reread;
   if (!unlisted_.empty()) rescan_due = std::min<Clock::time_point>(rescan_due, now + std::chrono::seconds(10));
   if (next.agent_acted)

@@ -74,7 +74,7 @@ std::string render_page(const Snapshot& snapshot, const PageFindings& findings, 
   for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now(), policy.published);
   add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
-  return serialize(families.families(), context.format);
+  return serialize(families, context.format);
 }
 
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {

@@ -15,6 +15,17 @@ using enum FaultLocation;
 
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
+    {"says-local-service",
+     host,
+     "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
+     "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
+     "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
+     {"By its words the program asked a daemon of the same host over a local socket, and the daemon is stopped, "
+      "restarts, "
+      "or has its socket elsewhere (in a container: it is not mounted). Look at the state and the journal of the "
+      "daemon to "
+      "which the socket belongs: systemctl status; journalctl -u."}},
+
     {"says-corrected",
      none,
      "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
@@ -54,7 +65,8 @@ constexpr Condition kConditions[] = {
     {"says-signal",
      cable,
      "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|"
-     "low optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module|"
+     "low optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module in |no "
+     "module is |no module present|no module inserted|no module detected|no module plugged|"
      "xcvr*not present|transceiver*not present|module not present in port|bad cable|cable error|signal detect",
      {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
       "other end. ",
@@ -64,7 +76,8 @@ constexpr Condition kConditions[] = {
      cable,
      "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|"
      "no carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|"
-     "port state is down|port is not active|link flap|link_flap|^flapping|no link detected|no link on|no link,",
+     "port state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link "
+     "on|no link,",
      {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
@@ -179,7 +192,7 @@ constexpr Condition kConditions[] = {
 
     {"says-no-address-space",
      host,
-     "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar*failed|no "
+     "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
      "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},

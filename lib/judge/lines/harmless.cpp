@@ -11,12 +11,22 @@ using enum FaultLocation;
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
-     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NCCL INFO NET/OFI*not supported|NCCL INFO*is not "
+     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
+     "supported|NCCL INFO*is not "
      "supported on this platform, skipping",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
      "absent, the device does not offer it or a variable does not switch it on; or a default that the plugin has set. "
      "Harmless.",
      "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
+    {"transfer-library-note", none,
+     "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
+     "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
+     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
+     "Elastic buffer uses|Loading CUBIN|DeepEP initialized with|UCCL_EP_TRANSPORT=*initialized|Registered "
+     "atomic_buffer_ptr|- continuing with default",
+     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice that it "
+     "made, or an option that is off. Harmless.",
+     "env | grep -E 'NIXL_|UCCL_|MORI_|EP_'", "NIXL, UCCL, MORI, DeepEP, MSCCL++"},
     {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
      "(the numbers are kinds of paths: 7 crosses the CPU sockets). For a NIC that is not next to the GPU it is normal, "
@@ -110,7 +120,8 @@ constexpr LineMessage kRows[] = {
      "silences it.",
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-not-destroyed", none,
-     "destroy_process_group() was not called before program exit|process group has NOT been destroyed|Guessing device "
+     "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
+     "group has NOT been destroyed|Guessing device "
      "ID based on global rank|using GPU *to perform barrier as devices used by this process are currently "
      "unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is deprecated|environment variable "
      "NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default now",
@@ -119,7 +130,12 @@ constexpr LineMessage kRows[] = {
      "a wrong guess of the device can hang.",
      "env | grep -E 'NCCL_|TORCH_'", "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"},
     {"perftest-note", none,
-     "Perftest doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
+     "Changing to this MTU|Changing msg size to this MTU|Changing to this size|Changing to that max value|Max msg size "
+     "in RawEth is MTU|Max msg size in UD is|Number of outstanding reads is above max|Current TX depth is|CPU is not "
+     "PCIe relaxed ordering compliant|You should disable PCIe RO with|changing to duplex mode|Setting inline size "
+     "to|Large message requested and CQ moderation|It can lead to inaccurate results|BW peak won't be measured|Note "
+     "(1): pps not supported|Warning: Continuing without NUMA binding|Unable to validata PKey Index, changing|Perftest "
+     "doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
      "the port active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values "
      "detected|CPU Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests "
      "have only 8B|not recognized to implement inline feature",
@@ -147,14 +163,21 @@ constexpr LineMessage kRows[] = {
      "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
      "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
     {"driver-note", none,
-     "running in slave mode|FEC autoneg o*encoding:|passive DA module inserted|DA module inserted|optical module "
+     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|platform doesn't support global "
+     "atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags (this "
+     "device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
+     "clearing broken state|enabling unsafe global rkey|did "
+     "not enable P_Key index support|FEC autoneg o*encoding:|passive "
+     "DA module inserted|DA "
+     "module inserted|optical module "
      "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
      "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
      "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "
      "previous similar message|ATOMIC capability isn't|Detected virtual function|Invalid MAC address *using "
      "random|ssigning random "
      "MAC|sing random MAC",
-     "Information of a driver at start or after a change of the link: a module that was plugged in, a virtual "
+     "Information of a driver or of PCIe at start or after a change of the link: a module that was plugged in, an "
+     "optional feature that is absent, a virtual "
      "function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
     {"ice-start", none, "DCBx/LLDP in SW mode|DDP package already present on device",

@@ -135,18 +135,24 @@ constexpr LineMessage kKernelRows[] = {
        "in the firmware setup."}},
      "fabric-agentctl check --only pcie; lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'",
      "Linux drivers/pci/pci.c"},
-    {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
-     "The IOMMU blocked an access of the device that the line names: a fault of its driver or firmware (also when the "
+    {"iommu-fault", host,
+     "IO_PAGE_FAULT|DMAR: [DMA |DMAR: [INTR-REMAP]|DMAR: INTR-REMAP: Request|Event logged "
+     "[INVALID_DEVICE_REQUEST|Event logged [ILLEGAL_DEV_TABLE_ENTRY|Event logged "
+     "[RMP_PAGE_FAULT|arm-smmu*event*received|arm-smmu*event: * client: ",
+     "The IOMMU blocked an access, or an interrupt (INTR-REMAP), of the device that the line names: a fault of its "
+     "driver or firmware (also when the "
      "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough "
      "(iommu=pt on the kernel command line).",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
     {"iommu-timeout", host,
-     "AMD-Vi: *Completion-Wait loop timed out|IOTLB_INV_TIMEOUT|VT-d detected Invalidation Time-out",
+     "AMD-Vi: *Completion-Wait loop timed out|arm-smmu*CMDQ timeout|arm-smmu*CMD_SYNC timeout|IOTLB_INV_TIMEOUT|VT-d "
+     "detected Invalidation Time-out",
      "The IOMMU waits for a device that does not answer an invalidation: a GPU or NIC has fallen off the bus or hangs. "
      "This line (IOTLB_INV_TIMEOUT) or the lines around it name the device.",
      "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
      "Linux drivers/iommu/amd/iommu.c, intel/dmar.c"},
-    {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",
+    {"soft-lockup", host,
+     "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs|BUG: workqueue lockup",
      "A CPU did not schedule for many seconds. If the stack names mlx5e_napi_poll, the NIC's driver is stuck.",
      "journalctl -k | grep -A 30 -E 'lockup|LOCKUP|stall'", "Linux kernel/watchdog.c, kernel/rcu/tree_stall.h"},
     {"hung-task", host, "INFO: task *blocked for more than",
@@ -165,10 +171,51 @@ constexpr LineMessage kKernelRows[] = {
      "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. The "
      "process ends, and its peers see retry or remote errors.",
      "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
-    {"out-of-memory", software, "ut of memory: Killed process|oom_kill event in StepId",
+    {"out-of-memory", software,
+     "ut of memory: Killed process|oom_kill event in StepId|invoked oom-killer: gfp_mask|Out of memory and no killable "
+     "processes|oom-kill:constraint=",
      "Linux killed a process because memory, or the limit of its cgroup, was used up. If the process was a rank of the "
      "job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
+    {"page-allocation-failed", host, "page allocation failure: order:|page allocation stalls for",
+     "The kernel did not find free memory of the size that a driver or process asked for at once (order N: 2^N pages "
+     "in a "
+     "row): memory is used up or in small pieces, mostly by the cache of files. Of order 0 the host has no memory "
+     "left. "
+     "NIC drivers drop packets or fail to make queues meanwhile. Raise vm.min_free_kbytes, or leave more memory free.",
+     "cat /proc/buddyinfo; free -m; sysctl vm.min_free_kbytes", "Linux mm/page_alloc.c warn_alloc()"},
+    {"hugepages-short", host,
+     "HugeTLB: allocating * failed|HugeTLB: *ignoring|HugeTLB: unsupported|HugeTLB: Invalid|HugeTLB: huge pages not "
+     "supported|HugeTLB: Ignoring|killed due to inadequate hugepage pool|hugetlb_cma: *failed|hugetlb_cma: *invalid",
+     "The kernel did not reserve the huge pages that its command line or a program asked for: the memory of the node "
+     "(NUMA) "
+     "is too small or already in small pieces, the size or the syntax of the option is not valid, or the pool was too "
+     "small "
+     "for a process, which was ended. DPDK, SPDK, UCX or a database then fail to start or use small pages.",
+     "grep Huge /proc/meminfo; cat /proc/cmdline; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages",
+     "Linux mm/hugetlb.c"},
+    {"interrupt-unhandled", host, "nobody cared (try booting with|: Disabling IRQ #|Disabling IRQ #",
+     "No driver answered an interrupt that came again and again, and the kernel switched it off: the device of this "
+     "interrupt works slowly (by polling) or not at all until a reboot. Usual causes: a device that was reset or "
+     "removed, or a fault of its driver or firmware.",
+     "cat /proc/interrupts; lspci -vv | grep -i interrupt", "Linux kernel/irq/spurious.c"},
+    {"swiotlb-full", host,
+     "swiotlb buffer is full|software IO TLB: *ailed|Can not allocate SWIOTLB|software IO TLB: Cannot|software IO TLB: "
+     "No "
+     "low mem",
+     "The bounce buffers of DMA (swiotlb) are used up or could not be made, and a driver's request fails. Devices use "
+     "them "
+     "if memory is encrypted (a confidential virtual machine), if the device reaches less memory than the host has, or "
+     "with "
+     "swiotlb=force. Enlarge them (swiotlb=N on the kernel command line), or use the IOMMU.",
+     "cat /proc/cmdline; cat /sys/kernel/debug/swiotlb/io_tlb_*; journalctl -k -g 'IO TLB'",
+     "Linux kernel/dma/swiotlb.c"},
+    {"pci-payload", host, "Max Payload Size *, but upstream",
+     "This PCIe device and the bridge above it have different maximum payload sizes, so that large packets from the "
+     "bridge "
+     "are errors (malformed TLP) for the device. Boot with pci=pcie_bus_safe, or correct it in the BIOS; usual behind "
+     "hotplug slots and in virtual machines.",
+     "lspci -vv -s {pci} | grep MaxPayload; cat /proc/cmdline", "Linux drivers/pci/probe.c pci_configure_mps()"},
     {"module-symbols", host,
      "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
      "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
@@ -178,7 +225,9 @@ constexpr LineMessage kKernelRows[] = {
      "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"memory-error", host,
      "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"
-     "[Hardware Error]: CPU *: Machine Check",
+     "[Hardware Error]: CPU *: Machine Check|mce: Uncorrected hardware memory error|mce: Kernel accessed poison|mce: "
+     "Memory "
+     "error not recovered|mce: Uncorrected memory error in page",
      "A memory module or the CPU reported an error. An uncorrected one (UE) ends the process that used the page; many "
      "corrected ones (CE) announce a failing module.",
      "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},

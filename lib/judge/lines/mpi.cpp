@@ -291,6 +291,166 @@ constexpr LineMessage kRows[] = {
      "and uses another transport. See ibv_devices, the user-space driver (libibverbs provider) in the image and "
      "/dev/infiniband in the container; if UCX is used, --mca btl ^openib silences it.",
      "ibv_devices; ls -l /dev/infiniband; ompi_info | grep ucx", "Open MPI help-mpi-btl-base.txt"},
+    {"ompi-pml-differ", software, "selected pml *, but peer",
+     "Two processes of the job chose different transports for messages (PML: ucx, ob1, cm), and cannot talk: on one of "
+     "the hosts UCX finds no RDMA device, or Open MPI is another build or has another setting. Compare ibv_devices and "
+     "ompi_info of both hosts, or name the transport for all: --mca pml ucx.",
+     "ibv_devices; ompi_info | grep -E 'pml|ucx'; env | grep OMPI_MCA", "Open MPI ompi/mca/pml/base/pml_base_select.c"},
+    {"ompi-bml-note", none,
+     "mca: bml: Using |mca: bml: Not using |enabling accelerator IPC to rank|removing old agreement|dropping data, "
+     "with local completion|flag is specified for the * BTL without any|OPAL DEBUG WARNING|insuficiently tested in "
+     "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|OFI driver "
+     "detected multiple NICs|multiple "
+     "equidistant NICs",
+     "Information of Open MPI or PRRTE: which transport it uses to a process, a NIC that it chose without knowing the "
+     "binding of the process, or a component that is not tested for a fault-tolerant run. Harmless; bind the processes "
+     "(--bind-to core) if a job should use the NIC next to it.",
+     "mpirun --display map hostname", "Open MPI ompi/mca/bml/r2, opal/mca/common/ofi"},
+    {"ompi-program", software,
+     "attempted to initialize MPI|MPI_FINALIZE was invoked|unnamed MPI_Comm handles still allocated|intercepted a call "
+     "to free memory that is still being used|allocated via MPI_ALLOC_MEM but not freed|Detected mismatched "
+     "split_type|unexpected split type in a call|invoked an MPI function that is not supported|deprecated MPI_Info "
+     "key|MPI_Info_set warning|proc-per-resource MPI_Info key|MPI_Cancel for a request|OMPI programming "
+     "error|Communicator disjointness|wrong send request type|SHMEM_ABORT was invoked|negative-weight cycle "
+     "detected|graph is not (unidirectionally) bipartite|is not a valid JSON string|expects input type|invalid peer "
+     "index|dpm_disconnect_init: error|internal error has occurred when creating a new communicator|shmem_*initialized "
+     "more than once|was configured without support for heterogeneous",
+     "Open MPI reports a call of the program that is wrong or that it does not support: the order of init and "
+     "finalize, handles or memory that are not freed, a deprecated key, calls that differ between the ranks. The "
+     "network is not at fault.",
+     "ompi_info | head; coredumpctl list", "Open MPI help-mpi-runtime.txt, help-comm.txt, help-dpm.txt"},
+    {"ompi-parameters", software,
+     "eager limit\" MCA parameter|MCA parameter mpi_|MCA parameter * has been set|user-supplied value attempted "
+     "to|mca_base_env_list|Unable to locate the variable file|cannot contain a token that has more than one|was set in "
+     "an unexpected way|re-registered with a different type|name collision was detected on an MCA|--mca "
+     "mpi_cuda_support|ERROR (coll/xhc)|only supports one accelerator framework|User specified an accelerator "
+     "component|Only one PML must be provided|Maximum outstanding requests must be|does not support multiple "
+     "different|conflicting directives regarding a prefix|invalid MCA parameter information level|could not parse "
+     "mpi_show_mca_params|mpi_no_free_handles|ess_base_forward_signals|parameter checking has been compiled "
+     "out|unrecognized syslog level|value was given for the syslog facility|could not parse regular expression|No "
+     "collective modules are available|UBCL|PRTE was unable to find any|Bad parameter value for parameter|invalid "
+     "deprecation warning value|invalid value for launch key|keyval parser: error|Duplicate cmd line entry|none of "
+     "them said that they could be used|require support from a prior collective|requested that it be excluded|made to "
+     "exclude a hook component|Requested buffer size * exceeds limit|Requested aligned buffer size|incorrect value for "
+     "cts|plog_base_order|specified network is not parseable|include and exclude lists were specified|static and "
+     "dynamic port ranges|malformed IP address or netmask|malformed IPv4 address",
+     "A parameter of Open MPI, PRRTE or PMIx (--mca, OMPI_MCA_, PRTE_MCA_, PMIX_MCA_, openmpi-mca-params.conf) has a "
+     "value that does not fit, names what this build does not have, or excludes too much. Correct the one that the "
+     "line names; ompi_info --all --parsable lists the values.",
+     "env | grep -E 'OMPI_MCA|PRTE_MCA|PMIX_MCA'; ompi_info --all | grep NAME",
+     "Open MPI help-mca-base.txt, help-mca-var.txt, help-mpi-pml-ob1.txt"},
+    {"ompi-hosts", software,
+     "unable to open the hostfile|hostfile given is not a regular file|bad parameter in the hostfile|parse error in "
+     "the hostfile|requested hosts are not included|requested hosts is not included|Missing requested host|relative "
+     "host was|empty hosts was not available|more slots on a node than|slots on a node than its maximum|hostfile was "
+     "provided that contains|not present in the allocation|unknown to the DVM|\"--activate\" directive|hostfile given "
+     "to \"--activate\"|add-host or add-hostfile directive|is already assigned to *, check|unable to open the "
+     "rankfile|rankfile that was used claimed|Rankfile claimed host|invalid syntax in the rankfile|rank is missing its "
+     "location|parsing the rankfile|LSF affinity file|affinity file provided in",
+     "The host list of mpirun (--host, --hostfile, a rankfile) does not fit: a file that cannot be read, a wrong "
+     "entry, a host that is not in the allocation of the scheduler or under another name, or more slots than it has. "
+     "Compare it with the allocation (scontrol show hostnames, $PBS_NODEFILE).",
+     "mpirun --display allocation hostname; scontrol show hostnames",
+     "PRRTE help-hostfile.txt, help-dash-host.txt, help-rmaps_rank_file.txt"},
+    {"ompi-allocation", unknown,
+     "srun returned non-zero exit status|srun * returned non-zero exit|usable \"srun\" in its path|process starter for "
+     "PRTE|process starter requires a minimum Slurm|SLURM resource allocator|PBS_NODEFILE|PBS_PPN|PE_HOSTFILE|Grid "
+     "Engine Parallel Environment|LSF failed when queried|flux_open returned|flux_kvs_lookup|LSF process "
+     "starter|usable \"srun\" command|PBS_Nodefile|unable to find an allocation for this job|No available launching "
+     "agents|cmd line to launch remote daemons is too long|concurrent daemons to launch|unable to find any available "
+     "allocation",
+     "mpirun could not take the list of nodes from the scheduler (Slurm, PBS, LSF, Grid Engine, Flux) or start its "
+     "daemons by it: it runs outside of an allocation, variables of the job are missing (sudo, ssh, a container "
+     "without the environment or without srun), or srun failed on a node, whose message is in the lines around.",
+     "env | grep -E 'SLURM_|PBS_|LSB_'; srun hostname; which srun",
+     "PRRTE help-plm-slurm.txt, help-ras-slurm.txt, help-ras-pbs.txt"},
+    {"ompi-sockets", host,
+     "No usable network interfaces were found on this host|No sockets were able to be opened on the "
+     "available|accept(3) system call failed on a TCP socket|failed to get or set flags on a TCP socket|failed to look "
+     "up the peer IP address|no available interfaces were found|no non-loopback interfaces were found|no loopback "
+     "interfaces were found|unable to bind its listening socket|listener thread failed to start|unable to create the "
+     "rendezvous file|stale rendezvous file|server rendezvous file",
+     "Open MPI, PRRTE or PMIx on this host could not open its control sockets (TCP) or files: all interfaces are down "
+     "or excluded (oob_tcp_if_include, if_exclude), ports of a fixed range are taken, the limit of open files is "
+     "reached, or TMPDIR is full or left from another user. RDMA is not used here.",
+     "ip -br addr; ulimit -n; df -h $TMPDIR; env | grep -E 'OMPI_MCA|PRTE_MCA|PMIX_MCA'",
+     "PRRTE help-oob-tcp.txt, OpenPMIx help-ptl-base.txt"},
+    {"ompi-tcp-handshake", software,
+     "failed to handshake with a connecting peer|inbound MPI TCP connection request from a peer|did not receive "
+     "version information when connecting|TCP connection from an unprivileged source|does not match the ID registered "
+     "by the host",
+     "A TCP connection of Open MPI or PRRTE came from an address or process that it does not expect: an interface or "
+     "address that several hosts have (docker0, virbr0), another job or release, or a port scanner. Name the network "
+     "of the cluster: --mca btl_tcp_if_include 10.0.0.0/16.",
+     "ip -br addr; env | grep OMPI_MCA", "Open MPI help-mpi-btl-tcp.txt, PRRTE help-oob-tcp.txt"},
+    {"ompi-gpu", host,
+     "The call to cu*failed|CUDA: error calling|CUDA: unable to set ctx|Error in accelerator mem|accelerator "
+     "mem_copy|accelerator/*mem_copy|coll/accelerator: Error|Failed to cuMemcpy GPU memory|call to allocate memory "
+     "within the CUDA support failed|outstanding event handles|therefore cannot utilize CUDA|CUDA-aware support is "
+     "disabled|HIP error: * file: * line: |Could not create hipStream|Could not allocate hipStream|No HIP capab|Large "
+     "BAR support is not enabled|create_ipc_event failed|get_ipc_event_handle failed|check_addr failed (dst|IPC cannot "
+     "be set|UNKNOWN GPU IPC control",
+     "Open MPI's access to the memory of a GPU failed (CUDA or ROCm: copy, IPC, events, registration). The value is a "
+     "code of the GPU's driver: 1 or 101 an invalid pointer or device of the program, 2 memory that is used up, 700 "
+     "and above an earlier error of a kernel of the program. The network is not at fault. Large BAR needs Above 4G "
+     "Decoding in the firmware setup.",
+     "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'; ompi_info | grep -iE 'cuda|rocm'",
+     "Open MPI help-accelerator-cuda.txt, opal/mca/accelerator"},
+    {"ompi-ofi-contexts", host,
+     "does not have enough free bits in its tag|^fi_av_open failed|^fi_cq_open failed|^fi_tx_context "
+     "failed|^fi_rx_context failed|^fi_bind |does not have enough bits for source rank|Scalable Endpoint feature is "
+     "required|number of OFI contexts|available OFI contexts|available contexts from provider|bigger than supported by "
+     "selected transport|bigger than supported by PSM2",
+     "The libfabric provider has less than Open MPI's MTL ofi asks for: bits of its tag, contexts for the processes of "
+     "a host, or the size of a message; or it could not make a queue or an address vector here (memlock, contexts in "
+     "use). Use fewer processes for each NIC or another setting (mtl_ofi_num_ctxts, mtl_ofi_enable_sep), or another "
+     "transport (--mca pml ucx or ob1).",
+     "fi_info -v | grep -E 'mem_tag_format|cnt|ctx'; ompi_info --param mtl ofi --level 9", "Open MPI help-mtl-ofi.txt"},
+    {"ompi-ofi-abort", unknown,
+     "OFI MTL is aborting the MPI job|^fi_trecv failed|^fi_recv failed|^fi_tsend|^fi_tinject|^fi_trecvmsg "
+     "failed|^fi_injectdata|^fi_inject failed|Error returned from fi_cq_readerr|mca_btl_ofi*fi_cq_readerr",
+     "A call of libfabric failed in Open MPI's MTL ofi, or in another program on libfabric, which ends. The number is "
+     "an errno or one of libfabric; the provider's own lines (FI_LOG_LEVEL=warn) have the reason: a peer that ended, a "
+     "path that is lost, or a limit of the NIC.",
+     "fi_info -l; FI_LOG_LEVEL=warn mpirun ...", "Open MPI ompi/mca/mtl/ofi"},
+    {"ompi-peer-endpoint", peer,
+     "not able to find endpoint information for a remote endpoint|could not find modex data|could not find modex|could "
+     "not create endpoint for connection request|btl/uct error initializing|error initializing the endpoint hash|does "
+     "not have usnic modex info|error receiving modex",
+     "A process of the job has not published the address of its network endpoint: it could not open its NIC (no device "
+     "in its container, another build or setting of Open MPI), or ended before. Look at the output and the devices of "
+     "the host of that process.",
+     "ibv_devices; fi_info -l; ompi_info | head", "Open MPI help-mtl-ofi.txt, opal/mca/btl/uct"},
+    {"ompi-psm2-operation", unknown,
+     "Error in psm2_|(psm2_mq_|PSM2 EP connect error|PSM2 returned unhandled|unexpected PSM2 error|PSM2 "
+     "epid|Omni-Path*CUDA devices present|CUDA devices present*Omni-Path",
+     "A call of the Omni-Path library (PSM2) failed in Open MPI: a peer that ended or cannot be reached, a port that "
+     "went down, or its contexts are used up. The name of the error in the line decides. With GPUs, PSM2_CUDA=1 is "
+     "needed for memory of the GPU.",
+     "opainfo; env | grep PSM2", "Open MPI ompi/mca/mtl/psm2"},
+    {"ompi-node-setup", host,
+     "knem kernel module, but it discovered|Unable to get the user home directory|Unable to get the current working "
+     "directory|shared memory segment that was too small|Unable to open file <*to write MCA|PMIx was unable to set "
+     "up|PMIx was unable to change|PMIx was unable to create a shared memory|PMIx tried to fork a new process|call to "
+     "mkdir was unable to create|open a shared memory backing file, but|The specified fork agent|unable to find a "
+     "usable compression library|syslog support requested but|Failed to open the stacktrace output|No event method "
+     "available|Failed to open /proc/self/maps|Failed to sscanf /proc/self/maps|opal_sockaddr2str|daemon could not "
+     "establish its identity|Cannot determine number of local processes|We attempted to remove a file, "
+     "but|PMIX_MCA_gds=hash",
+     "Open MPI or PMIx could not use a file, directory, module or library of this host: a home or working directory "
+     "that does not exist on this node, TMPDIR or /dev/shm that is full or not writable, a program that is missing "
+     "here, or a module knem of another release. Compare the node with one that works.",
+     "df -h $TMPDIR /dev/shm; ls -ld $HOME $PWD; lsmod | grep knem",
+     "Open MPI opal/mca/base, OpenPMIx help-pmix-util.txt, help-pfexec-base.txt"},
+    {"pmix-usage", unknown,
+     "usable plugins for the * framework|PMIx progress thread|PMIx server was given|PMIx tool|Collection strategy "
+     "during a collective|multiple possible servers to which|received msg header indicates a size|data array is "
+     "nested|server * overwriting the function pointers|not a permitted return for",
+     "PMIx, by which the processes of a job find each other and their launcher, was used in a way that it does not "
+     "accept, or two releases of it do not fit: the PMIx of the program (in a container), of Open MPI and of Slurm. "
+     "Compare the releases; RDMA is not used here.",
+     "srun --mpi=list; ompi_info | grep -i pmix; pmix_info --version",
+     "OpenPMIx help-pmix-server.txt, help-pmix-runtime.txt, help-ptl-base.txt"},
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ constexpr LineMessage kNcclRows[] = {
      "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
      "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
-    {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki|^GIN*failed|ncclGin*failed|GDAKI*failed",
+    {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki",
      "GPU-initiated networking (GIN, GDAKI) could not set up its queue pair through DOCA: DOCA, driver or firmware are "
      "too old, or the port needs a GID (GRH). NCCL_GIN_TYPE=2 uses the proxy instead, as a test.",
      "ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca",
@@ -68,16 +68,59 @@ constexpr LineMessage kNcclRows[] = {
      "Mismatched NCCL version|mismatched versions of NCCL|Bootstrap*magic*mismatch|NCCL version mismatch with",
      "The ranks run different versions of NCCL: use the same image on all hosts.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", "NCCL src/init.cc, src/ras/ras.cc"},
-    {"nccl-topology-file", software, "NCCL WARN Attribute *of node *not found|NCCL WARN XML Parse",
+    {"nccl-topology-file", software,
+     "NCCL WARN Attribute *of node *not found|NCCL WARN XML Parse|NCCL WARN XML Import Channel|NCCL WARN XML Export "
+     "Channel|NCCL WARN XML*wrong version|NCCL WARN XML Mismatch|KV Convert to str|Could not open XML|Error : XML "
+     "parser is limited|too many XML|NCCL WARN Error : name * too long|NCCL WARN Error : value * too long",
      "NCCL cannot read its topology: the file of NCCL_TOPO_FILE, or that of the plugin or image, is malformed or of "
      "another release. Correct it, or remove it, so that NCCL reads the topology from the host.",
      "echo $NCCL_TOPO_FILE $NCCL_GRAPH_FILE", "NCCL src/graph/xml.cc, xml.h"},
     {"rccl-runtime", software, "Failed to find ROCm runtime|Failed to find HSA|Could not load libhsa",
      "The ROCm runtime is missing in the image of the job.", "ls /opt/rocm/lib; echo $RCCL_ROCR_PATH",
      "RCCL src/misc/rocmwrap.cc"},
-    {"nccl-duplicate-gpu", software, "Duplicate GPU detected",
+    {"nccl-duplicate-gpu", software,
+     "Duplicate GPU detected|Multiple Ranks are using the same GPU|multiple ranks using the same NVML device",
      "Two ranks use the same GPU: the launcher sets CUDA_VISIBLE_DEVICES or the local rank wrongly.",
      "env | grep -E 'LOCAL_RANK|VISIBLE_DEVICES'", "NCCL src/init.cc"},
+    {"nccl-merged-ports", software,
+     "Can't make virtual NIC|Attempted to merge incompatible|Cannot use physical device|Can't merge net devices|"
+     "Cannot allocate any more virtual devices|Requested properties for vNic|non-existent virtual device|Could not "
+     "force merge NICs|Tried to merge too many NICs|Specified fused NIC|Fusing NET devices from different|"
+     "NCCL_NET_MERGE_POLICY: unknown|TOPO/NET : Only matched",
+     "NCCL is configured to use several ports as one (NCCL_NET_FORCE_MERGE, NCCL_NET_MERGE_LEVEL, "
+     "NCCL_IB_MERGE_NICS), and cannot: a name that does not exist, ports of two link layers or NUMA nodes, too many "
+     "of them, or another number of ports on the peer. Correct the variable, or leave it out, on every host.",
+     "env | grep -E 'MERGE|NCCL_IB_HCA'; ibv_devinfo -l", "NCCL src/graph/topo.cc, src/transport/net_ib"},
+    {"nccl-value", software,
+     "is being ignored because it is not a power of 2|is too small. Minimum value is|All entries except the first "
+     "must have a prefix|Unrecognized element token|Unrecognized prefix token|NCCL WARN*is out of range [|is greater "
+     "than "
+     "the "
+     "maximum allowed, setting|User asked for a m*channels|NCCL_MIN_NCHANNELS set by environment is ignored|is "
+     "larger than #channels|CTAs * is larger than maxCTAs|is not a valid value 0/1, set|is too big. Limiting value|"
+     "(must be a multiple of|NCCL WARN Invalid *(maximum |NCCL WARN Invalid *(minimum |Ignoring SHM locality|"
+     "Unsetting POLICY|OOO RQ is force enabled|Ip address mask*is invalid for family|Invalid value * for "
+     "NCCL_PLUGIN_P2P|invalid netGdrLevel",
+     "A variable of NCCL, or a value of its configuration that the program passes, does not fit, and NCCL ignores "
+     "or changes it. The line names the variable and the limit: correct it, or leave it out.",
+     "env | grep -E 'NCCL_|RCCL_'; cat /etc/nccl.conf", "NCCL src/init.cc, src/graph, src/transport"},
+    {"nccl-connection-state",
+     unknown,
+     "NCCL WARN*pass NULL socket|NCCL WARN*file descriptor is -1|NCCL WARN*socket is invalid|NCCL WARN*wrong socket "
+     "state|NCCL WARN*unexpected socket state|NCCL WARN*socket state (|NCCL WARN*invalid socket|response for opId=|"
+     "size for opId=|find opId=|already completed opId|async opId|Storing response for already|Attempting to "
+     "dequeue n|Could not find pool of op|Proxy append|proxy op chain",
+     "NCCL used a connection, or an operation of its proxy thread, that is closed or not of this moment. A "
+     "consequence of an earlier error of this rank or its peer; alone it is a fault of the program that calls NCCL "
+     "from several threads, or of NCCL.",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
+     "NCCL src/misc/socket.cc, src/proxy.cc",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|modify|open|registration|object|ofi|gpu|torch"},
     {"nccl-no-device", host, "NET/IB : No device found",
      "NCCL found no usable RDMA device and falls back to TCP: none is in the container, none is up, or NCCL_IB_HCA "
      "excludes all.",
@@ -261,6 +304,13 @@ constexpr LineMessage kNcclRows[] = {
     {"torch-port-in-use", software, "server socket has failed to bind to|server socket has failed to listen on",
      "PyTorch's store cannot listen on its port (MASTER_PORT) on this host: an old process or another job uses it.",
      "ss -ltnp", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"torch-rank-bus-error", host, "failed (exitcode: -7)|exitcode  : -7",
+     "A rank ended by SIGBUS (7): it touched a page of a file or of shared memory that could not be given. In a "
+     "container /dev/shm (64 MB by default) is full: docker run --shm-size or --ipc=host, an emptyDir of medium "
+     "Memory; else huge pages that are used up, or a file on a full or lost file system. Its peers see closed "
+     "connections.",
+     "df -h /dev/shm; grep Huge /proc/meminfo; journalctl -k -p warning",
+     "PyTorch torch/distributed/elastic/multiprocessing/api.py"},
     {"torch-rank-killed", software, "failed (exitcode: -9)|exitcode  : -9|exits with return code = -9",
      "A rank was killed by SIGKILL: mostly the kernel's OOM killer, or the memory limit of the container or the job. "
      "Its peers see closed connections and retry errors.",

@@ -115,6 +115,141 @@ constexpr LineMessage kPlatformRows[] = {
      "the pod, or the kernel's lockdown with Secure Boot.",
      "cat /sys/kernel/security/lockdown; mokutil --sb-state", "mstflint mlxconfig"},
 
+    {"sriov-cni-configuration", software,
+     "vlan id must be configured|non-zero vlan id must|vlan id * invalid|vlan QoS PCP|vlan Proto * invalid|invalid "
+     "link_state value|failed to parse NetConf|SRIOV-CNI failed to load netconf|SRIOV-CNI failed to parse "
+     "args|LoadConf(): failed to load netconf|network configuration attribute is required|RDMA-CNI is expected to be "
+     "called as part|IPAM plugin returned missing IP|failed to parse MAC address|unknown link state",
+     "The configuration of a pod's network (the NetworkAttachmentDefinition, or an annotation of the pod) has a value "
+     "that the SR-IOV or RDMA CNI does not accept: VLAN, QoS, link state, MAC address, IPAM, or the order of the "
+     "plugins. Correct the entry that the line names; the node is not at fault.",
+     "kubectl get net-attach-def -A -o yaml; kubectl describe pod POD", "sriov-cni pkg/config, rdma-cni"},
+    {"rdma-cni-mode", host, "RDMA subsystem namespace awareness mode",
+     "The RDMA CNI needs the RDMA devices of this node to belong to network namespaces one by one: set the mode to "
+     "exclusive (rdma system set netns exclusive, option netns_mode=0 of ib_core, or rdmaMode of the SR-IOV operator), "
+     "before any other namespace exists. In shared mode leave the RDMA CNI out.",
+     "rdma system show; kubectl get net-attach-def -A -o yaml", "rdma-cni pkg/rdma"},
+    {"sriov-cni-vf", host,
+     "pci address * is already allocated|does not have a interface name or a dpdk driver|type=\"sriov\"*rollback "
+     "failed|type=\"sriov\"*setupVF failed|failed to configure VF|failed to get original vf information|failed to set "
+     "vf * vlan|failed to set vf * min_tx_rate|failed to set vf * spoofchk|failed to set vf * trust|failed to set vf * "
+     "link state|failed to restore spoofchk|failed to restore original administrative|failed to restore original "
+     "effective|failed to lookup vf|failed to find vf |failed to lookup master|no symbolic link for the "
+     "virtfn|sriov_numfs of device|PF network device not found|shared PF not found|VF device * has no entries|VF "
+     "device * sysfs path|effective mac address is different|hardware mac address is different|failed to set netlink "
+     "MAC address|error saving the pci allocation|error cleaning the pci allocation|error obtaining lock for "
+     "device|acquire exclusive lock on|PCI file [|PCI address lock file|pci address file for|error obtaining VF "
+     "ID|error reseting VF|failed to move * to tempNS|in tempNS: |failed to rename host device|to netns: |to target "
+     "namespace: |error bringing interface up in container ns|failed to find interface with any of the possible "
+     "names|LinkSetName failed|LinkSetNsFd failed|failed to get init netns|failed to move interface * to init "
+     "netns|discovered more than one RDMA device|cannot find RDMA link from name|failed to restore RDMA device|failed "
+     "to derive PCI device ID from mac|could not find VF PCI device|more than one VF PCI device|failed to write "
+     "arp_notify|failed to write ndisc_notify|failed to write optimistic_dad|create data cache directory|cache data in "
+     "the path|error removing cache file|sriov data directory|sriov lock directory|container data in the path|failed "
+     "to send Gratuitous ARP|failed to send GARP|failed to send NA message",
+     "The SR-IOV or RDMA CNI could not set up, or give back, a virtual function for a pod: it is in another namespace "
+     "or still allocated to another pod, its physical function is down or refuses the value (VLAN, MAC, rate, trust), "
+     "another program renamed its interface, its driver does not support the value (leave link_state, vlan or trust "
+     "out of the network definition then), or its files under /var/lib/cni cannot be written. Look at the function on "
+     "the node; stale files there are of pods that ended.",
+     "ip link show; ls /var/lib/cni/sriov /var/lib/cni/rdma; journalctl -k -p warning",
+     "sriov-cni pkg/sriov, rdma-cni pkg/rdma"},
+    {"multus-configuration", host,
+     "type=\"multus*LoadNetConf|type=\"multus*LoadDelegateNetConf|type=\"multus*delegateAddDeviceID|type=\"multus*"
+     "DeviceIDInConfList|type=\"multus*CNIArgsInConfList|type=\"multus*InjectCNIVersion|cannot find master CNI "
+     "config|in master CNI config|cannot encode master CNI config|cluster primary CNI config|primary CNI plugin: "
+     "|primary CNI Configuration|cannot move original master file|cni-conf-dir is not found|multus-conf-file is not "
+     "found|cannot create multus|multusConfigPath|cniVersion in master|wrong cniVersion format|at least one delegate "
+     "must be specified|a plugin delegate must have",
+     "Multus on this node has no valid configuration of the network of the cluster (the primary CNI plugin), or the "
+     "configuration of an additional network cannot be read: the file in /etc/cni/net.d is missing, was written later "
+     "or is not valid JSON. The pods of the primary plugin must be ready first.",
+     "ls -l /etc/cni/net.d; kubectl get pods -n kube-system -o wide; kubectl get net-attach-def -A",
+     "multus-cni pkg/types, pkg/server/config"},
+    {"multus-daemon", host,
+     "Daemon not reachable over socketfile|failed to start the CNI server using socket|pod info socket "
+     "directory|failed to send CNI request|GetPodResourceMap|getKubeletClient|error getting pod resources from "
+     "client|PerNodeCertificate|perNodeClient|bootstrap kubeconfig|failed to start cert manager|net-attach-def "
+     "informer cache",
+     "The daemon of Multus on this node (its thick plugin) does not run, cannot reach the API server or the kubelet. "
+     "Look at the pod kube-multus of the node.",
+     "kubectl get pods -n kube-system -o wide | grep multus; ls -l /run/multus",
+     "multus-cni pkg/server, pkg/kubeletclient"},
+    {"sriov-policy", software,
+     "numVfs(|exceed the maximum allowed value(|is not equal to the interface|is not equal to the LinkType|VF index "
+     "range|is overlapped with existing policy|has to be defined in nicSelector|'deviceType: |NumVfs (|is larger than "
+     "TotalVfs|externally managed|checkExternallyManagedPF|eSwitchMode must be switchdev|bridge configuration is not "
+     "supported|is not supported when netFilter|field can't be specified if the resource is not in|SriovOperatorConfig "
+     "can't|no supported NIC is selected by the nicSelector|is not supported by the webhook|both guid rangeStart and "
+     "rangeEnd|either guid list or guid range|either PCI address or PF GUID|vdpaType",
+     "The SR-IOV network operator rejects a policy or its setting: it selects no NIC of a node (vendor, device ID, "
+     "interface, root device), asks for more virtual functions than the NIC has, overlaps another policy, or combines "
+     "settings that exclude each other. Correct the SriovNetworkNodePolicy; the state of the node lists its NICs and "
+     "their maximum.",
+     "kubectl get sriovnetworknodestates -n sriov-network-operator -o yaml; kubectl get sriovnetworknodepolicies -A -o "
+     "yaml",
+     "sriov-network-operator pkg/webhook/validate.go"},
+    {"sriov-config-daemon", host,
+     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: "
+     "unable|DiscoverSriov*: could not|DiscoverSriov*: "
+     "error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|GetNicSriovMode|can't set eSwitch mode to|to "
+     "set eSwitch "
+     "to|configureHWOptionsForSwitchdev|CreateVDPADevice|DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|"
+     "RemoveInterfaceFromOVSBridge|GetOVSBridges|failed to connect to OVSDB|find OVSDB "
+     "socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|UnbindDriver|LoadKernelModule()|addUdevRule|"
+     "UdevRule|LoadUdevRules|EnableHwTcOffload|MellanoxBlueFieldMode|WriteSriovResult|ReadSriovResult|WriteConfFile()|"
+     "cannot configure sriov interfaces|cannot reset sriov interfaces|error trying to drain the "
+     "node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|applied status config",
+     "The daemon of the SR-IOV network operator could not configure the NICs of this node: the virtual functions "
+     "(sriov_numvfs, SR-IOV in the firmware or BIOS), their driver (vfio-pci, modules), the switch mode (devlink), the "
+     "MTU, udev rules, vDPA or an Open vSwitch bridge. The error after the text, and the kernel log of the node, have "
+     "the reason. A drain that fails waits for pods that cannot be evicted.",
+     "kubectl logs -n sriov-network-operator -l app=sriov-network-config-daemon; journalctl -k -p warning; cat "
+     "/sys/class/net/{netdev}/device/sriov_totalvfs",
+     "sriov-network-operator pkg/host, pkg/daemon"},
+    {"rdma-plugin-configuration", software,
+     "configuration missmatch. neither|Cannot specify both \"selectors\" and|devices list is empty|no resources "
+     "configuration found|invalid \"periodicUpdateInterval\"|error: resource name \"|error: Empty resourcePrefix|one "
+     "or more invalid configuration(s) given|no resource configuration; exiting|unsupported deviceType:|unable to get "
+     "SelectorObj|make sure the config is in json format|resource name \"*\" contains invalid|resource name \"*\" "
+     "already exists|mutually exclusive options|selector should have a single value|need at least one selector|unable "
+     "to convert SelectorObj",
+     "The configuration (ConfigMap) of the RDMA shared device plugin or of the SR-IOV network device plugin is wrong: "
+     "no or contradicting selectors, a resource name that is used twice or has invalid characters, an unknown device "
+     "type, or no valid JSON. Correct it and restart the plugin.",
+     "kubectl get cm -A | grep -E 'rdma|sriov'; kubectl logs -n kube-system -l app=rdma-shared-dp",
+     "k8s-rdma-shared-dev-plugin, sriov-network-device-plugin"},
+    {"device-plugin-restart", host,
+     "most likely Kubelet restarted|server endpoint not found|unable to restart server|serving incoming requests "
+     "failed|has repeatedly crashed recently|Error: starting resource servers|error starting resource servers|Error: "
+     "initializing resource servers|error initializing resource servers|error discovering host devices|failed to dial "
+     "socket|could not register with kubelet|Could not start device plugin|Could not register device plugin",
+     "A device plugin of Kubernetes lost the kubelet, or could not start or register with it: the kubelet was "
+     "restarted (its socket in /var/lib/kubelet/device-plugins is new) or does not run, the directory is not mounted "
+     "into the plugin, or no device could be listed. The plugin registers again; if not, restart its pod.",
+     "ls -l /var/lib/kubelet/device-plugins; systemctl status kubelet; kubectl describe node NODE",
+     "sriov-network-device-plugin pkg/resources/server.go, k8s-rdma-shared-dev-plugin, NVIDIA k8s-device-plugin"},
+    {"gpu-operator-validation", host,
+     "driver is not ready: |error validating driver installation|toolkit is not ready|plugin is not ready|cuda is not "
+     "ready|mofed is not ready|vfio-pci is not ready|vgpu*is not ready|nvidia-fs is not ready|gdrcopy is not "
+     "ready|unable to find any allocatable GPU resource|GPU resources are not discovered by the node|failed to "
+     "validate the driver|error validating vGPU|Error validating driver",
+     "The validator of the GPU operator waits for a part of this node: driver, container toolkit, device plugin, CUDA, "
+     "MOFED. The pods after it stay in Init until then. Look at the pod of that part on this node first "
+     "(nvidia-driver-daemonset, mofed), then at nvidia-smi and the kernel log.",
+     "kubectl get pods -n gpu-operator -o wide; nvidia-smi; lsmod | grep -E 'nvidia|mlx5'",
+     "NVIDIA gpu-operator cmd/nvidia-validator"},
+    {"operator-api", unknown,
+     "Error while syncing state|Reconciler error|Failed to list ClusterPolicy|Failed to fetch node state|error syncing "
+     "state|Couldn't get NetworkAttachmentDefinition CR|Couldn't create NetworkAttachmentDefinition CR|Couldn't update "
+     "NetworkAttachmentDefinition CR|Fail to sync DaemonSet|problem running manager|unable to list nodes prior "
+     "to|failed to list OFED pods|Couldn't sync * objects|Could not get DaemonSet|could not get daemonset list",
+     "An operator of Kubernetes (GPU, network, SR-IOV) could not read or write an object of the cluster, or its step "
+     "failed, and it tries again. The error after the text decides: a conflict or a timeout of the API server passes "
+     "by itself; a missing right (RBAC), a resource definition (CRD) of another release or a node without labels does "
+     "not.",
+     "kubectl get events -A --sort-by=.lastTimestamp | tail; kubectl get clusterpolicy,nicclusterpolicy -o yaml",
+     "NVIDIA gpu-operator, network-operator, sriov-network-operator controllers"},
     // Switches.
     {"switch-pause-storm", network, "PFC Watchdog detected PFC storm|PFC watchdog detected*storm",
      "The switch gets pause frames of a priority without end on this port, and drops the queue to protect the network. "

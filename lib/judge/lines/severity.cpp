@@ -80,8 +80,11 @@ std::string without_denials(std::string_view line) {
     const size_t digits = after.find_first_not_of("0x", value);  // after "0" or "0x0"
     const bool is_zero = (after.starts_with(": 0") || after.starts_with("=0")) &&
                          (digits == std::string_view::npos || !is_word_letter(after[digits]));
-    if (((is_many || contains(kOne, word)) && is_denied) || (is_many && (before == "0" || is_zero)))
-      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
+    const bool is_error = is_many || contains(kOne, word);
+    // With the word that denies it: "no " is one of a complaint.
+    const size_t from = is_error && is_denied ? static_cast<size_t>(before.data() - small.data()) : at;
+    if ((is_error && is_denied) || (is_many && (before == "0" || is_zero)))
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(from), end - from, ' ');
     before = word;
     at = end;
   }

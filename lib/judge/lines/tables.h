@@ -21,6 +21,8 @@ extern const std::span<const LineMessage> kServiceMessages;     // services.cpp
 extern const std::span<const LineMessage> kCallMessages;        // calls.cpp: of any library, by call and errno
 extern const std::span<const LineMessage> kTransportMessages;   // transports.cpp
 extern const std::span<const LineMessage> kTrainingMessages;    // training.cpp
+// sources.cpp: any other error of libraries and programs, by the source file.
+extern const std::span<const LineMessage> kSourceMessages;
 // components.cpp: any other error, by the part of a program or the driver that prints it. The last table.
 extern const std::span<const LineMessage> kComponentMessages;
 

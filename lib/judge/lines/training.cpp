@@ -17,7 +17,7 @@ constexpr LineMessage kRows[] = {
      "ranks; raise the timeout of the process group only if the work is that long.",
      "py-spy dump --pid PID; grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head",
      "Gloo gloo/transport/tcp/unbound_buffer.cc"},
-    {"gloo-rank-differs", software, "gloo*op.preamble.length <=|op.preamble.length <= op.nbytes|enforce fail at *gloo",
+    {"gloo-rank-differs", software, "op.preamble.length <=|op.getPreamble|Is there a distributed collective mismatch",
      "Two ranks called Gloo with different sizes or in another order: a bug or different data of the ranks (an uneven "
      "last batch, an object of another size). The network is not at fault.",
      "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "Gloo gloo/transport/tcp/pair.cc"},
@@ -70,11 +70,65 @@ constexpr LineMessage kRows[] = {
      "The ranks call different collectives, or with different shapes: a branch of the program that only some ranks "
      "take. The network is not at fault; TORCH_DISTRIBUTED_DEBUG=DETAIL names the call of each rank.",
      "env | grep TORCH_DISTRIBUTED_DEBUG", "PyTorch ProcessGroupWrapper.cpp"},
+    {"jax-coordination", peer,
+     "Polled an error from coordination service|Barrier timed out. Id|JAX distributed service detected fatal|"
+     "Coordination service agent is in ERROR|The tasks have crashed. Task|PjRT_Client_Connect|joined the rendezvous|"
+     "acquire clique for rank",
+     "A process of JAX (XLA) waits for another one that does not arrive, at the start, in a barrier or in the setup "
+     "of a collective, or got the notice that it failed. Look for the task that the line names, or that did not "
+     "arrive: its log has the first error (it ended, hangs, or still compiles or loads). The coordination service "
+     "uses TCP (coordinator_address).",
+     "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head; ss -ltnp",
+     "XLA xla/tsl/distributed_runtime, xla/service/rendezvous.cc"},
+    {"dynamo-control", peer,
+     "nable to create lease*etcd|Check etcd server status|Failed to connect to NATS|etcd*lease*expired|"
+     "connect*etcd*refused",
+     "NVIDIA Dynamo does not reach etcd or NATS, by which its frontends and workers find each other: the service "
+     "does not run, its address (ETCD_ENDPOINTS, NATS_SERVER) is wrong, or a proxy or firewall is between. RDMA is "
+     "not used here.",
+     "env | grep -E 'ETCD|NATS|proxy'; ss -ltnp", "Dynamo lib/runtime/src/transports"},
+    {"program-gpu-memory", software,
+     "less than desired GPU memory utilization|No available memory for the cache blocks|Please try to increase "
+     "--mem-fraction-static|RESOURCE_EXHAUSTED: Out of memory|Capture cuda graph failed*out of memory",
+     "The memory of the GPU is not enough for the model and the caches that the program wants: another process "
+     "holds a part of it, or the share that the program may use (gpu_memory_utilization, mem_fraction_static, "
+     "XLA_PYTHON_CLIENT_MEM_FRACTION) does not fit. The network is not at fault.",
+     "nvidia-smi", "vLLM vllm/v1/worker, SGLang model_runner.py, XLA"},
+    {"program-configuration", software,
+     "Check batch related parameters|is not divisible by total_model_size|loss scale already at minimum|"
+     "CUDAMismatchException|Unexpected result nan|finished reduction in the prior iteration|No backend type "
+     "associated with device|compatibility hash mismatch|NIXL is not available",
+     "The program of the job refuses its own configuration, model or state: sizes that do not fit the number of "
+     "ranks, a library that it was not built with, settings that differ between two instances, or values that "
+     "became infinite. The network is not at fault.",
+     "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "DeepSpeed, Megatron, PyTorch, vLLM"},
     {"ray-shm", software, "The object store is using /tmp instead of /dev/shm|object store is using /tmp",
      "Ray keeps its object store in /tmp, because the shared memory of the container (/dev/shm, 64 MiB by default) is "
      "too small: objects go through the disk and are slow. Start the container with --shm-size of a third of the "
      "memory, --ipc=host, or an emptyDir of medium Memory at /dev/shm.",
      "df -h /dev/shm", "Ray python/ray/_private/services.py"},
+    {"ray-metrics", none, "connection to the metrics exporter agent|Metrics will not be exported",
+     "A note of Ray: its process for metrics on this node does not answer (not installed: ray[default], or it has "
+     "ended). Jobs run without it. Harmless.",
+     "ls /tmp/ray/session_latest/logs", "Ray src/ray/core_worker/core_worker_process.cc"},
+    {"ray-memory", software, "killed due to memory pressure|due to the node running low on memory",
+     "Ray's monitor of memory ended a worker, because the memory of the node or container was nearly used up "
+     "(RAY_memory_usage_threshold). Its peers see a closed connection. Use fewer or smaller tasks per node, or "
+     "raise the limit of the container. The network is not at fault.",
+     "free -g; ray status; journalctl -k -g oom-kill", "Ray src/ray/raylet/node_manager.cc"},
+    {"ray-worker-failed",
+     unknown,
+     "error raised in its creation task|have not registered within the timeout|RayTaskError(",
+     "A worker of Ray failed in its own code, or while it started. A consequence: its Traceback, in this log or in "
+     "/tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
+     "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
+     "Ray python/ray/exceptions.py",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|gpu|torch|gloo|out|nvshmem|mooncake|nixl|ucx"},
     {"ray-node-died", peer,
      "The node with node id * and address * has been marked dead|has been marked dead because the detector|The actor "
      "died unexpectedly|The actor is dead because its|ActorDiedError|ActorUnavailableError|WorkerCrashedError|Raylet "
@@ -87,14 +141,16 @@ constexpr LineMessage kRows[] = {
     {"ray-no-resources", software,
      "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
      "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "
-     "parallel size (*exceeds available GPUs|exceeds available GPUs",
+     "parallel size (*exceeds available GPUs|exceeds available GPUs|exceeds the total number of available GPUs in "
+     "the placement|Ray does not allocate any GPUs on the driver",
      "The job asks for more GPUs than Ray sees: a node has not joined the cluster, its container has no GPUs "
      "(CUDA_VISIBLE_DEVICES), or another job holds them. Compare ray status with the size of tensor and pipeline "
      "parallelism.",
      "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
     {"vllm-worker-ended",
      unknown,
-     "Engine core initialization failed|EngineDeadError|Engine core proc * died|WorkerProc initialization "
+     "EngineCore failed to start|Engine core initialization failed|EngineDeadError|Engine core proc * died|"
+     "WorkerProc initialization "
      "failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
      "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
      "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
@@ -108,7 +164,8 @@ constexpr LineMessage kRows[] = {
      true,
      "nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx"},
     {"sglang-watchdog", unknown,
-     "Watchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The memory capacity is unbalanced|Rank 0 "
+     "Received sigquit from a child process|atchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The "
+     "memory capacity is unbalanced|Rank 0 "
      "scheduler is dead|detokenizer*died|Scheduler or DataParallelController * terminated|TokenizerManager*health "
      "check failed",
      "SGLang ends or complains because a scheduler process hangs or failed: a collective that does not finish, memory "
@@ -117,7 +174,8 @@ constexpr LineMessage kRows[] = {
      "nvidia-smi; py-spy dump --pid PID; grep -h Traceback LOG-OF-EVERY-RANK | head",
      "SGLang python/sglang/srt/managers"},
     {"pd-handshake", peer,
-     "Failed to connect to bootstrap server|bootstrap server*fail|Error fetching prefill*info|Could not fetch "
+     "is healthy before, but now it is down|Failed to connect to bootstrap server|bootstrap server*fail|Error "
+     "fetching prefill*info|Could not fetch "
      "prefill|Prefill server*not|Decode instance could be dead|Prefill instance could be dead|Request * timed out "
      "after * in KVPoll|in KVPoll.Bootstrapping|in KVPoll.WaitingForInput|Losing connection with prefill instance|Lost "
      "connection with prefill instance|Failed to send kv chunk|Session * failed*remote|NIXL handshake*failed|Releasing "
@@ -136,14 +194,15 @@ constexpr LineMessage kRows[] = {
      "fabric-agentctl diagnose; env | grep MC_; ss -ltnp", "Mooncake mooncake-transfer-engine/src"},
     {"mooncake-not-registered", host,
      "Memory region not registered by any active device|Address not registered by any device|not registered by "
-     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Address not "
-     "registered. Unable|Device memory not registered",
+     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Device "
+     "memory not registered",
      "The buffer of this transfer is registered at no RDMA device: its registration failed before on this host "
      "(\"Failed to register memory\": memlock, the limits max_mr_size of the NIC, GPU memory without nvidia_peermem or "
      "DMA-BUF), no device is active, or it was freed.",
      "ulimit -l; fabric-agentctl check --only memlock,gpudirect; ibv_devinfo -v | grep max_mr",
      "Mooncake rdma_transport.cpp, NVSHMEM"},
     {"mooncake-endpoint", peer,
+     "Active handshake RPC failed; resetting|Cannot make connection for endpoint|RDMA ready ACK|peer rails are paused|"
      "failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched qp|Failed to "
      "modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port num|Failed to "
      "modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
@@ -169,6 +228,16 @@ constexpr LineMessage kRows[] = {
      "mount, or evict), the object was evicted or never written, or a segment of a client that ended. The network is "
      "not at fault.",
      "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
+    {"mooncake-note", none,
+     "Auto-splitting buffer|Re-establish connection|Re-establish EFA connection|Retry active handshake with updated|"
+     "Retry passive handshake with updated|simultaneous-open passive setup|Auto GID reprobe switched|Refreshed GID "
+     "on|refreshed published GID for|Full NIC coverage:|Disjoint NIC partition|Round-robin NIC assignment|chunk * "
+     "-> NIC|protocol does not use device names, ignoring|re-establishing connection: |retiring it for the new "
+     "connec|fallback device selection for slice",
+     "Information of Mooncake: how it divides a large buffer among the NICs, a GID that has changed and is used, or "
+     "a connection that it makes again after the peer was restarted. Harmless by itself; if connections are made "
+     "again and again, look at the log of the peer.",
+     "env | grep MC_", "Mooncake mooncake-transfer-engine/src/transport"},
     {"mooncake-transfer",
      unknown,
      "TRANSFER_FAIL",
@@ -183,6 +252,16 @@ constexpr LineMessage kRows[] = {
      {},
      true,
      "mooncake|wc|modify|registration"},
+    {"rdma-library-missing", software,
+     "libmlx5.so not available at runtime|libbnxt_re.so not available at runtime|libionic.so not available at "
+     "runtime|UCCL P2P: failed to load lib|UCCL P2P: dlsym|Failed to open libmlx5|Failed to load libmlx5|Failed to "
+     "load libibverbs|Failed to open libibverbs|libibverbs missing required|missing required verbs symbols|Failed "
+     "to get RDMA device list (is rdma-core",
+     "A library for RDMA is missing in the image of the job, or of another release: libibverbs, or the provider "
+     "library of the NIC (libmlx5, libbnxt_re, libionic, libefa). Install rdma-core (libibverbs, ibverbs-providers) "
+     "or the vendor's library in the image, and look at LD_LIBRARY_PATH.",
+     "ldconfig -p | grep -E 'ibverbs|mlx5|bnxt|ionic|efa'; echo $LD_LIBRARY_PATH",
+     "ROCm MORI, UCCL, MSCCL++, Mooncake"},
     {"mori-control", peer,
      "ReadMessageHeader failed|ReadMessageBody failed|mori*EOF|RecvExact failed|mori*Handshake|MORI-IO*failed",
      "The peer closed the control connection (TCP) of MORI: its process failed or ended. EOF is not an error of the "
@@ -201,6 +280,14 @@ constexpr LineMessage kRows[] = {
      "at "
      "fault. Take the values of the release for this number of ranks.",
      "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
+    {"deepep-assertion", software,
+     "Assertion exception (*csrc/|Assertion exception (*deep_ep|Assertion failed: *deep_ep/|Assertion failed: "
+     "*csrc/kernels|Assertion error *csrc/jit|Assertion error *csrc/elastic|Assertion error *csrc/legacy/buffer|"
+     "Assertion error *deep_ep.hpp",
+     "DeepEP refuses a call or its kernels a value: the number of ranks, SMs, channels, experts or tokens, the "
+     "hidden size, the alignment or a buffer does not fit this release, or the compiler (NVCC, the cache of "
+     "kernels) does not. The condition in the line names it; the network is not at fault.",
+     "pip show deep_ep; nvcc --version; env | grep -E 'EP_|NVSHMEM'", "DeepEP csrc, deep_ep/include"},
     {"mori-gpu-memory", software, "Assertion*cqUmem*failed",
      "MORI could not register GPU memory for its queues with the NIC (mlx5dv_devx_umem_reg() by address: EFAULT, 14). "
      "That requires a peer memory bridge between the RDMA driver and the GPU driver, which the kernel's own ib_uverbs "
@@ -208,7 +295,8 @@ constexpr LineMessage kRows[] = {
      "registers through DMA-BUF (mlx5dv_devx_umem_reg_ex()).",
      "grep ib_register_peer_memory_client /proc/kallsyms; uname -r; pip show mori", "ROCm MORI pull request 560"},
     {"mori-no-gid", host,
-     "RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not found|no valid GID*found|failed to find valid gid|No valid "
+     "auto-detect a valid GID|failed to select a valid RDMA GID|RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not "
+     "found|no valid GID*found|failed to find valid gid|No valid "
      "GID",
      "An RDMA port has no RoCE v2 GID: its netdev has no IP address (or is down, or in another network namespace). "
      "Give the interface of each RDMA port an address, and limit the devices to those with one (show_gids; the filter "
@@ -220,7 +308,10 @@ constexpr LineMessage kRows[] = {
      "closed. The status is of NVSHMEM, not an errno. Look at the log of the other processes for the first error, at "
      "the versions of NVSHMEM on all hosts, and at the interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
      "env | grep NVSHMEM; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/topo/topo.cpp"},
-    {"nvshmem-nvls", host, "nvls.cpp*non-zero status|non-zero status*cuMulticast",
+    {"nvshmem-nvls", host,
+     "nvls.cpp*non-zero status|non-zero status*cuMulticast|non-zero status*ulticast group|non-zero status*MC handle|"
+     "non-zero status*MC group|non-zero status*mc handle|non-zero status*NVLS resource|NVLINK SHARP resource "
+     "initialization failed|non-zero status*heap MC memory|non-zero status*unbind_group_mem",
      "NVSHMEM could not make or map memory for multicast over NVLink (NVLS): the state of the NVLink fabric of this "
      "host "
      "is wrong (a fabric manager that does not run or was restarted without a reset of the GPUs; NVRM's lines in the "
@@ -228,22 +319,35 @@ constexpr LineMessage kRows[] = {
      "it. The network is not at fault.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; journalctl -k -g NVRM",
      "NVSHMEM src/host/team/team_internal_nvls.cpp"},
-    {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
-     "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
-     "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "
-     "of the heap (GPUDirect, NVSHMEM_SYMMETRIC_SIZE), a transport (IBGDA, IBRC), or the bootstrap.",
-     "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/host"},
     {"nvshmem-heap", software,
-     "symmetric heap*exceeded|nvshmem_malloc*fail|nvshmem*cannot allocate*heap|NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of "
+     "symmetric heap*exceeded|non-zero status: 2 cu|nvshmem_malloc*fail|nvshmem*cannot allocate*heap|"
+     "NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of "
      "memory|failed to allocate*symmetric|Heap is not symmetric|could not allocate symmetric",
      "The symmetric heap of NVSHMEM is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE, leave GPU memory "
      "free for it, and give all processes the same size. Registration at the NIC needs GPUDirect RDMA and room in "
      "BAR1.",
      "env | grep NVSHMEM; nvidia-smi -q -d MEMORY | grep -A 3 BAR1", "NVSHMEM src/host/mem"},
+    {"nvshmem-gpu", host,
+     "non-zero status*cuda|non-zero status*cuMem|non-zero status*cuCtx|non-zero status*cuDevice|non-zero "
+     "status*cuStream|non-zero status*cuEvent|non-zero status*cuPointer|non-zero status*cuOccupancy|non-zero "
+     "status*gdrcopy |non-zero status*gdr copy|non-zero status*device path failed|non-zero status*pcie|non-zero "
+     "status*Pcie|non-zero status*ernel launch failed|non-zero status*warp size|non-zero status*nvml|non-zero "
+     "status*stream priority|non-zero status*stream creation|err=*cudaHostRegister",
+     "A call of CUDA, NVML or GDRCopy failed inside of NVSHMEM; the status is that library's own error, not an "
+     "errno. Usual causes: the memory of the GPU is used up (NVSHMEM_SYMMETRIC_SIZE), an earlier error of a kernel "
+     "or of the GPU, processes that share a GPU, or a driver that is older than the CUDA of the image. The network "
+     "is not at fault.",
+     "nvidia-smi; journalctl -k -g NVRM; env | grep NVSHMEM", "NVSHMEM src/host"},
+    {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
+     "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "
+     "error) or of CUDA, not an errno. Read the first such line of all processes with NVSHMEM_DEBUG=INFO: registration "
+     "of the heap (GPUDirect, NVSHMEM_SYMMETRIC_SIZE), a transport (IBGDA, IBRC), or the bootstrap.",
+     "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src/host"},
     {"nvshmem-bootstrap", software,
      "Bootstrap unable to load|Bootstrap failed to get symbol|Bootstrap plugin init failed|Bootstrap library dlopen "
      "failed|Invalid bootstrap|bootstrap_loader_init|bootstrap*plugin*failed|bootstrap_init failed|Bootstrap plugin "
-     "preinit failed",
+     "preinit failed|bootstrap version (*is not compatible|Bootstrap versions not compatible|returned an "
+     "incompatible version|BOOTSTRAP_UID_SESSION_ID|Invalid UID Session ID",
      "NVSHMEM could not start the exchange between its processes: the library nvshmem_bootstrap_*.so of the chosen way "
      "(NVSHMEM_BOOTSTRAP: MPI, PMI, UID) is missing in LD_LIBRARY_PATH or was built for another MPI, or the launcher "
      "offers another PMI. UID needs an interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
@@ -257,8 +361,9 @@ constexpr LineMessage kRows[] = {
      "(DeepEP) needs it.",
      "env | grep NVSHMEM; ldd PROGRAM | grep nvshmem", "NVSHMEM src/host"},
     {"nixl-rail", network,
-     "No rail*available|Failed to create rail|rail*failed to post|Failed to insert address for "
-     "rail|libfabric*rail*error|postXfer*failed on rail",
+     "Failed to create rail for|libfabric_rail*fi_av_insert failed|libfabric_rail*Failed to post recv|Failed to "
+     "insert address for rail|libfabric_rail*fi_*data failed|libfabric_rail*fi_read failed|postXfer*failed on rail|"
+     "CQ read failed on rail|drainPostQueue: post failed|insertAllAddresses failed",
      "The libfabric backend of NIXL could not use a rail (a network device): the provider refused it, or the address "
      "of the peer is not valid there. Compare fi_info on both hosts and the devices of the container; the error of "
      "libfabric is in the line.",

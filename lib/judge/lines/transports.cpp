@@ -39,7 +39,8 @@ constexpr LineMessage kRows[] = {
      "goes on as it is.",
      "grep -h 'NET/IB : Using' LOG-OF-EVERY-RANK | sort | uniq -c; ibv_devices", "NCCL src/init.cc"},
     {"nccl-comm-misuse", software,
-     "comm * has already been destroyed|Attempt to use communicator before the previous operation|corrupted comm "
+     "ncclInvalidUsage: |invalid usage, NCCL version|comm * has already been destroyed|Attempt to use communicator "
+     "before the previous operation|corrupted comm "
      "object detected|improper usage of ncclCommInitRank|Invalid rank requested :|Invalid device count "
      "requested|invalid device count (|rank * exceeds ndev=|argument not initialized via "
      "NCCL_CONFIG_INITIALIZER|Invalid config * attribute value|is not a valid pointer|argument is NULL|invalid root "
@@ -53,7 +54,8 @@ constexpr LineMessage kRows[] = {
      "NCCL src/init.cc, src/misc/argcheck.cc"},
     {"nccl-oob-interface", software,
      "verify NCCL_OOB_NET_IFNAME|Invalid NCCL_COMM_ID|No usable listening interface found|No valid "
-     "<IPv4_or_hostname>:<port>|No valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device "
+     "<IPv4_or_hostname>:<port>|Net : Unsupported address family|Net : unsupported IP family|Net : string is null|No "
+     "valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device "
      "found after excluding",
      "A variable of NCCL names no interface or address of this host: NCCL_SOCKET_IFNAME, NCCL_OOB_NET_IFNAME (a "
      "prefix; \"=\" before it for the whole name, \"^\" to exclude) or NCCL_COMM_ID (address:port). Compare it with ip "
@@ -66,7 +68,7 @@ constexpr LineMessage kRows[] = {
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", "NCCL src/transport/net_ib"},
     {"nccl-net-name", software,
      "Failed to initialize any NET plugin|NET/Plugin*failed to initialize|Unable to find a network|NCCL WARN Error: "
-     "network",
+     "network|Error: network*not found",
      "The network that NCCL_NET or NCCL_NET_PLUGIN names could not be used: its plugin is not in LD_LIBRARY_PATH or "
      "failed to start, or the name is wrong (IB, Socket, \"AWS Libfabric\"). Unset NCCL_NET as a test, and read the "
      "lines of the plugin before this one.",
@@ -82,6 +84,22 @@ constexpr LineMessage kRows[] = {
      "group does not allow all inbound and outbound traffic to itself or the instances are in another subnet; else the "
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
+    {"ofi-nccl-gin", host,
+     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|"
+     "GIN requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to "
+     "resolve GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks what it needs on this host: the RDMA protocol "
+     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric that let "
+     "the GPU post requests. NCCL_GIN_ENABLE=0 goes on without it.",
+     "fi_info --version; lsmod | grep gdrdrv; env | grep -E 'OFI_NCCL|NCCL_GIN'", "aws-ofi-nccl src/rdma/gin"},
+    {"ofi-nccl-value", software,
+     "NET/OFI*set to invalid value|NET/OFI Invalid value for|NET/OFI WARNING: Use of*deprecated|NET/OFI Conflicted "
+     "configuration|NET/OFI Number of forced rails|NCCL_OFI_NIC_DUP_CONNS|FI_OPT_CUDA_API_PERMITTED is not declared|"
+     "NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for "
+     "SendRecv|EARLY_COMPLETION",
+     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has a value that it does not accept, or that does not "
+     "fit another one or the provider. Correct the one that the line names, or leave it out.",
+     "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
      "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
      "version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI "
@@ -95,6 +113,13 @@ constexpr LineMessage kRows[] = {
      "that is down (cable, module, switch port), or InfiniBand without a subnet manager. Harmless if this device shall "
      "not be used: compare ibv_devinfo.",
      "ibv_devinfo -d {rdma}; fabric-agentctl status", "libfabric prov/verbs/src/verbs_init.c"},
+    {"psm3-rv", host,
+     "psm3_rv|rv mmap|RV module|rv module|/dev/rv|rv_open|unable to open rv|Unable to open "
+     "RV|rv_reg_mem|psm3_verbs_*rv",
+     "PSM3, a provider of libfabric, could not use the kernel module rv (rendezvous), which keeps its registrations "
+     "and, for GPUs, gives their memory to the NIC: it is not loaded, of another release, or its memory is used up "
+     "(PSM3_RV_MR_CACHE_SIZE). Load the module of the same release, or use PSM3_RDMA=0.",
+     "modinfo rv; lsmod | grep ^rv; env | grep PSM3", "libfabric prov/psm3/psm3/psm_rndv_mod.c"},
     {"ofi-shm-region", host,
      "shm_open error|Could not map peer region|Get filesystem * statistics failed|smr*region*failed|unable to open "
      "pidfd|Overwriting shm from dead process",
@@ -104,8 +129,8 @@ constexpr LineMessage kRows[] = {
      "df -h /dev/shm; ls -l /dev/shm", "libfabric prov/shm"},
     {"ofi-hmem", host,
      "requires peer to peer|cannot support FI_HMEM|CUDA library or CUDA device is not available|Failed to allocate "
-     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|hmem*not "
-     "supported|ofi_hmem_get_dmabuf_fd",
+     "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|^hmem*not supported|"
+     "HMEM*not supported|ofi_hmem_get_dmabuf_fd",
      "libfabric cannot give GPU memory to the NIC (FI_HMEM): CUDA or ROCm is not found in the container, the device "
      "has no peer-to-peer access (nvidia_peermem, DMA-BUF with an open kernel module), or the EFA device is of an "
      "older instance. FI_HMEM_CUDA_USE_DMABUF and FI_EFA_USE_HUGE_PAGE choose the way.",
@@ -125,12 +150,20 @@ constexpr LineMessage kRows[] = {
      "regions of the service of this job, or the netdev of the device. Fewer processes per NIC, "
      "FI_CXI_RX_MATCH_MODE=hybrid or software, and cxi_service list show the limits.",
      "cxi_stat; cxi_service list; env | grep FI_CXI", "libfabric prov/cxi"},
+    {"opx-selection", software, "HFI selection|FI_OPX_HFI_SELECT|hfi_selector",
+     "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has a value that it cannot read or that fits no HFI of "
+     "this host. Correct it, or unset it: the provider then takes the HFI next to the process.",
+     "opainfo; env | grep FI_OPX", "libfabric prov/opx/src/fi_opx_hfi_select.c"},
     {"opx-hfi-failed", host,
-     "Unable to open HFI unit|opx*link*down|HFI*link is down|opx*Could not read GID|HFI selection|Error opening "
+     "Unable to open HFI unit|opx*link*down|HFI*link is down|opx*Could not read GID|Error opening "
      "file*hfi|opx*Detected user specified",
      "The Omni-Path provider (opx) could not use the HFI that it was given: the unit or port does not exist or is not "
      "active, its device file is not accessible, or a value of FI_OPX_HFI_SELECT or FI_OPX_PKEY is wrong.",
      "opainfo; ls -l /dev/hfi1_*; env | grep FI_OPX", "libfabric prov/opx"},
+    {"ucx-perftest-affinity", none, "CPU affinity is not set (bound to",
+     "A note of ucx_perftest: its process is not bound to one CPU, and its results may vary a little. Harmless; "
+     "taskset or numactl gives exact ones.",
+     "taskset -pc PID", "UCX src/tools/perf/perftest.c"},
     {"ucx-gid-config", software,
      "invalid gid[|both GID_INDEX and ROCE_SUBNET_LIST|failed to find a gid which|failed to parse RoCE subnet|wrong "
      "device name:|failed to convert GID|ibv_query_gid(dev|failed to parse gid type",
@@ -212,7 +245,41 @@ constexpr LineMessage kRows[] = {
      "not share (splitShare=0, NCCL_COMM_SPLIT_SHARE_RESOURCES=0), or use the same network for both.",
      "env | grep NCCL_", "NCCL src/init.cc"},
     {"perftest-options", software,
-     "Parser function exited with Error|cannot be used without CUDA|CUDA DMA-BUF cannot be used|Invalid Command "
+     "only supported with WRITE|--data_validation |Multiple QPs only available|Inline feature not available|Events "
+     "feature not available|is Available only|Available only on Latency|only available in BW|in BW tests only|works "
+     "only with Duration|Duration mode d|run_infinitely|tests with inline|Perftest doesn't support|Perftest "
+     "supports|must be a multiple of post list|must be a multiple of receive post|must be a multiple of CQ|aes_xts "
+     "|log_dci_streams|log_active_dci_streams|Packet Pacing only|Packet Pacing is only|pps rate limit units|Unknown "
+     "rate limit|Invalid rate limit units|Invalid rate limit type|when using Packet Pacing|Invalid MTU - |Please "
+     "choose mtu|Raw Ethernet tests|connection not possible in|connection only possible in|supported only on "
+     "RC|Signature offload supported|only bw tests|Dual-port mode|Only * Service levels|IB Port can't be less "
+     "than|Message Size should be between|Invalid Atomic type|Invalid CPU number|Invalid CPU range|Invalid CPU "
+     "list|CPU * out of range. System has|NUMA node * does not exist|--numa_node is|--numa_node "
+     "and|--pin_cores|--tph_mem|--cpu_id requires|GPU touch is|Unsupported value for gpu_touch|DMABUF must be enabled "
+     "in order|PCIe mapping requires DMA-BUF|DMA-BUF cannot be used without|OpenCL platform ID cannot|Invalid server "
+     "UDP port|Invalid client UDP port|Invalid remote UDP port|Invalid local UDP port|Invalid ethertype|invalid "
+     "ethertype|Invalid flows value|Invalid burst flow|Flows feature works|Flows is currently|Flows burst|FS rate "
+     "test|Latency gap feature|Latency under load|Output verbosity level|Invalid Minimum BW|Invalid Minimum "
+     "msgRate|Invalid Command or flag|Please check command line and run again|Duplicated argument: |Multiple QPs "
+     "only|MultiCast feature only|Multicast feature works|Using SRQ only|Using Connectionless server|Raw Etherent test "
+     "can only run|Invalid link layer value|Write_with_imm can only|Send_with_imm can only|Unsolicited write "
+     "receive|For L2 tests you must|For L3 tests You must|For L4 you need|choose server side for|choose client side "
+     "for|MAC address by this format|Please increase margin|DURATION > 2|Completion vector specified is "
+     "invalid|perftest*must be positive|Bi-Dir is not supported|report per port feature|Specified PKey Index|Setting "
+     "Outstanding reads only|Can't use multiple memory types|Scatter2CQE (size|must get three parameters|should get 3 "
+     "parameters|flow label must be non-negative|Invalid character in CPU list|--ipv6-addr flag must|must include IP "
+     "and Ports|value for hw rate limit|Message size cannot be changed for Atomic|does not support old post "
+     "send|doesn't support old post send|supported only with enc/dec|supported only when enc/dec|SRD does not "
+     "support|only supports PP rate limiter|is not supported in LAT|data direct is not supported with TPH|On RDMA "
+     "verbs rx depth|one of the atomic tests|Failed to parse the performance counter list|Invalid verbosity "
+     "level|invalid CUDA memory type|Invalid Neuron Core|Invalid TPH memory type|Invalid remote IP address|Invalid "
+     "local IP address|Invalid client IP address|Invalid server IP address|support in LAT and LAT_BY_BW|for source "
+     "IP.|Invalid IPv6 source address|Invalid source address.|Payload size should be greater|Failed to parse "
+     "DWORD|Invalid hex char in DWORD|MAC address longer than six fields|detected in field|Please provide key "
+     "encryption|Please provide data encryption|Please provide credentials|Invalid credentials file|key encryption "
+     "key|data encryption key|data_encryption_key|isn't supported for Raw|Can't produce a report|You are not running "
+     "the atomic|Failed to set source address|Parser function exited with Error|cannot be used without CUDA|CUDA "
+     "DMA-BUF cannot be used|Invalid Command "
      "line|does not support RDMA_CM|Please choose from {|Unsupported connection type|isn't supported for Raw Ethernet",
      "perftest (ib_write_bw and others) rejects its options: one needs another that is missing or comes later on the "
      "command line (--use_cuda=N before --use_cuda_dmabuf), does not fit this test or connection type, or this "
@@ -239,7 +306,18 @@ constexpr LineMessage kRows[] = {
      {},
      true},
     {"perftest-odp", host,
-     "The device does not support On-Demand Paging|OOO unsupported by HCA|aes_xts not supported|SRD not detected|XRC "
+     "isn't ODP capable|doesn't support implicit ODP|ODP * is not supported for|ODP * not supported for|ODP Atomics "
+     "are not supported|ODP is not available on|T10DIF signature offload is not supported|Packet Pacing isn't "
+     "supported|Couldn't allocate TD|Couldn't allocate PAD|Couldn't allocate DMAH|Failed to create DMAH|Couldn't "
+     "create null MR|No data direct support|Data Direct is not supported|Device doesn't support dm allocation|Device "
+     "memory is insufficient|Dev mem allocation failed|Requested DM size|Failed to allocate device memory of "
+     "size|Failed to export DM as dmabuf|isn't completion timestamp capable|Blueflame is not supported|The post send "
+     "properties are not supported|verb is not supported with this EFA device|SRD connection was not found|flow "
+     "steering is not supported|Unable to set up flow rules|Couldn't attach QP|Couldn't attach promiscuous "
+     "rule|Couldn't attach SNIFFER rule|Failed to create mkey|Failed to create dek|RX Depth=* must not "
+     "exceed|Incompatible OOO settings|RSS isn't supported|Failed to allocate DV slot|Couldn't allocate parent "
+     "domain|The device does not support On-Demand Paging|OOO unsupported by HCA|aes_xts not supported|SRD not "
+     "detected|XRC "
      "not detected|DC not supported",
      "The device, its firmware or this rdma-core does not have the feature that the test asks for (on-demand paging, "
      "out of order, XRC, DC, SRD, AES-XTS): leave the option out.",

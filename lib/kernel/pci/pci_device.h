@@ -10,6 +10,9 @@
 
 namespace fabric {
 
+// GT/s of the generations of PCI Express, from 1.
+inline constexpr double kLinkSpeeds[] = {2.5, 5, 8, 16, 32, 64};
+
 // PCI Express link of one function, as sysfs names it: giga-transfers per second and lanes.
 struct PcieLink {
   std::optional<double> speed, max_speed;  // GT/s

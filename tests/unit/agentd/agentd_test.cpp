@@ -188,26 +188,39 @@ TEST(Suspect, IsNamedByItsSocketAndItsCommandLineAlone) {
 TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
   using Settings = std::set<SettingId>;
   using enum SettingId;
-  const Settings of_dcb{trust,       apptrust, dscp_map,     ets,     prio2buffer,
-                        buffer_size, pfc,      cable_length, maxrate, roce_prio};
-  const Settings of_ethtool{pause, ring_rx, ring_tx, channels, fec, fw_lldp};
+  const auto announced_by = [](NotificationKind kind) {
+    Settings out;
+    for (const Setting& setting : kSettings)
+      if (setting.announced == kind) out.insert(setting.id);
+    return out;
+  };
   const std::tuple<int, std::string, Settings> kCommands[]{
       {0, "dcb pfc set dev eth0 prio-pfc all:off", {pfc}},
       {0, "/usr/sbin/dcb ets set dev eth0 prio-tc all:0", {ets}},
       {0, "dcb app add dev eth0 dscp-prio 26:3", {dscp_map, trust, roce_prio}},
       {0, "dcb buffer set dev eth0 prio-buffer 3:1", {prio2buffer, buffer_size}},
+      {0, "dcb apptrust set dev eth0 order dscp pcp", {apptrust}},
+      {0, "dcb maxrate set dev eth0 tc-maxrate all:100gbit", {maxrate}},
       {0, "ip link set dev eth0 mtu 1400", {mtu}},
       {0, "ip link set dev eth0 txqueuelen 100", {}},
       {0, "ip addr add 10.0.0.1/24 dev eth0", {}},
       {0, "tc qdisc add dev eth0 root fq", {}},
       {0, "bridge link set dev eth0 cost 1", {}},
       {0, "python3 /usr/bin/mlnx_qos -i eth0 --trust pcp", {trust, dscp_map}},
+      {0, "python3 /usr/bin/mlnx_qos -i eth0 --cable_len=5", {cable_length}},
       {16, "ethtool -G eth0 rx 512", {ring_rx, ring_tx}},
       {16, "ethtool --pause eth0 rx on", {pause}},
+      {16, "ethtool -L eth0 combined 8", {channels}},
+      {16, "ethtool --set-fec eth0 encoding rs", {fec}},
+      {16, "ethtool --set-priv-flags eth0 fw-lldp-agent off", {fw_lldp}},
       {16, "ethtool -C eth0 rx-usecs 8", {}},
       {16, "dcb pfc set dev eth0 prio-pfc all:off", {}},  // a socket of another kind
-      {16, "qosd --netdev=eth0", of_ethtool},
   };
+  for (const Setting& setting : kSettings)
+    if (setting.announced != NotificationKind::nothing)
+      EXPECT_TRUE(
+          std::ranges::any_of(kCommands, [&](const auto& each) { return std::get<2>(each).contains(setting.id); }))
+          << setting.key << ": add the command that writes it to kAbilities (lib/enforce/suspect.cpp), and here";
   for (const auto& [protocol, command, can] : kCommands) {
     const std::string comm(base_name(command.substr(0, command.find(' '))));
     test::Tree tree;
@@ -216,12 +229,14 @@ TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
       EXPECT_EQ(!writer_of(tree, setting.id).empty(), can.contains(setting.id)) << command << ": " << setting.key;
   }
   // An unknown program can be the writer of all settings that its socket can carry. Two such programs are not evidence.
-  Settings of_route = of_dcb;
-  of_route.insert(mtu);
+  Settings of_route = announced_by(NotificationKind::dcb);
+  of_route.merge(announced_by(NotificationKind::link));
   test::Tree tree;
-  fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0"}});
-  for (const Setting& setting : kSettings)
-    EXPECT_EQ(!writer_of(tree, setting.id).empty(), of_route.contains(setting.id)) << setting.key;
+  for (const auto& [protocol, can] : {std::pair(0, of_route), {16, announced_by(NotificationKind::ethtool)}}) {
+    fill(tree, {{77, protocol, "00000000", "qosd", "qosd eth0"}});
+    for (const Setting& setting : kSettings)
+      EXPECT_EQ(!writer_of(tree, setting.id).empty(), can.contains(setting.id)) << protocol << " " << setting.key;
+  }
   fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0"}, {78, 0, "00000000", "netd", "netd eth0"}});
   EXPECT_EQ(writer_of(tree, pfc), "");
 }

@@ -107,6 +107,8 @@ TEST(CtlOptions, EveryWayToGiveAValue) {
   EXPECT_EQ(parsed({"check"})->interval, std::chrono::seconds(1));
   EXPECT_EQ(parsed({"check", "-i", "0"})->interval.count(), 0);
   EXPECT_TRUE(parsed({"topo", "--format", "json"})->json);
+  EXPECT_EQ(parsed({"diagnose", "--peer", "10.1.0.5, fd00::5"})->peers,
+            (std::vector<Ip>{*parse_ip("10.1.0.5"), *parse_ip("fd00::5")}));
   EXPECT_EQ(parsed({"apply", "--disruptive", "now"})->disruptive, Disruptive::now);
   EXPECT_EQ(parsed({"config", "--", "-x"})->arguments, std::vector<std::string>{"-x"});
   EXPECT_EQ(parsed({"explain", "-"})->arguments, std::vector<std::string>{"-"});
@@ -132,6 +134,8 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"chekc"}, "did you mean check?"},
       {{"check", "--onyl", "x"}, "did you mean --only?"},
       {{"check", "--json=yes"}, "unexpected value"},
+      {{"diagnose", "--peer", "10.1.0.5,node-b"}, "must be IPv4 or IPv6 addresses"},
+      {{"check", "--peer", "10.1.0.5"}, "--peer"},
       {{"check", "--only"}, "requires a value"},
       {{"check", "--interval", "soon"}, "out of range"},
       {{"check", "--interval=-1"}, "out of range"},

@@ -605,6 +605,13 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   const Ran unknown = ran_on(tree, {"explain", "all is well"});
   EXPECT_EQ(unknown.code, 1);
   EXPECT_TRUE(unknown.text.starts_with("Unknown line: ")) << unknown.text;
+  for (const char* line : {"I0801 15:40:04.429156 1049 agent.cpp:92] such a feature is disabled",
+                           "libfabric:9:1753871169::tcp:fabric:f():285<info> no variable is set"}) {
+    const Ran note = ran_on(tree, {"explain", line, "--json"});
+    EXPECT_EQ(note.code, 1) << note.text;
+    EXPECT_EQ(Json::parse(note.text).at(0).at("id"), "information") << note.text;
+    EXPECT_EQ(Json::parse(note.text).at(0).at("cause"), "none") << note.text;
+  }
   EXPECT_EQ(ran({"explain", "locality"}).code, 0);
   EXPECT_EQ(ran({"explain", "localty"}).code, 64);
   EXPECT_EQ(ran_on(tree, {"explain", "--log", tree.path() + "/no-such-file"}).code, 3);

@@ -260,8 +260,7 @@ TEST_P(Dcb, WithoutAnAnswerOrAPlaceForTheOriginalsNothingIsWritten) {
   static_assert(!std::is_default_constructible_v<qos::WantedOf>);
   static_assert(!std::is_constructible_v<qos::WantedOf, std::nullptr_t>);
   static_assert(!std::is_default_constructible_v<qos::WriteTerms>);
-  static_assert(!std::is_constructible_v<qos::WriteTerms, qos::Terms>,
-                "a write has its turn, or says that it needs none");
+  static_assert(!std::is_constructible_v<qos::WriteTerms, qos::Terms>, "a write has its turn");
   const qos::Terms terms{.in_use = kIdle, .wanted_of = qos::WantedOf::same_policy()};
   EXPECT_EQ(terms.window, qos::Maintenance::closed);
   EXPECT_EQ(terms.disruptive, Disruptive::idle);

@@ -179,6 +179,18 @@ TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   EXPECT_TRUE(providers_said(node).starts_with("ok")) << "the others differ";
   install_providers(node, {{"mlx5", {59}}});
   EXPECT_TRUE(providers_said(node).starts_with("ok")) << "the only one";
+  // The ABI of the driver in the kernel, such as Broadcom's with the provider of the distribution.
+  VerbsLibrary& verbs = install_providers(node, {{"mlx5", {34}}, {"efa", {34}}, {"rxe", {34}}});
+  verbs.kernel_abis = {{"mlx5_0", 6}};
+  EXPECT_TRUE(providers_said(node).starts_with("ok")) << "what the provider supports is unknown";
+  verbs.abis = {{"libmlx5-rdmav34.so", {1, 1}}};
+  EXPECT_EQ(providers_said(node), "warning: ABI 6 of mlx5_core; ABI 1 of libmlx5-rdmav34.so");
+  verbs.abis = {{"libmlx5-rdmav34.so", {1, 5}}};
+  EXPECT_EQ(providers_said(node), "warning: ABI 6 of mlx5_core; ABI 1 to 5 of libmlx5-rdmav34.so");
+  verbs.abis = {{"libmlx5-rdmav34.so", {1, 6}}};
+  EXPECT_TRUE(providers_said(node).starts_with("ok"));
+  verbs.abis = {{"libmlx5-rdmav34.so", {7, 8}}};
+  EXPECT_TRUE(providers_said(node).starts_with("warning")) << "older than it supports";
   install_providers(node, {{"efa", {34}}});
   for (Port& port : node.now.ports) port.kernel_driver = "bng_en";
   EXPECT_EQ(providers_said(node), "") << "the provider of the driver is unknown";

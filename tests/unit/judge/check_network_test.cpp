@@ -654,6 +654,49 @@ TEST(Gateway, ARailWithoutRoutesReachesItsOwnSubnetOnly) {
   EXPECT_EQ(observed(), "") << "the routes are unknown";
 }
 
+// The user names the other host, so that a port that cannot reach it is a fault.
+TEST(Gateway, APortNeedsARouteToOneAddressOfThePeer) {
+  Healthy node;
+  node.now.network.tables = {254};
+  std::vector<Ip> peers;
+  const auto said_of = [&] {
+    View view = node.view();
+    view.peers = peers;
+    for (const Finding& each : run_rules(view, std::vector<std::string>{"gateway"}).findings)
+      if (each.subject == "mlx5_1/1") return std::string(to_text(each.status)) + ": " + each.observed;
+    return std::string();
+  };
+  Interface& rail = interface(node, 1);
+  const Address own = rail.addresses->front();
+  rail.gateways.clear();
+  rail.routes = {{network_of(own.ip, own.prefix), own.prefix, 254}};
+  rail.addresses = std::vector<Address>{own};
+  const std::string none = "critical: no route from " + to_text(own.ip) + "/" + std::to_string(own.prefix) + " to ";
+  EXPECT_TRUE(said_of().starts_with("ok: reaches only its own subnet")) << said_of();
+  peers = {ip("30.2.1.1")};
+  EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1");
+  peers.push_back(ip("fd00:2::1"));
+  EXPECT_EQ(said_of(), none + "30.2.1.1, fd00:2::1 by ens1") << "its own address is of the other family";
+  peers.push_back(network_of(own.ip, own.prefix));
+  EXPECT_TRUE(said_of().starts_with("ok")) << "one of the peer's addresses is in the subnet";
+  peers = {ip("30.2.1.1")};
+  rail.routes.push_back({ip("30.0.0.0"), 8, 254, ip("10.9.9.9")});
+  EXPECT_FALSE(has(said_of(), "no route")) << said_of();
+  // The route of a table that no rule for the address names; and that of another netdev.
+  rail.routes.back().table = 101;
+  node.now.network.rules = std::vector<RoutingRule>{};
+  EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1");
+  node.now.network.rules->push_back({.priority = 100, .table = 101, .source = own.ip, .source_prefix = 32});
+  EXPECT_FALSE(has(said_of(), "no route")) << said_of();
+  node.now.network.rules.reset();
+  EXPECT_FALSE(has(said_of(), "no route")) << "the rules are unknown";
+  rail.routes.pop_back();
+  interface(node, 2).routes.push_back({ip("0.0.0.0"), 0, 254, ip("10.9.9.9")});
+  EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1, but by ens2");
+  node.now.network.tables.clear();
+  EXPECT_FALSE(has(said_of(), "no route")) << "the routes are unknown";
+}
+
 // ionic has no DCB netlink.
 TEST(PeerPfc, IsComparedWithThePolicyIfTheDriverShowsNone) {
   Healthy node;

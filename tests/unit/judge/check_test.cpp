@@ -71,7 +71,9 @@ TEST(Check, HealthyNodeIsSilent) {
   const std::set<std::string_view> some{"pfc-on-lossy",   "pfc-watchdog", "vendor-settings", "planes",       "failback",
                                         "rdma-resources", "suppressions", "dcbx-daemon",     "rdma-provider"};
   for (const Rule& check : test::checks())
-    EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id)) << check.id;
+    EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
+        << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "
+        << "to `some`";
 }
 
 // udev renames a device, or a bond takes it: no card is gone.
@@ -196,6 +198,14 @@ TEST(Check, ADcbxDaemonThatWritesThePolicysSettingsIsNamed) {
   EXPECT_EQ(said_of(),
             "dcbx-daemon mlx5_0/1 warning: lldpad (pid 812, lldpad.service) runs, and the host owns DCBX of " +
                 node.now.ports[0].netdev + "\n");
+  DcbDaemon& daemon = node.now.host->software.dcb_daemons[0];
+  daemon.admin_status = {{node.now.ports[0].netdev, 0}};
+  EXPECT_EQ(said_of(), "") << "it exchanges no LLDP there";
+  node.now.host->software.dcb_daemons.push_back({"dcbd", 813, ""});
+  EXPECT_TRUE(has(said_of(), "mlx5_0/1 warning: dcbd (pid 813) runs")) << said_of();
+  node.now.host->software.dcb_daemons.pop_back();
+  node.now.host->software.dcb_daemons[0].admin_status = {{"common", 0}, {node.now.ports[0].netdev, 2}};
+  EXPECT_TRUE(has(said_of(), "mlx5_0/1 warning")) << "it receives";
   node.plan.erase("mlx5_0/1");
   EXPECT_EQ(said_of(), "") << "nothing of it is written";
 }

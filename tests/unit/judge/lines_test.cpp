@@ -126,6 +126,33 @@ TEST(LogLines, ATextOfSeveralDriversIsOfNone) {
   }
 }
 
+// What a driver does for itself is not a request of a program, and the RDMA core's messages are not of one driver.
+TEST(LogLines, TheKernelsOwnStepsAreOfTheirPart) {
+  for (const auto& [line, id] : {
+           // Linux steering/dr_send.c, hw/mlx5/umr.c, hw/efa/efa_com_cmd.c
+           std::pair("mlx5_core 0000:3b:00.0: dr_prepare_qp_to_rts:1007:(pid 81): Failed modify QP rst2init",
+                     "mlx5-steering-other"),
+           std::pair("infiniband mlx5_0: mlx5r_umr_recover:327:(pid 81): Couldn't modify UMR QP to RTS, err=-5, failed",
+                     "mlx5-rdma-memory-other"),
+           std::pair("efa 0000:3b:00.0 efa_0: Failed to modify qp-54 modify_mask[0x3be] [-5]", "efa-driver-other"),
+           // core/mad.c, core/device.c
+           std::pair("infiniband mlx5_0: ib_post_send failed: -12", "kernel-cm-other"),
+           std::pair("infiniband mlx5_3: Couldn't rename device after namespace change", "rdma-core-other"),
+           // ulp/iser, ulp/srp
+           std::pair("iser: iser_connect: rdma_create_id failed: -110", "rdma-storage-local"),
+           std::pair("scsi host8: ib_srp: Connection 45/32 to 10.1.0.14 failed", "rds-iser"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+  for (const char* line :
+       {"mlx5_core 0000:3b:00.0: mlxfw: Firmware flash done",
+        "mlx5_core 0000:3b:00.0: mlxfw: Flashing component type 5",
+        "bond0: (slave ens1f0np0): Enslaving as an active interface with an up link", "bond0: active interface up!",
+        "sfp sfp-1: module FS SFP-10G rev A sn G1 dc 220101", "iser: iser_addr_handler: T10-PI requested, continue",
+        "Failed to write to /dev/nvme-fabrics: Connection reset by peer", "Failed to init switchdev work",
+        "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  595.45.04"})
+    EXPECT_EQ(id_of(line), "") << line;
+}
+
 TEST(LogLines, TheNextStepNamesChecksThatExist) {
   for (const LineMessage& message : messages()) {
     const size_t at = message.next.find("--only ");
@@ -232,6 +259,27 @@ TEST(LogLines, TheTextsOfSlurmNameWhatElseEndsATask) {
   EXPECT_TRUE(has(text, "OOM killer") && has(text, "preempted")) << text;
 }
 
+// The rows of a source file are not of a file with the same name elsewhere, and not of information.
+TEST(LogComponents, OfASourceFileAreOfItsProgramOnly) {
+  for (const auto& [line, id] : {
+           std::pair("[1755769000.551201] [node-a:4120:0]            sock.c:46   UCX  ERROR socket create failed",
+                     "ucx-tcp-other"),
+           std::pair("[2026-11-29 08:14:43.123456] sock.c: 112:spdk_sock_listen: *ERROR*: listen failed on 10.0.0.7",
+                     "spdk-socket-other"),
+           std::pair(
+               "Nov 28 09:12:01 114201 [7F21C740] 0x01 -> report_duplicated_guid: ERR 0D01: Found duplicated node "
+               "GUID.",
+               "opensm-fabric-other"),
+           std::pair("DiscoverSriovDevices(): unsupported device 0000:01:00.0 -> class: 'Network controller'", ""),
+           std::pair("rdma.c:2752:spdk_nvmf_rdma_listen: *NOTICE*: *** NVMe/RDMA Target Listening on 10.0.0.7", ""),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+  EXPECT_EQ(recognize(read_line("mca: bml: Not using tcp btl for send to [[1,1],0] on node node-b because self btl has "
+                                "higher exclusivity (65536 > 100)"))
+                ->cause,
+            FaultLocation::none);
+}
+
 // A component explains only what no message does: the components come last.
 TEST(LogComponents, MessagesComeFirst) {
   const auto is_component = [](const LineMessage& message) { return message.is_component(); };
@@ -260,6 +308,45 @@ TEST(LogComponents, MessagesComeFirst) {
       {"erdma 0000:00:06.0: something failed", "erdma-other"},
   };
   for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
+}
+
+// The words of a library that refuses a call of the program above it say that the program is at fault; an errno beside
+// them means something else.
+TEST(LogComponents, ARefusedCallIsOfTheProgram) {
+  for (const auto& [line, id] : {
+           std::pair("E0612 12:00:01.123456 9 ucx_backend.cpp:400] Invalid worker_id 9 (must be < 8)",
+                     "nixl-call-other"),
+           std::pair(
+               "E0612 12:00:01.123456 9 ucx_backend.cpp:300] read() on control pipe failed: Invalid argument [22]",
+               "nixl-backend-other"),
+           std::pair("E20260612 12:00:01.123456 9 rdma_endpoint.cpp:720] Invalid GID format at byte 3, peer_gid=zz",
+                     "mooncake-call-other"),
+           std::pair(
+               "node-a:1:2 [3] write:897 NCCL WARN NET/OFI fi_write_inline failed; RC: -22, Error: Invalid argument",
+               "ofi-nccl-rdma-other"),
+           std::pair(
+               "node-a:1:2 [3] get:738 NCCL WARN NET/OFI Error accessing endpoint. Endpoint has not been initialized.",
+               "ofi-nccl-rdma-other"),
+           std::pair("[ERROR node-a 1 2 write p2p/engine.cc:402] [write] Error: Invalid mr_id 7", "uccl-call-other"),
+           std::pair(
+               "RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/socket.cc:60] rv != -1. "
+               "setsockopt: Permission denied",
+               "gloo-other"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+}
+
+// Names and sentences that have the words of a fault of the link, of the address space or of a call.
+TEST(LogConditions, AreNotOfPartsOfOtherWords) {
+  const Condition* condition = condition_of(read_line("ModuleNotFoundError: No module named 'mooncake'"));
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->id, "says-not-loaded");
+  condition = condition_of(read_line("MemManager: Barrier failed during resume"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-no-address-space");
+  EXPECT_EQ(read_line("[ERROR node-a 1 2 f p2p/rdma/rdma_connection.cc:95] failed to post channel batch 7").codes.call,
+            Call::none);
+  EXPECT_EQ(read_line("NCCL WARN NET/OFI Failed call to dereg_mr").codes.call, Call::none);
+  EXPECT_NE(id_of("NVSHMEM_IBGDA_DCI_MAP_BY=foo is not supported."), "ofi-hmem");
 }
 
 TEST(LogComponents, InformationalLinesAreUnknown) {
@@ -882,7 +969,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
        "says-no-program"},
       {"nvml error: driver/library version mismatch", "says-not-fitting"},
       {"ERROR  cufio-drv:716 nvidia-fs.ko driver not loaded", "says-not-loaded"},
-      {"pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"},
+      {"pci 0000:06:00.0: bridge window [mem size 0x00200000]: can't assign; no space", "says-no-address-space"},
       {"acme: CUDA out of memory. Tried to allocate 2 GiB", "says-gpu-memory"},
       {"acme: cannot allocate the rings", "says-used-up"},
       {"worker exits with return code = -7", "says-killed"},
@@ -991,7 +1078,8 @@ TEST(LogConditions, AreNotOfOtherProgramsOrOfAHealthyStart) {
 TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
   for (const auto& [line, id] : {
            std::pair("acmed[49841]: eth1: cannot change the rings: Device or resource busy", "says-busy"),
-           std::pair("[ 5372.3] pci 0000:06:00.1: BAR 0: no space for [mem size 0x00004000]", "says-no-address-space"),
+           std::pair("[ 5372.3] pci 0000:06:00.0: bridge window [mem size 0x00200000]: can't assign; no space",
+                     "says-no-address-space"),
            std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
            std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
                      "says-killed"),

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of the groups "host" and "platform", read from trees with files as kernels, distributions and packages
 // write them, and from trees that no kernel shows.
+#include <elf.h>
+
+#include <cstring>
+
 #include "node/host.h"
+#include "node/lldpad.h"
 #include "node/pci_state.h"
 #include "node/platform.h"
+#include "node/provider_abi.h"
 #include "node/rdma_software.h"
 #include "node/scan.h"
 #include "node/services.h"
@@ -253,6 +259,73 @@ TEST(HostServices, DcbxDaemons) {
   EXPECT_TRUE(services.found.empty()) << "it starts no jobs";
 }
 
+// As lldpad writes it.
+constexpr const char* kLldpadConf = R"(lldp :
+{
+  common :
+  {
+    tlvid00000001 :
+    {
+      info = "04{0C42A1000001";
+    };
+  };
+  eth2 :
+  {
+    tlvid001b2101 :
+    {
+      enableTx = true;
+    };
+    adminStatus = 3;
+  };
+  eth3 :
+  {
+    adminStatus = 0;
+  };
+};
+dcbx :
+{
+  version = "1.0.0";
+  dcbx_version = 2;
+  eth3 :
+  {
+    dcb_enable = 0;
+    pfc_admin_mode = [ 0, 0, 0, 1 ];
+    adminStatus = 1;
+  };
+};
+nearest_customer_bridge :
+{
+  eth2 : { adminStatus = 0; };
+};
+)";
+
+TEST(HostServices, PortsOfLldpad) {
+  using Ports = std::map<std::string, int>;
+  EXPECT_EQ(host::parse_lldpad(kLldpadConf), (Ports{{"eth2", 3}, {"eth3", 0}}));
+  EXPECT_EQ(host::parse_lldpad("/* } */ lldp = { // {\n # {\n common : { adminStatus=0 } }"), (Ports{{"common", 0}}));
+  EXPECT_EQ(host::parse_lldpad("lldp : { eth0 : { adminStatus = \"\\\"0\"; }; };"), Ports{}) << "no number";
+  EXPECT_EQ(host::parse_lldpad(""), Ports{});
+  for (const char* damaged : {"lldp : {", "}", "lldp : { x = \"", "/* ", "a / b", "(((((((((((((((((((((((("})
+    EXPECT_FALSE(host::parse_lldpad(damaged)) << damaged;
+
+  const auto daemon_with = [](const std::string& conf, const std::string& command_line) {
+    Tree tree;
+    tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", "lldpad\n").file("proc/812/cmdline", command_line);
+    if (!conf.empty()) tree.file("var/lib/lldpad/lldpad.conf", conf);
+    return host::read_services(tree.root()).dcb_daemons.at(0);
+  };
+  const std::string usual("/usr/sbin/lldpad\0-t\0", 20);
+  const DcbDaemon daemon = daemon_with(kLldpadConf, usual);
+  EXPECT_TRUE(daemon.is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon.is_disabled_at("eth2"));
+  EXPECT_FALSE(daemon.is_disabled_at("eth4")) << "lldpad enables it by itself";
+  EXPECT_TRUE(daemon_with("lldp : { common : { adminStatus = 0; }; };", usual).is_disabled_at("eth4"));
+  EXPECT_FALSE(daemon_with(std::string(kLldpadConf) + "}", usual).is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon_with("", usual).is_disabled_at("eth3"));
+  EXPECT_FALSE(daemon_with(kLldpadConf, std::string("lldpad\0-tf\0/etc/x.conf\0", 24)).is_disabled_at("eth3"))
+      << "another file";
+}
+
 // -- Software of RDMA
 
 TEST(RdmaSoftware, Providers) {
@@ -275,6 +348,86 @@ TEST(RdmaSoftware, Providers) {
       {"mlx5", {34}}, {"ionic", {59}}, {"hfi1verbs", {34}}, {"bnxt_re", {34}}, {"efa", {34}}};
   EXPECT_EQ(verbs->providers, providers);
   EXPECT_EQ(verbs->listed, (std::set<std::string>{"mlx5", "bnxt_re", "efa"}));
+}
+
+// A shared object with a name at 0x400, and a struct verbs_device_ops at 0x500 whose two pointers are relocated: by
+// DT_RELA, or in place by DT_RELR.
+std::string provider_object(const std::string& name, uint32_t least, uint32_t most, bool packed) {
+  std::string out(0x600, '\0');
+  const auto put = [&](size_t at, const auto& value) { std::memcpy(out.data() + at, &value, sizeof value); };
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = EM_X86_64;
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  put(0, header);
+  constexpr uint64_t kBase = 0x1000;  // of the addresses
+  Elf64_Phdr load{}, dynamic{};
+  load.p_type = PT_LOAD;
+  load.p_vaddr = kBase;
+  load.p_filesz = out.size();
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = 0x200;
+  dynamic.p_filesz = 3 * sizeof(Elf64_Dyn);
+  put(sizeof header, load);
+  put(sizeof header + sizeof load, dynamic);
+  Elf64_Dyn table{}, size{};
+  table.d_tag = packed ? 36 : DT_RELA;
+  table.d_un.d_ptr = kBase + 0x300;
+  size.d_tag = packed ? 35 : DT_RELASZ;
+  size.d_un.d_val = packed ? 16 : 2 * sizeof(Elf64_Rela);
+  put(0x200, table);
+  put(0x200 + sizeof table, size);
+  if (packed) {
+    put(0x300, kBase + 0x500);
+    put(0x308, uint64_t{0b101});  // the second word after it
+    put(0x500, kBase + 0x400);
+    put(0x510, kBase + 0x480);
+  } else {
+    put(0x300, Elf64_Rela{kBase + 0x500, ELF64_R_INFO(0, R_X86_64_RELATIVE), kBase + 0x400});
+    put(0x300 + sizeof(Elf64_Rela), Elf64_Rela{kBase + 0x510, ELF64_R_INFO(0, R_X86_64_RELATIVE), kBase + 0x480});
+  }
+  std::memcpy(out.data() + 0x400, name.data(), name.size());
+  put(0x508, least);
+  put(0x50c, most);
+  return out;
+}
+
+TEST(RdmaSoftware, AbiOfAProvider) {
+  using Abis = std::map<std::string, AbiRange>;
+  for (const bool packed : {false, true}) {
+    const std::string object = provider_object("bnxt_re", 1, 6, packed);
+    EXPECT_EQ(host::parse_provider_abis(object), (Abis{{"bnxt_re", {1, 6}}})) << packed;
+    for (size_t size = 0; size < object.size(); ++size) (void)host::parse_provider_abis(object.substr(0, size));
+    EXPECT_EQ(host::parse_provider_abis(provider_object("bnxt_re", 2, 1, packed)), Abis{}) << "another struct";
+    EXPECT_EQ(host::parse_provider_abis(provider_object("No name", 1, 1, packed)), Abis{});
+  }
+  EXPECT_EQ(host::parse_provider_abis("bnxt_re 1 6\nbad 2 1\nefa x 1\n"), (Abis{{"bnxt_re", {1, 6}}}));
+  EXPECT_EQ(host::parse_provider_abis("efa 1 1\nefa 2 2\nmana 1 1\nmana 1 1\n"), (Abis{{"mana", {1, 1}}}));
+  EXPECT_EQ(host::to_text({{"irdma", {0, 5}}, {"mlx5", {1, 1}}}), "irdma 0 5\nmlx5 1 1\n");
+  EXPECT_EQ(host::parse_provider_abis(""), Abis{});
+}
+
+TEST(RdmaSoftware, AbisOfPresentDevicesOnly) {
+  Tree tree;
+  const std::string verbs = "sys/class/infiniband_verbs/uverbs0/", folder = "usr/lib64/libibverbs/";
+  tree.file(verbs + "ibdev", "bnxt_re0\n").file(verbs + "abi_version", "6\n");
+  tree.folder("sys/bus/pci/drivers/bnxt_en").link(verbs + "device/driver", "../../../../bus/pci/drivers/bnxt_en");
+  tree.file(folder + "libbnxt_re-rdmav34.so", provider_object("bnxt_re", 1, 1, false));
+  tree.file(folder + "libmlx5-rdmav34.so", provider_object("mlx5", 1, 1, false));
+  const auto read = [&] { return host::read_verbs_library(tree.root()).value_or(VerbsLibrary()); };
+  EXPECT_EQ(read().kernel_abis, (std::map<std::string, uint32_t>{{"bnxt_re0", 6}}));
+  EXPECT_EQ(read().abis, (std::map<std::string, AbiRange>{{"libbnxt_re-rdmav34.so", {1, 1}}}));
+  // The vendor's, in another folder: it is not known which of them libibverbs loads.
+  tree.file("usr/local/lib/libibverbs/libbnxt_re-rdmav34.so", "bnxt_re 1 6\n");
+  EXPECT_TRUE(read().abis.empty());
+  tree.file("usr/local/lib/libibverbs/libbnxt_re-rdmav34.so", "bnxt_re 1 1\n");
+  EXPECT_EQ(read().abis.size(), 1u);
+  tree.file(folder + "libbnxt_re-rdmav34.so", "");
+  EXPECT_TRUE(read().abis.empty()) << "not readable";
 }
 
 TEST(RdmaSoftware, LinesOfModprobe) {

@@ -69,7 +69,7 @@ TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
   set.add(kA, {{"device", "y"}}, 4);
   EXPECT_EQ(series(set), (Series{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
   EXPECT_EQ(set.dropped_duplicates(), 1u);
-  ASSERT_EQ(set.families().size(), 2u) << "a family stays in one piece";
+  ASSERT_EQ(set.list().size(), 2u) << "a family stays in one piece";
   EXPECT_EQ(set.series(), 3u);
 }
 
@@ -119,10 +119,10 @@ TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
   set.add(kB, {}, 1);
   EXPECT_EQ(series(set).size(), 2u);
   EXPECT_EQ(set.dropped_by_limit(), 4u);
-  EXPECT_EQ(set.families().size(), 1u) << "no family without a series";
+  EXPECT_EQ(set.list().size(), 1u) << "no family without a series";
   set.raise_limit(1);
   set.add(kB, {}, 1);
-  EXPECT_EQ(set.families().size(), 2u);
+  EXPECT_EQ(set.list().size(), 2u);
 }
 
 TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
@@ -138,9 +138,10 @@ TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
   EXPECT_EQ(set.dropped_by_limit(), 5u) << "four of its five series would fit";
   set.add(level, {}, 1);
   EXPECT_EQ(set.series(), 6u);
-  ASSERT_EQ(set.families().size(), 2u);
-  ASSERT_EQ(set.families()[0].metric.size(), 1u);
-  const auto& buckets = set.families()[0].metric[0].histogram.bucket;
+  const auto families = set.families();
+  ASSERT_EQ(families.size(), 2u);
+  ASSERT_EQ(families[0].metric.size(), 1u);
+  const auto& buckets = families[0].metric[0].histogram.bucket;
   ASSERT_EQ(buckets.size(), 3u);
   EXPECT_EQ(buckets[0].cumulative_count, 1u);
   EXPECT_EQ(buckets[1].cumulative_count, 3u);
@@ -510,7 +511,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
   add_node(set, node, {}, test::kEverything);
   EXPECT_EQ(set.dropped_by_limit(), 40u);
   std::map<std::string_view, size_t> sizes;
-  for (const auto& family : set.families()) sizes[family.name] = family.metric.size();
+  for (const auto& family : set.list()) sizes[family.metric.name] = family.series.size();
   EXPECT_EQ(sizes["fabric_port_up"], 20u);
   EXPECT_EQ(sizes["fabric_rdma_cnp_sent_total"], 20u);
   EXPECT_EQ(sizes["fabric_rdma_hw_counters_total"], 20u);

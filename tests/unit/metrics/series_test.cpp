@@ -145,7 +145,7 @@ size_t count(const char* what, int rails, const test::Healthy& node, const Publi
   FamilySet set;
   add_node(set, node.now, run_rules(node.view()), published);
   Parts parts;
-  for (const auto& family : set.families()) parts[first_words(family.name)] += family.metric.size();
+  for (const auto& family : set.list()) parts[first_words(std::string(family.metric.name))] += family.series.size();
   print_score(rails, what, set.series(), parts);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   return set.series();

@@ -22,7 +22,7 @@ Series published(const BurstRecord& record, Clock::time_point now) {
   add_bursts(set, {"mlx5_0", 1, record}, now, test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   Series out;
-  std::istringstream in(serialize(set.families()));
+  std::istringstream in(serialize(set));
   const std::string port = "device=\"mlx5_0\",port=\"1\"";
   for (std::string line; std::getline(in, line);) {
     if (line.front() == '#') continue;

@@ -68,7 +68,7 @@ TEST(RawEthtool, TwoStatisticsOfOneNameAreAddedUp) {
 TEST(RawEthtool, TheTypeIsUntyped) {
   FamilySet set;
   add_ethtool(set, machine({{"rx xdp \"drop\"", 1}}), Globs{"*"});
-  const std::string text = serialize(set.families());
+  const std::string text = serialize(set);
   EXPECT_TRUE(has(text, "# TYPE fabric_ethtool_counters untyped\n")) << text;
   EXPECT_TRUE(has(text, "\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"))
       << text;

@@ -933,15 +933,16 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
     const size_t at = entry.find("\nDrivers: ");
     if (at == std::string::npos || entry.compare(at, 13, "\nDrivers: all") == 0) continue;
     const auto named = words_of(entry.substr(at, entry.find(".\n", at) - at));
-    std::set<std::string> offer, told;
+    std::set<std::string> offer, written;
     for (const Driver* driver : drivers()) {
       const std::string name(driver->kernel_names.front());
       if (name.empty()) continue;
-      if (named.contains(name)) told.insert(name);
+      if (named.contains(name)) written.insert(name);
       for (const SettingOp& each : driver->ops)
         if (each.setting == setting.id && each.op.write != nullptr) offer.insert(name);
     }
-    EXPECT_EQ(told, offer) << kTomlPage << ": \"Drivers:\" of port." << setting.key;
+    EXPECT_EQ(written, offer) << kTomlPage << ": \"Drivers:\" of port." << setting.key
+                              << " lists drivers by their names in the kernel";
   }
 }
 

@@ -551,6 +551,33 @@ TEST(GpuIdentify, AmdPartitionsAreSeveralNodesOfOneFunction) {
   EXPECT_EQ(found.render_minors, (std::vector<unsigned>{128, 129}));
 }
 
+// amdgpu's files decide whether a link is idle or stuck, without a library, and in a captured tree too.
+TEST(GpuIdentify, AmdLoadOfALinkSlowerThanThatOfItsEquals) {
+  test::Tree tree;
+  std::string slow;
+  for (const char* bus : {"0c", "0d"}) {
+    const std::string folder = add_gpu_function(tree, bus, "0x1002", "0x74a1");
+    const bool is_slow = std::string(bus) == "0d";
+    if (is_slow) slow = folder;
+    tree.file(folder + "/current_link_speed", is_slow ? "2.5 GT/s PCIe\n" : "32.0 GT/s PCIe\n");
+    tree.file(folder + "/gpu_busy_percent", "97\n");
+  }
+  const auto load = [&](size_t gpu) { return test::topology_of(tree).gpus.at(gpu).load; };
+  EXPECT_FALSE(load(0)) << "nothing is asked of a GPU with the full speed";
+  EXPECT_EQ(load(1), (GpuLoad{.busy = 97, .link_generation = 1}));
+  tree.file(slow + "/power_dpm_force_performance_level", "auto\n");
+  EXPECT_TRUE(load(1));
+  tree.file(slow + "/power_dpm_force_performance_level", "low\n");
+  EXPECT_FALSE(load(1)) << "someone keeps its clocks low";
+  tree.file(slow + "/power/runtime_status", "suspended\n");
+  EXPECT_EQ(load(1), GpuLoad{}) << "reading its load would wake it";
+  tree.file(slow + "/power/runtime_status", "active\n").file(slow + "/power_dpm_force_performance_level", "auto\n");
+  for (const char* wrong : {"65535\n", "-1\n", "\n"}) {
+    tree.file(slow + "/gpu_busy_percent", wrong);
+    EXPECT_FALSE(load(1)) << wrong;
+  }
+}
+
 TEST(GpuIdentify, IntelByItsId) {
   test::Tree tree;
   const std::string folder = add_gpu_function(tree, "3a", "0x8086", "0x0bd5");

@@ -590,7 +590,7 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
   FamilySet page(all.series() - 150);
   add_node(page, node, {});
   EXPECT_GT(page.dropped_by_limit(), 100u);
-  const std::string text = serialize(page.families());
+  const std::string text = serialize(page);
   for (size_t i = 0; i < 4; ++i)
     EXPECT_TRUE(has(text, "{device=\"" + node.ports[17 * i].rdma + "\",port=\"1\"} 7")) << node.ports[17 * i].rdma;
 }
