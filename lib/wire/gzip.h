@@ -9,8 +9,7 @@
 
 namespace fabric {
 
-// The text of a gzip file with one member (RFC 1952). nullopt: it is damaged, or its text is longer than `most`. The
-// checksum is not compared.
+// The text of a gzip file with one member (RFC 1952). nullopt: it is damaged, or its text is longer than `most`.
 std::optional<std::string> gunzip(std::string_view file, size_t most);
 
 }  // namespace fabric
