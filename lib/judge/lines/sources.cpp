@@ -155,7 +155,7 @@ constexpr LineMessage kRows[] = {
                 "that ended. On a host without a Cisco VIC exclude it: --mca btl ^usnic.",
                 "fi_info -p usnic; ip -br link", "Open MPI opal/mca/btl/usnic"),
     complaining("ompi-oshmem-other", host,
-                "oshmem|OSHMEM|OpenSHMEM|Open SHMEM|SHMEM_|memheap|MEMHEAP|sshmem|^spml|mkey attach|base segment "
+                "oshmem|OSHMEM|OpenSHMEM|Open SHMEM|^SHMEM_|memheap|MEMHEAP|sshmem|^spml|mkey attach|base segment "
                 "address|remote segments|local mkey|RKEY_REQ",
                 "",
                 "OpenSHMEM of Open MPI: its symmetric heap and the exchange of its keys. Usual causes: a heap that is "

@@ -951,6 +951,7 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
 TEST(LogConditions, AreNamedByTheWordsOfALine) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
+      {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
