@@ -79,7 +79,7 @@ void Labels::push_back(const Label& label) { append_label(text_, 0, label); }
 
 std::vector<MetricFamily> FamilySet::families() const {
   std::vector<MetricFamily> out;
-  for (const Family& family : families_) {
+  for (const SeriesFamily& family : families_) {
     const MetricType type = type_of(family.metric.kind);
     MetricFamily& converted = out.emplace_back();
     converted.name = family.metric.name;
@@ -97,8 +97,8 @@ std::vector<MetricFamily> FamilySet::families() const {
   return out;
 }
 
-FamilySet::Found FamilySet::find_or_create(const Metric& metric, const Labels& labels,
-                                           std::initializer_list<Label> more, size_t size) {
+FamilySet::FoundSeries FamilySet::find_or_create(const Metric& metric, const Labels& labels,
+                                                 std::initializer_list<Label> more, size_t size) {
   const size_t begin = labels_.size();
   labels_ += labels.text();
   for (const Label& label : more) append_label(labels_, begin, label);
@@ -126,7 +126,7 @@ FamilySet::Found FamilySet::find_or_create(const Metric& metric, const Labels& l
     families_.push_back({metric, {}});
     families_.back().series.reserve(8);  // most families have a series for each port
   }
-  Family& family = families_[index];
+  SeriesFamily& family = families_[index];
   family.series.push_back({.begin = begin, .size = text.size()});
   slots_[slot] = {hash, index, static_cast<uint32_t>(family.series.size())};
   series_ += size;
@@ -135,8 +135,8 @@ FamilySet::Found FamilySet::find_or_create(const Metric& metric, const Labels& l
 }
 
 void FamilySet::grow() {
-  std::vector<Slot> slots(slots_.size() * 2);
-  for (const Slot& each : slots_) {
+  std::vector<SeriesSlot> slots(slots_.size() * 2);
+  for (const SeriesSlot& each : slots_) {
     if (each.number == 0) continue;
     size_t slot = each.hash & (slots.size() - 1);
     while (slots[slot].number != 0) slot = (slot + 1) & (slots.size() - 1);
@@ -146,24 +146,24 @@ void FamilySet::grow() {
 }
 
 void FamilySet::add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value) {
-  const Found found = find_or_create(metric, labels, more);
+  const FoundSeries found = find_or_create(metric, labels, more);
   if (found.is_new) found.series->value = value;
   else if (found.series != nullptr) ++duplicates_;
 }
 
 void FamilySet::accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
                            double value) {
-  const Found found = find_or_create(metric, labels, more);
+  const FoundSeries found = find_or_create(metric, labels, more);
   if (found.series != nullptr) found.series->value += value;
 }
 
 void FamilySet::add_missing(const Metric& metric, const Labels& labels, double value) {
-  if (const Found found = find_or_create(metric, labels, {}); found.is_new) found.series->value = value;
+  if (const FoundSeries found = find_or_create(metric, labels, {}); found.is_new) found.series->value = value;
 }
 
 void FamilySet::add(const Metric& metric, const HistogramSample& sample) {
   const size_t size = sample.bounds.size() + 3;  // +Inf, _sum, _count
-  const Found found = find_or_create(metric, sample.labels, {}, size);
+  const FoundSeries found = find_or_create(metric, sample.labels, {}, size);
   if (!found.is_new) {
     if (found.series != nullptr) duplicates_ += size;
     return;

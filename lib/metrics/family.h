@@ -62,11 +62,11 @@ class FamilySet {
     double value = 0;                                                  // not of a histogram
     std::unique_ptr<prometheus::ClientMetric::Histogram> histogram{};  // null: another kind of metric
   };
-  struct Family {
+  struct SeriesFamily {
     Metric metric;
     std::vector<Series> series;
   };
-  [[nodiscard]] const std::vector<Family>& list() const { return families_; }
+  [[nodiscard]] const std::vector<SeriesFamily>& list() const { return families_; }
   // As on the page: device="mlx5_0",port="1".
   [[nodiscard]] std::string_view labels(const Series& series) const {
     return std::string_view(labels_).substr(series.begin, series.size);
@@ -82,25 +82,26 @@ class FamilySet {
   }
 
  private:
-  struct Found {
+  struct FoundSeries {
     Series* series = nullptr;  // null: over the limit; valid until the next call
     bool is_new = false;
   };
   // Finds the series with these labels or creates it; `size`: how many lines of the page it takes.
-  Found find_or_create(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, size_t size = 1);
+  FoundSeries find_or_create(const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
+                             size_t size = 1);
 
   // A hash table with open addressing, of which at most half is in use: an allocation for each series would cost more
   // than the rest of add().
-  struct Slot {
+  struct SeriesSlot {
     size_t hash = 0;
     uint32_t family = 0, number = 0;  // 0: free; else the series' index + 1
   };
   void grow();
 
-  std::vector<Family> families_;
+  std::vector<SeriesFamily> families_;
   std::string labels_;  // the labels of all series, one after the other
   std::unordered_map<std::string_view, uint32_t> by_name_;
-  std::vector<Slot> slots_;  // a power of two
+  std::vector<SeriesSlot> slots_;  // a power of two
   size_t slots_in_use_ = 0;
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };

@@ -46,13 +46,13 @@ class PageWriter {
 
   std::string write(const FamilySet& families) {
     out_.reserve((families.series() + 2 * families.list().size()) * 96);
-    for (const FamilySet::Family& family : families.list()) append(families, family);
+    for (const FamilySet::SeriesFamily& family : families.list()) append(families, family);
     if (open_) out_ += "# EOF\n";
     return std::move(out_);
   }
 
  private:
-  void append(const FamilySet& families, const FamilySet::Family& family) {
+  void append(const FamilySet& families, const FamilySet::SeriesFamily& family) {
     std::string_view name = family.metric.name;
     std::string_view type = "untyped";
     if (open_) type = "unknown";

@@ -24,7 +24,7 @@ const std::vector<Library> kLibraries{
     {"toml\\+\\+/.*", "lib/policy/.*"},
     {"(microhttpd|yaml|crypt)\\.h|gnutls/.*", "agent/exporter/.*"},
     {"prometheus/.*", "lib/metrics/.*|agent/exporter/.*"},
-    {"zlib\\.h", "agent/exporter/.*"},
+    {"zlib\\.h", "agent/exporter/.*|lib/wire/gzip\\.cpp"},
     {"hwloc.*", "lib/node/.*"},
     {"infiniband/.*", "lib/kernel/rdma/.*"},
     {"netlink/.*", "lib/kernel/.*"},
