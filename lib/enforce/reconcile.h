@@ -56,7 +56,7 @@ struct Terms {
   Keys derived{};
 };
 
-// The conditions of a pass that writes. Only Turns::terms_for() makes them: it knows whether the port has its turn
+// The conditions of a pass that writes. Only Turns::terms_for() creates them: it knows whether the port has its turn
 // among the members of its bond, and records the ports whose links the writes take down.
 class WriteTerms {
  public:

@@ -165,8 +165,7 @@ namespace {
 
 constexpr int64_t kMostOk = 10'000;  // subjects of all checks; a node of 64 ports has some 3,000
 
-// The part of a finding that check --brief needs: verdict, counts, one line. The form of check --json is
-// to_json(Report).
+// The members of a finding that check --brief uses: verdict, counts, one line. check --json uses to_json(Report).
 struct PublishedFinding : Finding {};
 
 struct ReportFile {

@@ -751,14 +751,14 @@ Finding provider_finding(const VerbsLibrary& library, const Port& port, const Ve
       (*kernel_abi < supported->least || *kernel_abi > supported->most)) {
     std::string range = std::to_string(supported->least);
     if (supported->most != supported->least) range += " to " + std::to_string(supported->most);
-    return bad(Status::warning, port.rdma, "ABI " + std::to_string(*kernel_abi) + " of " + driver,
-               "ABI " + range + " of " + file,
-               "The driver in the kernel is of another origin or release than its provider, which does not support its "
-               "ABI" +
-                   effect,
-               "Install the driver and the provider of one origin: both of the vendor's bundle, or both of the "
-               "distribution. An update of the distribution may have replaced the vendor's provider. Verify: "
-               "ibv_devices; cat /sys/class/infiniband_verbs/*/abi_version");
+    return bad(
+        Status::warning, port.rdma, "ABI " + std::to_string(*kernel_abi) + " of " + driver,
+        "ABI " + range + " of " + file,
+        "The provider does not support the ABI of the kernel's driver: the two have different origins or releases" +
+            effect,
+        "Install the driver and the provider from the same origin: both from the vendor's bundle, or both from the "
+        "distribution. An update of the distribution may have replaced the vendor's provider. Verify: ibv_devices; cat "
+        "/sys/class/infiniband_verbs/*/abi_version");
   }
   return good(port.rdma, file, "a provider for " + driver);
 }
@@ -781,11 +781,10 @@ constexpr Rule kRdmaProvider{
     .title = "libibverbs has no provider for an RDMA device",
     .meaning =
         "Programs reach an RDMA device through the provider of its driver, lib*-rdmavN.so in the folder libibverbs, "
-        "which "
-        "/etc/libibverbs.d lists. N is the version of libibverbs: it loads no other. Without the provider programs do "
-        "not see the device, although its port is ACTIVE. The version of most providers counts as that of libibverbs. "
-        "A provider also supports only some versions of the ABI of its driver (abi_version): the file shows which. "
-        "Judged if the host has providers; those in the images of containers are not seen.",
+        "which /etc/libibverbs.d lists. N is the version of libibverbs: it loads no other. Without the provider "
+        "programs do not see the device, although its port is ACTIVE. The version of most providers counts as that of "
+        "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
+        "the range. Judged if the host has providers; those in the images of containers are not seen.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

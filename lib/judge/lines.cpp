@@ -33,7 +33,7 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   if (codes.status != 0 && message.status == codes.status) return true;
   if (codes.aer != Aer::none && message.aer == codes.aer) return true;
   if (message.call == Call::of_driver && codes.is_of_driver) return line.severity == Severity::failure;
-  // What a driver does for itself is no request of a program.
+  // A request that a driver makes for itself is not a request of a program.
   const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
   if (message.call != Call::none && message.call == codes.call && !is_own_step)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
@@ -74,8 +74,8 @@ std::string_view to_text(FaultLocation value) {
 const LineMessage kInformation{"information",
                                FaultLocation::none,
                                "",
-                               "The line is marked as information, or says that a step succeeded: a step or a setting "
-                               "that the program reports, no error. Harmless. No rule knows more about it.",
+                               "The line is marked as information, or reports that a step succeeded. It does not "
+                               "report an error. No rule describes this line in detail.",
                                "",
                                ""};
 

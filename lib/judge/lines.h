@@ -67,7 +67,7 @@ LogLine read_line(std::string_view line);
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(const LogLine& line);
 
-// The answer about a single line that no rule knows and that is marked as information. Not in messages(); has no `next`.
+// The answer to a single line that no rule knows and that is marked as information; without `next`, not in messages().
 extern const LineMessage kInformation;
 
 }  // namespace fabric::lines

@@ -352,23 +352,23 @@ std::string link_commands(const Port& port, const std::string& physical, const s
   return set + " state auto; " + set + " node_guid GUID; " + set + " port_guid GUID";
 }
 
-// librdmacm knows the device of a connection by its node GUID, and looks for none if it is zero (ucma_query_route() in
-// librdmacm/cma.c of rdma-core 65). mlx5 makes the GUID of the MAC address that the host sets, when the function is
-// probed.
+// librdmacm identifies the device of a connection by its node GUID, and does not search if the GUID is zero
+// (ucma_query_route() in librdmacm/cma.c of rdma-core 65). mlx5 derives the GUID from the MAC address that the host
+// sets, when it probes the function.
 Finding no_guid_finding(const View& view, const Port& port) {
-  std::string where = "On the host, where PF is its physical function and N its number: ", netdev = "PF";
+  std::string where = "On the host (PF: netdev of the physical function, N: number of this function): ", netdev = "PF";
   if (const Port* physical = physical_of(view.now, port); physical != nullptr && !physical->netdev.empty()) {
-    where = "N is its number: ";
+    where = "N is the number of this function: ";
     netdev = physical->netdev;
   }
   const std::string folder = "/sys/bus/pci/drivers/" + port.kernel_driver;
-  return bad(Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
-             "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that "
-             "connect by the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use "
-             "it.",
-             {where + "ip link set " + netdev + " vf N mac ADDRESS. ",
-              {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " +
-                                    port.pci + " > " + folder + "/bind"}});
+  return bad(
+      Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
+      "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that connect "
+      "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
+      {where + "ip link set " + netdev + " vf N mac ADDRESS. ",
+       {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " + port.pci +
+                             " > " + folder + "/bind"}});
 }
 
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
@@ -562,9 +562,9 @@ struct WithoutRdma {
     std::string first;
     if (!missing.empty())
       return {"Install " + missing +
-                  " for this kernel: its package of further modules (linux-modules-extra of Ubuntu), or the driver of "
+                  " for this kernel: the package of additional modules (Ubuntu: linux-modules-extra), or the driver of "
                   "the NIC's vendor. ",
-              {Work::ends_jobs, "If there is none, boot a kernel that has it."}};
+              {Work::ends_jobs, "If neither exists, boot a kernel with these modules."}};
     if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
     if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
     if (!first.empty()) first += "Then: ";
@@ -757,13 +757,13 @@ constexpr Rule kPortState{
         "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
         "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
-        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means "
-        "that no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
-        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on "
-        "a host, functions that are DOWN are listed, and reported if named or if they were up. A function in use "
-        "without a node GUID is reported, because the connection manager cannot use it. A device that left "
-        "the PCI bus while fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of "
-        "those next to the GPUs, the finding names the NICs, their driver and the modules to load.",
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
+        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on a "
+        "host, functions that are DOWN are listed, and reported if named or if they were up. A function in use without "
+        "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
+        "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
+        "GPUs, the finding names the NICs, their driver and the modules to load.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
@@ -952,7 +952,7 @@ const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
   });
 }
 
-// The netdev of the port's NIC: the port of a device without a LAG has the bond as its netdev.
+// The netdev of the port's NIC. The netdev of the port itself is the bond, also if the device has no LAG.
 std::string member_of(const Node& node, const Port& port) {
   const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
   if (nic == nullptr || nic->netdevs.empty()) return port.netdev;

@@ -245,8 +245,8 @@ uint32_t main_table(const Interface& interface) {
   return interface.vrf_table != 0 ? interface.vrf_table : kMain;
 }
 
-// Whether packets from the address may use the table: the main one, or that of a rule for the address or the device.
-// Rules that are not read may name any table.
+// Whether packets from the address may use the table: the main table, or the table of a rule for the address or the
+// device. Rules that were not read may name any table.
 bool may_use(const Network& network, const NamedInterface& from, const Ip& source, uint32_t table) {
   if (table == main_table(*from.interface) || !network.rules) return true;
   return std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
@@ -267,7 +267,7 @@ bool leads_to(const Network& network, const NamedInterface& from, const Ip& peer
   return false;
 }
 
-// The port has no route to any of the addresses that the user named.
+// Reports a port without a route to any of the addresses that the user named.
 std::optional<Finding> missing_route(const View& view, const Port& port) {
   const Network& network = view.now.network;
   const auto addresses = addresses_of(view.now, port);
@@ -290,9 +290,9 @@ std::optional<Finding> missing_route(const View& view, const Port& port) {
   const Ip& peer = view.peers.front();
   const std::string ip = peer.v6 ? "ip -6 " : "ip ";
   return bad(Status::critical, port.id(), std::move(observed), "a route by " + port.netdev,
-             "RoCE sends from the netdev of the GID, whatever route another netdev has. Without a route there, "
-             "connections to this peer fail: the kernel finds no way to an IPv6 address, and looks for an IPv4 address "
-             "on the link, where no host answers.",
+             "RoCE sends from the netdev of the GID and does not use routes of other netdevs. Without a route on this "
+             "netdev, connections to the peer fail: the kernel has no route to an IPv6 address, and sends ARP for an "
+             "IPv4 address on the link, where no host answers.",
              ip + "route add SUBNET via GATEWAY dev " + port.netdev +
                  ", in a table for the address of this port if the rails share one (" + ip +
                  "rule), and the same in the network configuration. Routes: " + ip + "route show table all dev " +
@@ -343,8 +343,7 @@ constexpr Rule kGateway{
     .meaning =
         "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
         "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail. With "
-        "diagnose "
-        "--peer, a port without a route to any of these addresses is reported.",
+        "diagnose --peer, a port without a route to any address of the peer is reported.",
     .inspect = "ip neighbor show dev NETDEV; ping -c 3 -I NETDEV GATEWAY; ip route show table all dev NETDEV",
     .fix =
         "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "

@@ -31,8 +31,8 @@ std::string rails_fault(const View& view, const Port& port);
 // True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
 bool lacks_address(const View& view, const Port& port);
 
-// " IPv6 is disabled on net1 ..." of a port that lacks an address; empty: it is not, or it is unknown. `fix`: the
-// command that enables it.
+// " IPv6 is disabled on net1 ..." for a port without an address; empty: IPv6 is enabled, or its state is unknown.
+// `fix`: the command that enables IPv6.
 struct Ipv6Note {
   std::string meaning{}, fix{};
 };

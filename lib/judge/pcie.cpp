@@ -277,10 +277,10 @@ bool has_highest_speed(const CheckedLink& subject) {
   return is_reached(subject.device->link.max_speed) || is_reached(subject.slot_speed);
 }
 
-// What NVML or amdgpu said of a GPU whose link is slower than `usual`. A GPU that works has its full speed: "may be
-// reduced when the GPU is not in use" (nvidia-smi(1), PCIe generation). NVAPI's reference ("GPU Performance State
-// Interface") defines P0 and P1 as the states of most performance, P2 and P3 as balanced, P8 and P10 as those of video,
-// P12 as idle; NVML's nvmlPstates_t numbers the same states.
+// The load that NVML or amdgpu reports for a GPU whose link is slower than `usual`. The link of a working GPU has its
+// full speed: "may be reduced when the GPU is not in use" (nvidia-smi(1), PCIe generation). NVAPI's reference ("GPU
+// Performance State Interface") defines P0 and P1 as the states of most performance, P2 and P3 as balanced, P8 and P10
+// as states for video, P12 as idle; NVML's nvmlPstates_t numbers the same states.
 struct LoadVerdict {
   bool stuck = false;
   std::string text;
@@ -288,8 +288,8 @@ struct LoadVerdict {
 LoadVerdict judge_load(const GpuLoad& load, uint16_t vendor, double usual) {
   const std::string source = vendor == kAmd ? "amdgpu" : "NVML";
   constexpr unsigned kSlowestOfWork = 3;
-  constexpr unsigned kBusyEnough =
-      50;  // percent; ours: of a GPU whose state is unknown, and of AMD, which has no such states
+  // Percent; our limit, for GPUs without a known performance state (all of AMD).
+  constexpr unsigned kBusyEnough = 50;
   const unsigned generation = load.link_generation.value_or(0);
   std::string state = std::to_string(load.busy) + " % busy";
   if (load.performance_state) state += ", performance state P" + std::to_string(*load.performance_state);
@@ -493,8 +493,7 @@ constexpr Rule kPcie{
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
         "their speed, so only their width counts, and a GPU that is slower than its equals is listed: it is idle or "
         "stuck (NVIDIA's library, which only fabric-agentctl asks, or amdgpu shows which); at 64 GT/s all lanes but "
-        "two may sleep. In virtual "
-        "machines, devices are compared with others of their model only.",
+        "two may sleep. In virtual machines, devices are compared with others of their model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =
         "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "

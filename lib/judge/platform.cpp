@@ -20,7 +20,7 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
-// It writes pci=config_acs= for the kernel command line.
+// write-grub-acs adds pci=config_acs= to the kernel command line.
 constexpr const char* kSetAcsOfDataDirect =
     "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check";
 
@@ -102,7 +102,7 @@ Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& 
 
 // On machines like GB300, NVIDIA's driver gives GPU memory to a Data Direct function only if both are in one IOMMU
 // group (nv_pci_is_valid_topology_for_direct_pci() in kernel-open/nvidia/nv-pci.c, 580): ACS of the ports above them
-// decides. Returns what is apart, by root port.
+// decides. Returns the pairs in different groups, by root port.
 std::map<std::string, std::string> split_groups(const View& view) {
   std::map<std::string, std::string> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
@@ -120,12 +120,11 @@ std::map<std::string, std::string> split_groups(const View& view) {
 
 void add_split_groups(const View& view, Findings& findings) {
   for (const auto& [port, observed] : split_groups(view))
-    findings.push_back(
-        bad(Status::warning, port, observed, "one IOMMU group",
-            "ACS of the ports below this root port keeps the GPU and the Data Direct function of its NIC in different "
-            "IOMMU groups. NVIDIA's driver then refuses GPU memory by DMA-BUF (ENOTSUPP): GPUDirect needs "
-            "nvidia_peermem, or is lost.",
-            {Work::ends_jobs, kSetAcsOfDataDirect}));
+    findings.push_back(bad(Status::warning, port, observed, "one IOMMU group",
+                           "ACS of the ports below this root port puts the GPU and the Data Direct function of its NIC "
+                           "into different IOMMU groups. NVIDIA's driver then rejects DMA-BUF of GPU memory "
+                           "(ENOTSUPP), and GPUDirect RDMA works only with nvidia_peermem.",
+                           {Work::ends_jobs, kSetAcsOfDataDirect}));
 }
 
 void ask_acs(const View& view, Findings& findings) {
@@ -180,8 +179,7 @@ constexpr Rule kAcs{
         "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
         "(DirectTrans+ and ATS). Between a GPU and a Data Direct function of ConnectX-8 (GB300), only request redirect "
         "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others; both "
-        "functions "
-        "must be in one IOMMU group, or NVIDIA's driver refuses DMA-BUF.",
+        "functions must be in one IOMMU group, or NVIDIA's driver rejects DMA-BUF.",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
         "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "

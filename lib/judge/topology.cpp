@@ -50,7 +50,7 @@ Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::
                nic->pci + " query, niccli, ...) with those of an equal card."}};
 }
 
-// "mlx5_core", or "its driver" of a NIC without one.
+// "mlx5_core"; "its driver" for a NIC whose driver is unknown.
 std::string missing_driver(const Nic& nic) {
   const RdmaModules* modules = rdma_modules_of({}, nic.vendor, nic.device);
   return modules == nullptr ? "its driver" : std::string(modules->function);

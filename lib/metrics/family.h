@@ -60,7 +60,7 @@ class FamilySet {
   struct Series {
     size_t begin = 0, size = 0;                                        // of its labels' text in the text of all series
     double value = 0;                                                  // not of a histogram
-    std::unique_ptr<prometheus::ClientMetric::Histogram> histogram{};  // null: another kind of metric
+    std::unique_ptr<prometheus::ClientMetric::Histogram> histogram{};  // null: not a histogram
   };
   struct SeriesFamily {
     Metric metric;

@@ -50,11 +50,11 @@ void set_if_known(std::string& member, std::string text) {
 }
 
 // Levels of power_dpm_force_performance_level that may keep the PCIe link of a working GPU slow: the clocks are forced
-// to the lowest state, or someone has chosen the levels of pp_dpm_pcie (DOC: power_dpm_force_performance_level).
+// to the lowest state, or a user has chosen the levels of pp_dpm_pcie (DOC: power_dpm_force_performance_level).
 constexpr std::string_view kForced[] = {"low", "manual", "profile_min_sclk", "profile_min_mclk"};
 
-// nullopt: unknown, or it shows nothing of the link. pp_dpm_pcie is not read: the driver has none for MI200 and later
-// ones (pp_dpm_clk_default_attr_update()), and elsewhere it repeats the current speed.
+// nullopt: unknown, or the load does not explain the speed of the link. pp_dpm_pcie is not read: the driver does not
+// offer it for MI200 and later (pp_dpm_clk_default_attr_update()), and otherwise it repeats the current speed.
 std::optional<GpuLoad> amdgpu_load(const Root& root, const std::string& folder) {
   // Older drivers wake the GPU to read gpu_busy_percent (pm_runtime_get_sync()).
   if (root.line_of(folder + "power/runtime_status") == "suspended") return GpuLoad{};

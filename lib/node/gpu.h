@@ -42,11 +42,11 @@ struct KfdNode {
 // Parses a node's `properties`, lines of "name value". nullopt: the node is a CPU.
 std::optional<KfdNode> parse_kfd_properties(std::string_view text);
 
-// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs, and the load of those of AMD whose
-// link is slower than that of an equal one. Unknown members stay unchanged.
+// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs, and the load of AMD's GPUs for which
+// is_slower_than_equals() is true. Unknown members stay unchanged.
 void identify(const Root& root, Topology& topology);
 
-// Whether the link of the GPU is slower than that of another one of its model: its load shows whether it is idle.
+// Whether the link of the GPU is slower than that of another GPU of its model. The load then shows whether it is idle.
 bool is_slower_than_equals(const Topology& topology, const Gpu& gpu);
 
 }  // namespace fabric::gpu

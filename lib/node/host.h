@@ -94,14 +94,14 @@ struct VerbsLibrary {
   std::vector<std::string> folders{};                     // that have providers: "/usr/lib64/libibverbs"
   std::map<std::string, std::set<unsigned>> providers{};  // installed: "mlx5" -> versions {34}
   std::set<std::string> listed{};                         // in /etc/libibverbs.d; empty: not readable
-  // What each provider of a present device supports, by the name of its file: "libbnxt_re-rdmav34.so". Absent: unknown,
-  // or two files of the name differ.
+  // The ABI versions that each provider of a present device supports, by file name: "libbnxt_re-rdmav34.so". Absent:
+  // unknown, or two files of this name differ.
   std::map<std::string, AbiRange> abis{};
   std::map<std::string, uint32_t> kernel_abis{};  // of the RDMA devices: "bnxt_re0" -> 1
 };
 
-// A line of modprobe.d(5), or a parameter of the kernel, because of which a module for RDMA is not loaded; or that the
-// kernel has no such module.
+// Why a module for RDMA is not loaded: a line of modprobe.d(5), a parameter of the kernel, or a kernel without this
+// module.
 struct ModuleRule {
   std::string module;    // "ionic_rdma"
   std::string text;      // "blacklist ionic_rdma"; empty: the kernel has no such module
@@ -116,9 +116,9 @@ struct DcbDaemon {
   std::string unit{};                         // "lldpad.service"; empty: none started it
   std::map<std::string, int> admin_status{};  // of lldpad: netdev, or "common" -> adminStatus; absent: its default
   [[nodiscard]] std::string text() const;     // "lldpad (pid 812, lldpad.service)"
-  // Whether it neither sends nor receives LLDP at the port. Then lldpad writes its own PFC and ETS once, 15 seconds
-  // after each time that the link comes up (lldp_8021qaz.c ieee8021qaz_check_pending() of openlldp 1.1). With another
-  // adminStatus it writes them at each frame (run_all_sm()), whatever enableTx of its TLVs says.
+  // Whether the daemon neither sends nor receives LLDP at the port. Then lldpad writes its own PFC and ETS once, 15
+  // seconds after each time that the link comes up (lldp_8021qaz.c ieee8021qaz_check_pending() of openlldp 1.1). With
+  // another adminStatus it writes them at each frame (run_all_sm()), whatever enableTx of its TLVs says.
   [[nodiscard]] bool is_disabled_at(const std::string& netdev) const;
 };
 

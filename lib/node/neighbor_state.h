@@ -10,8 +10,8 @@
 
 namespace fabric {
 
-// A neighbor in the file, where the source is common to all; `fabric-agentctl neighbors --json` adds it, and has the
-// age instead of the time.
+// A neighbor as in the file, whose neighbors have one source. `fabric-agentctl neighbors --json` adds the source, and
+// replaces the time by the age.
 void to_json(Json& json, const Neighbor& neighbor);
 
 }  // namespace fabric

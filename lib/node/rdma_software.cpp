@@ -201,7 +201,7 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   const std::string folder = "lib/modules/" + release;
   const std::set<std::string> loadable = parse_module_files(root.text_of(folder + "/modules.dep", kMaxModuleList)),
                               fixed = parse_module_files(root.text_of(folder + "/modules.builtin"));
-  if (loadable.empty()) return out;  // unreadable, a kernel without modules, or a list that was not made
+  if (loadable.empty()) return out;  // unreadable, a kernel without modules, or depmod was not run
   for (const std::string& module : wanted)
     if (!loadable.contains(module) && !fixed.contains(module) && !root.exists("sys/module/" + module))
       add({module, "", {"/" + folder, 0}, true});

@@ -17,8 +17,8 @@ struct Topology;
 namespace fabric::host {
 
 // The providers in the folders where rdma-core and the vendors install them, by the names of the files, and the list of
-// those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). Reads the files of those that the present
-// RDMA devices need (provider_abi.h). nullopt: none is installed there.
+// those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). Also reads the ABI versions of the
+// providers of the present RDMA devices (provider_abi.h). nullopt: none is installed there.
 std::optional<VerbsLibrary> read_verbs_library(const Root& root);
 
 // "blacklist MODULE", or "install MODULE COMMAND" with a command that loads nothing (modprobe.d(5)), of a module for

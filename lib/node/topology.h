@@ -15,7 +15,7 @@ namespace fabric {
 
 struct Kernel;
 
-// What NVML or amdgpu reports of a GPU at the time of the scan; read only if it decides something (node/nvml.h, gpu.h).
+// The load of a GPU by NVML or amdgpu at the time of the scan; read only if a check uses it (node/nvml.h, gpu.h).
 struct GpuLoad {
   unsigned busy = 0;                            // percent of the last sample period (NVML: up to a second)
   std::optional<unsigned> performance_state{};  // N of "PN": 0 is the fastest, 15 the slowest

@@ -138,7 +138,7 @@ Kept driver_lines(const std::string& text) {
   });
 }
 
-// What a provider of libibverbs supports.
+// The ABI versions that a provider of libibverbs supports.
 Kept provider_abis(const std::string& file) { return host::to_text(host::parse_provider_abis(file)); }
 
 // The rules about modules for RDMA. Of the command of an install line its first word is kept.
@@ -190,7 +190,7 @@ Kept kernel_options(const std::string& text) {
   });
 }
 
-// The reader of /proc/config.gz takes text, too.
+// read_kernel_options() also accepts text in place of /proc/config.gz.
 Kept packed_kernel_options(const std::string& file) {
   constexpr size_t kMost = size_t{4} << 20;
   const auto text = gunzip(file, kMost);
@@ -198,8 +198,8 @@ Kept packed_kernel_options(const std::string& file) {
   return "# options in use\n" + kernel_options(*text).value_or("");
 }
 
-// The modules of modules.dep that NICs need, without their dependencies: those of the kernel, by its folders, and those
-// of a vendor's package, by name alone.
+// The modules for NICs in modules.dep, without their dependencies: those of the kernel by its folders, those of a
+// vendor's package by name.
 Kept nic_modules(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
     const std::string_view file = line.substr(0, line.find(':'));

@@ -23,7 +23,7 @@ constexpr LineMessage marked(std::string_view id, FaultLocation cause, std::stri
   return component(Severity::plain, id, cause, printer, patterns, meaning, next, source);
 }
 
-// A library whose words refuse a call of the program above it, or a value. An errno means another fault.
+// A library that rejects a call or a value of its program. A line with an errno reports another fault.
 constexpr LineMessage refusing(std::string_view id, std::string_view printer, std::string_view patterns,
                                const FixRow& meaning, std::string_view next, std::string_view source) {
   LineMessage out = component(Severity::plain, id, software, printer, patterns, meaning, next, source);
@@ -84,17 +84,17 @@ constexpr std::string_view kOwnStep =
     "^dma|IRQ|^irq|MSI|^vector|nterrupt|PCI|^reset|^Reset|^resetting|register|imeout|imed out|time "
     "out|ardware|NVM|apabilit|^start|"
     "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM";
-// Words by which a library refuses a call of the program above it, or a value.
+// Words with which a library rejects a call or a value of its program.
 constexpr std::string_view kRefusals =
-    "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid |"
-    "nsupported|not support|doesn't support|only support|out of range|out of bound|lready|ismatch|different|differ |"
-    "Unexpected|unexpected|uplicate|too many|Too many|too large|too long|too small|exceed|overlap|not registered|"
-    "not found|not find|an't find|not a multiple|not implemented|issing |mpty|is required|requires|no common|No "
-    "common|no available|no backend|No backend|no potential|no specified|nconsistent|violated|not within|not "
+    "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid "
+    "|nsupported|not support|doesn't support|only support|out of range|out of bound|lready|ismatch|different|differ "
+    "|Unexpected|unexpected|uplicate|too many|Too many|too large|too long|too small|exceed|overlap|not registered|not "
+    "found|not find|an't find|not a multiple|not implemented|issing |mpty|is required|requires|no common|No common|no "
+    "available|no backend|No backend|no potential|no specified|nconsistent|violated|not within|not "
     "aligned|rebuild|Rebuild|not compiled|deprecated|Ignor|gnoring|verflow|won't fit|is disabled|not enabled|not "
-    "complete|lugin directory|lugin file|lugin list|find nixl_|Corrupted|conn string|arse error|ailed to parse|"
-    "Unknown *type|nknown command|nknown transport|nknown op|nknown message|nknown heap|nknown pointer|nknown IPC|"
-    "nknown ctrl|nknown device|cannot be |at least |greater than|larger than|Not an |tried to |Tried to |without ";
+    "complete|lugin directory|lugin file|lugin list|find nixl_|Corrupted|conn string|arse error|ailed to parse|Unknown "
+    "*type|nknown command|nknown transport|nknown op|nknown message|nknown heap|nknown pointer|nknown IPC|nknown "
+    "ctrl|nknown device|cannot be |at least |greater than|larger than|Not an |tried to |Tried to |without ";
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
 constexpr LineMessage kRows[] = {
@@ -136,27 +136,26 @@ constexpr LineMessage kRows[] = {
     marked("ofi-nccl-topology-other", unknown, "NET/OFI",
            "topology|hwloc|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU tag|bridge tag|NIC info|"
            "product name",
-           "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host, and writes them "
-           "as the topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is "
-           "missing or not of this instance type, or a file that cannot be written.",
+           "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host and writes the "
+           "topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is missing "
+           "or not of this instance type, or a file that cannot be written.",
            "fi_info -p efa; lspci -tv; env | grep -E 'OFI_NCCL|NCCL_TOPO'", "aws-ofi-nccl src/nccl_ofi_topo.cpp"),
     marked("ofi-nccl-gpu-other", host, "NET/OFI",
            "cuda|CUDA|cuMem|cuStream|cuCtx|vmm_alloc|HIP |gdr_|gdrcopy|GDRCopy|gdrapi|flush buffer|gpu_mem",
            "NCCL's libfabric plugin (aws-ofi-nccl) calls CUDA, HIP or GDRCopy. Usual causes: libraries of the driver "
-           "that are not in the container, the module gdrdrv or its device that is missing, memory of the GPU that is "
-           "used up, or an earlier error of the GPU. The network is not at fault.",
+           "are not in the container, the module gdrdrv or its device is missing, the memory of the GPU is used up, or "
+           "the GPU had an earlier error. The network is not at fault.",
            "nvidia-smi; lsmod | grep gdrdrv; journalctl -k -g NVRM", "aws-ofi-nccl src/nccl_ofi_cuda.cpp"),
     marked("ofi-nccl-memory-other", host, "NET/OFI", "allocat|malloc|calloc",
-           "NCCL's libfabric plugin (aws-ofi-nccl) got no memory. Usual causes: a limit of the host or container "
-           "(memory, memlock, huge pages), or an endpoint of the provider that could not be made: then the number is "
-           "its errno.",
+           "NCCL's libfabric plugin (aws-ofi-nccl) could not allocate memory. Usual causes: a limit of the host or "
+           "container (memory, memlock, huge pages), or an endpoint that the provider could not create: the number is "
+           "then the errno of the provider.",
            "ulimit -l; free -g; grep Huge /proc/meminfo", "aws-ofi-nccl src/nccl_ofi_freelist.cpp"),
-    refusing(
-        "ofi-nccl-call-other", "NET/OFI", kRefusals,
-        "NCCL's libfabric plugin (aws-ofi-nccl) refuses a call, or finds its own state wrong. Usual causes: an NCCL "
-        "and a plugin that do not fit each other, other settings on the other ranks (OFI_NCCL variables, number of "
-        "NICs), or an earlier error of this rank.",
-        "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; env | grep OFI_NCCL", "aws-ofi-nccl src"),
+    refusing("ofi-nccl-call-other", "NET/OFI", kRefusals,
+             "NCCL's libfabric plugin (aws-ofi-nccl) rejects a call, or its own state is invalid. Usual causes: "
+             "incompatible releases of NCCL and the plugin, settings that differ between the ranks (OFI_NCCL "
+             "variables, number of NICs), or an earlier error of this rank.",
+             "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; env | grep OFI_NCCL", "aws-ofi-nccl src"),
     marked("ofi-nccl-rdma-other", unknown, "NET/OFI", "^rdma_|_rdma_|rdma.c|rail|endpoint|domain|^fi_",
            "NCCL's libfabric plugin (aws-ofi-nccl): it maps the connections of NCCL to endpoints of EFA or another "
            "provider, over all rails (NICs) of the instance. Usual causes: no EFA device in the container, a security "
@@ -255,11 +254,11 @@ constexpr LineMessage kRows[] = {
            "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'",
            "NCCL src/misc/cudawrap.cc, nvmlwrap.cc, RCCL src/misc/rocmwrap.cc"),
     marked("nccl-suspend-other", software, kNccl,
-           "MemManager: *uspend|MemManager: Resume|MemManager: MemStats|MemManager: Cannot|MemManager: Buffer|"
-           "Memory suspend|Memory resume",
-           "NCCL's suspend and resume of a communicator, which gives back its GPU memory meanwhile. Usual causes: "
-           "calls in the wrong order, or a communicator that does not allow it (shared resources, memory manager "
-           "switched off).",
+           "MemManager: *uspend|MemManager: Resume|MemManager: MemStats|MemManager: Cannot|MemManager: Buffer|Memory "
+           "suspend|Memory resume",
+           "NCCL could not suspend or resume a communicator; a suspended communicator frees its GPU memory. Usual "
+           "causes: calls in the wrong order, or a communicator that cannot be suspended (shared resources, memory "
+           "manager switched off).",
            kRanks, "NCCL src/mem_manager.cc"),
     marked("nccl-memory-other", host, kNccl,
            "include/alloc.h|mem_manager*lloc|mem_manager*cuMem|mem_manager*CuMem|mem_manager*CPU backup|register.cc|"
@@ -274,10 +273,10 @@ constexpr LineMessage kRows[] = {
            "dev_runtime*valid range|dev_runtime*valid lsaSize|dev_runtime*not a member|dev_runtime*barrier|"
            "dev_runtime*unsupported location|dev_runtime*identical segment|devcomm*compiled|ncclPutSignal|symmetric "
            "registration check",
-           "A call of NCCL's device API, or a window of symmetric memory, that does not fit: an application that was "
-           "built for another NCCL release, a structure that was not initialized with its macro, GIN that was not "
-           "asked for, an address outside of the window, or other calls on the other ranks. The network is not at "
-           "fault.",
+           "NCCL rejects a call of its device API, or a window of symmetric memory. Usual causes: an application that "
+           "was built for another NCCL release, a structure that was not initialized with its macro, GIN that was not "
+           "requested, an address outside of the window, or calls that differ between the ranks. The line does not "
+           "report a network error.",
            "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c; ldd PROGRAM | grep nccl",
            "NCCL src/dev_runtime.cc, src/devcomm"),
     marked("nccl-symmetric-other", unknown, kNccl, "dev_runtime|sym_kernels|symmetric|ce_coll|rma/|rma.cc|ncclWindow",
@@ -321,14 +320,15 @@ constexpr LineMessage kRows[] = {
            "NCCL src/graph"),
     marked("nccl-ucx-plugin-other", unknown, kNccl,
            "ucx_plugin.c|ucx_rma_plugin.c|ucx_uct|ucx_rma|NET/UCX|NET UCX|p2p_plugin.c",
-           "The UCX mode of NVIDIA's network plugin of NCCL (NCCL_PLUGIN_P2P=ucx, ucx_rma, ucx_uct). Usual causes: "
-           "an error of UCX, in its own line, a peer that ended, or UCX_TLS that excludes the needed transports. "
-           "NCCL_PLUGIN_P2P=ib as a test.",
+           "The UCX mode of NVIDIA's network plugin for NCCL (NCCL_PLUGIN_P2P=ucx, ucx_rma, ucx_uct) failed. Usual "
+           "causes: an error of UCX, which UCX prints in a line of its own, a peer that ended, or UCX_TLS that "
+           "excludes the required transports. Test with NCCL_PLUGIN_P2P=ib.",
            "env | grep -E 'NCCL_PLUGIN|UCX_'; ucx_info -v", "nccl-rdma-sharp-plugins src"),
     marked("nccl-fastrak-other", unknown, "FasTrak|NCCL*TCPXO|NCCL*GPUDirectTCPX", "",
-           "Google's network plugin of NCCL (GPUDirect-TCPXO, FasTrak): GPU memory over the host's own NICs, through a "
-           "daemon of the node (RxDM). Usual causes: the daemon does not run or has another version, an interface of "
-           "the GPUs that is not in the pod, or ranks with another plugin release. It does not use RDMA verbs.",
+           "Google's network plugin for NCCL (GPUDirect-TCPXO, FasTrak) moves GPU memory over the NICs of the host "
+           "with a daemon on the node (RxDM). Usual causes: the daemon does not run or has another version, a network "
+           "interface of the GPUs is not in the pod, or the ranks run different releases of the plugin. The plugin "
+           "does not use RDMA verbs.",
            "ip -br addr; env | grep -E 'NCCL_FASTRAK|NCCL_SOCKET'; docker ps", "nccl-plugin-gpudirect-tcpxo"),
     marked(
         "nccl-plugin-other", software, kNccl,
@@ -346,12 +346,13 @@ constexpr LineMessage kRows[] = {
            "RCCL's custom algorithms (MSCCL): it reads their files and runs them. Usual causes: a file of another "
            "release, or one that does not fit the number of ranks. RCCL_MSCCL_ENABLE=0 goes on without them.",
            "env | grep MSCCL", "RCCL src/misc/msccl"),
-    marked("nccl-async-other", unknown, kNccl,
-           "ncclAsyncJobComplete|hostStreamPlanCallback|asyncJobLaunch|pthread_join|commReclaim|commDestroySync|kernel "
-           "attributes|MemManager|CliqueManager|MsgQueue|ShmObject",
-           "A step of NCCL's own threads failed: the setup of a communicator, the launch of an operation, or the end "
-           "of a communicator. Usual causes: the error of an earlier line, of this rank or another one, or of the GPU.",
-           kRanks, "NCCL src/group.cc, src/init.cc"),
+    marked(
+        "nccl-async-other", unknown, kNccl,
+        "ncclAsyncJobComplete|hostStreamPlanCallback|asyncJobLaunch|pthread_join|commReclaim|commDestroySync|kernel "
+        "attributes|MemManager|CliqueManager|MsgQueue|ShmObject",
+        "A step of NCCL's own threads failed: the setup of a communicator, the launch of an operation, or the end of a "
+        "communicator. Usual causes: an error that this or another rank printed earlier, or an error of the GPU.",
+        kRanks, "NCCL src/group.cc, src/init.cc"),
     marked("nccl-call-other", software, kNccl,
            "enqueue.cc|^group.cc|allocator.cc|argcheck|collectives.cc|scheduler/|api_trace|^misc/utils.cc",
            "NCCL's check and launch of a call of the program: arguments, communicator, groups of calls and kernels. "
@@ -608,12 +609,11 @@ constexpr LineMessage kRows[] = {
         "an error of NCCL in the log of this or another rank, a rank that ended, or an error of CUDA. Set "
         "NCCL_DEBUG=WARN and read the first error of all ranks.",
         kRanks, "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"),
-    refusing(
-        "gloo-call-other", "gloo/|[gloo", kRefusals,
-        "Gloo, PyTorch's transport for the CPU, refuses a call or a value: ranks that called different collectives "
-        "or with other sizes, an operation that this transport or store does not have, or an interface or file that "
-        "does not exist. RDMA is not used here.",
-        "echo $GLOO_SOCKET_IFNAME; grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "Gloo gloo"),
+    refusing("gloo-call-other", "gloo/|[gloo", kRefusals,
+             "Gloo, PyTorch's transport for the CPU, rejects a call or a value. Usual causes: ranks that called "
+             "different collectives or used different sizes, an operation that this transport or store does not "
+             "support, or an interface or file that does not exist. RDMA is not used here.",
+             "echo $GLOO_SOCKET_IFNAME; grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "Gloo gloo"),
     complaining(
         "torch-store-other", unknown,
         "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|torch*rendezvous|"
@@ -641,10 +641,10 @@ constexpr LineMessage kRows[] = {
            "creation failed|create|alloc_pd|initialization failed|registration failed|query|get_device|device_name|"
            "mlx_path|cannot register|cannot allocate|map_qp_uar|nic_mem|warp size|threads per block|mpc count|"
            "peer_mem|atomic|ftable|_devx_uar|cudaHost",
-           "NVSHMEM opens an RDMA device of this host and makes its queues, from the CPU (IBRC) or for the GPU "
-           "(IBGDA, IBDEVX). Usual causes: GPUDirect RDMA or DMA-BUF that is missing, firmware or driver without "
-           "DEVX or PeerMappingOverride (IBGDA), the memlock limit, objects of the NIC that are used up, or a "
-           "device that is not in the container.",
+           "NVSHMEM could not open an RDMA device of this host or create queues on it, for the CPU (IBRC) or the GPU "
+           "(IBGDA, IBDEVX). Usual causes: GPUDirect RDMA or DMA-BUF is missing, the firmware or driver has no DEVX or "
+           "PeerMappingOverride (IBGDA), the memlock limit is too low, objects of the NIC are used up, or the device "
+           "is not in the container.",
            "fabric-agentctl check --only gpudirect,memlock; ibv_devinfo -v; env | grep NVSHMEM",
            "NVSHMEM src/modules/transport"),
     marked("nvshmem-ib-other", unknown,
@@ -665,11 +665,10 @@ constexpr LineMessage kRows[] = {
         "that ended.",
         "env | grep NVSHMEM; ls -l /dev/infiniband", "NVSHMEM src/modules/transport"),
     marked("nvshmem-bootstrap-other", unknown, "modules/bootstrap/|ncclsocket_socket.cpp", "",
-           "NVSHMEM's bootstrap: its processes find each other over MPI, PMI, SHMEM or TCP (UID). Usual causes: a "
-           "process that ended or did not start, an interface that the others cannot reach "
-           "(NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME), "
-           "or "
-           "another release of MPI, PMI or NVSHMEM on one of the hosts. RDMA is not used here.",
+           "NVSHMEM's bootstrap, by which its processes find each other over MPI, PMI, SHMEM or TCP (UID), failed. "
+           "Usual causes: a process that ended or did not start, an interface that the other processes cannot reach "
+           "(NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME), or different releases of MPI, PMI or NVSHMEM on the hosts. RDMA is "
+           "not used here.",
            "env | grep NVSHMEM; ip -br addr; grep -hE 'WARN|ERROR|non-zero' LOG-OF-EVERY-RANK | head",
            "NVSHMEM src/modules/bootstrap"),
     marked("nvshmem-other", unknown,
@@ -693,8 +692,9 @@ constexpr LineMessage kRows[] = {
            "destroy|Destroy|nregister|lose |dealloc|eregister|dereg_mr|fi_close|nmap |av_remove|elease|ree GPU|oll "
            "back|ollback|roxy: flush",
            "A library could not free an object of RDMA or of the GPU, at the end of a connection or of the process. "
-           "Usual causes: the object is still used, or the device or the process failed before: an earlier line has "
-           "the reason. Alone it does no harm, as the kernel frees what the process leaves.",
+           "Usual causes: the object is still in use, or the device or process failed before, and an earlier line has "
+           "the reason. Without an earlier error the line is harmless: the kernel frees the RDMA objects of a process "
+           "that ends.",
            "grep -hE 'WARN|ERROR|rror' LOG-OF-EVERY-RANK | head; rdma resource show", "Mooncake, NIXL, MORI, MSCCL++"),
     refusing(
         "nixl-call-other",
@@ -704,17 +704,17 @@ constexpr LineMessage kRows[] = {
         "libfabric_rail_manager.cpp:*nvalid|libfabric_rail_manager.cpp:*configuration value|"
         "libfabric_rail_manager.cpp:*not found|uccl_backend.cpp:|gpunetio_backend.cpp:|mem_list.cpp:",
         kRefusals,
-        "NIXL refuses a call of the program above it, or finds its own state wrong. Usual causes: a backend "
-        "(plugin) that is not installed or was not created, metadata of the other agent that was not loaded or is "
-        "old, descriptors that were not registered or differ on the two sides, or releases that differ. The network "
-        "is not at fault.",
+        "NIXL rejects a call of its program, or its own state is invalid. Usual causes: a backend (plugin) that is not "
+        "installed or was not created, metadata of the other agent that was not loaded or is outdated, descriptors "
+        "that were not registered or differ between the agents, or different releases. The line does not report a "
+        "network error.",
         "env | grep NIXL; pip show nixl", "NIXL src/core, src/plugins"),
     marked("nixl-metadata-other", peer,
            "nixl_etcd_metadata|nixl_tcpstore_metadata|nixl_p2p_metadata|metadata_stream.cpp:|gpunetio*onnect to server",
            "onnect|etcd|TCPStore|poll timed out|ailed to send|Send failed|Error sending|ailed to receive|Error "
            "receiving|fetch|atch|from peer",
-           "NIXL's exchange of metadata between agents: over TCP, or through a store (etcd, TCPStore). Usual causes: "
-           "the other agent or the store does not run, ended or has not sent its metadata yet, a wrong address or port "
+           "NIXL agents could not exchange metadata over TCP or through a store (etcd, TCPStore). Usual causes: the "
+           "other agent or the store does not run, ended or has not sent its metadata yet, a wrong address or port "
            "(NIXL_ETCD_ENDPOINTS, NIXL_TCPSTORE_ENDPOINT), or a firewall. RDMA is not used here.",
            "env | grep NIXL_; ss -ltnp", "NIXL src/core, src/utils/stream"),
     marked("nixl-setup-other", host,
@@ -724,18 +724,18 @@ constexpr LineMessage kRows[] = {
            "libfabric_rail.cpp:*fi_mr_|libfabric_rail_manager.cpp:*o network devices|"
            "libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
            "",
-           "NIXL reads the NICs and GPUs of this host, and opens them. Usual causes: no RDMA or EFA device in the "
-           "container, a container or virtual machine that hides the topology, DOCA or drivers that are missing, or "
+           "NIXL reports a problem with the NICs or GPUs of this host. Usual causes: no RDMA or EFA device in the "
+           "container, a container or virtual machine that hides the topology, missing DOCA libraries or drivers, or "
            "limits (memlock, memory). A note about a default or a fallback is harmless.",
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio"),
     marked("nixl-backend-other", unknown,
-           "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|"
-           "gds_backend|posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|"
-           "gusli_backend|azure_blob|libfabric_topology|libfabric_handshake|libfabric_common|verbs.cpp:",
+           "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
+           "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|gusli_backend|azure_blob|"
+           "libfabric_topology|libfabric_handshake|libfabric_common|verbs.cpp:",
            "",
-           "A backend of NIXL, which moves the caches of inference programs (UCX, libfabric, GDS, ...). Usual "
-           "causes: an error of the library below, in its own line, memory that cannot be registered, no RDMA "
-           "device in the container, or an agent at the other end that ended.",
+           "A backend of NIXL (UCX, libfabric, GDS, ...), which moves the caches of inference programs, failed. Usual "
+           "causes: an error of the library that the backend uses, which prints a line of its own, memory that cannot "
+           "be registered, no RDMA device in the container, or an agent at the other end that ended.",
            "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
     complaining(
         "nixl-other", unknown, "^nixl|NIXL", "",
@@ -743,20 +743,20 @@ constexpr LineMessage kRows[] = {
         "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
         "lines before.",
         "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core"),
-    marked("mooncake-device-other", host,
-           "rdma_context.cpp:|efa_context.cpp:|rdma/"
-           "context.cpp:|rdma_transport.cpp:|worker_pool.cpp:*GID|topology.cpp:*realpath|"
-           "topology.cpp:*devices were found",
-           "ailed to open|GID|port attributes|query port|completion vectors|get_device_list|GPU device|DMA "
-           "BUF|realpath|were found|"
-           "dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
-           "domain|attributes|CUDA|HIP|cuMem|hip|gister memory|CONFIG_|fork|fi_getinfo|fi_fabric|fi_domain|fi_av_open|"
-           "fi_cq_open|fi_endpoint|fi_ep_bind|fi_enable|fi_getname|fi_mr",
-           "Mooncake opens an RDMA device of this host and registers memory at it. Usual causes: a device that is not "
-           "in the container, a port that is down, a GID index without an address (MC_GID_INDEX), GPUDirect RDMA or "
-           "DMA-BUF that is missing, or the memlock limit. The errno decides.",
-           "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MC_",
-           "Mooncake rdma_context.cpp, efa_context.cpp"),
+    marked(
+        "mooncake-device-other", host,
+        "rdma_context.cpp:|efa_context.cpp:|rdma/"
+        "context.cpp:|rdma_transport.cpp:|worker_pool.cpp:*GID|topology.cpp:*realpath|topology.cpp:*devices were found",
+        "ailed to open|GID|port attributes|query port|completion vectors|get_device_list|GPU device|DMA "
+        "BUF|realpath|were found|dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
+        "domain|attributes|CUDA|HIP|cuMem|hip|gister "
+        "memory|CONFIG_|fork|fi_getinfo|fi_fabric|fi_domain|fi_av_open|fi_cq_open|fi_endpoint|fi_ep_bind|fi_enable|fi_"
+        "getname|fi_mr",
+        "Mooncake could not open an RDMA device of this host or register memory on it. Usual causes: a device that is "
+        "not in the container, a port that is down, an empty GID index (MC_GID_INDEX), missing GPUDirect RDMA or "
+        "DMA-BUF, or the memlock limit. The errno shows the cause.",
+        "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MC_",
+        "Mooncake rdma_context.cpp, efa_context.cpp"),
     refusing(
         "mooncake-call-other",
         "transfer_engine_impl.cpp:|transfer_engine.cpp:|transfer_task.cpp:|multi_transport.cpp:|"
@@ -766,10 +766,10 @@ constexpr LineMessage kRows[] = {
         "nccl_transport.cpp:|worker_pool.cpp:|endpoint.cpp:|rpc_service.cpp:|rail_monitor.cpp:|topology.cpp:*arse|"
         "real_client.cpp:|client_buffer",
         kRefusals,
-        "Mooncake refuses a call of the program above it, or a value. Usual causes: memory or a segment that was "
-        "not registered or opened, sizes and numbers that do not belong together, a transport that this build does "
-        "not have, metadata of an instance that was restarted, or other releases on the two sides. The network is "
-        "not at fault.",
+        "Mooncake rejects a call of its program, or a value. Usual causes: memory or a segment that was not registered "
+        "or opened, sizes and numbers that do not match, a transport that this build does not have, metadata of an "
+        "instance that was restarted, or different releases on the two sides. The line does not report a network "
+        "error.",
         "env | grep -E 'MC_|MOONCAKE'; pip show mooncake-transfer-engine", "Mooncake mooncake-transfer-engine/src"),
     marked("mooncake-control-other", peer,
            "transfer_metadata_plugin.cpp:|transfer_metadata.cpp:|master_client.cpp:|tcp_transport*connection|"
@@ -777,16 +777,16 @@ constexpr LineMessage kRows[] = {
            "client_service.cpp:*onnect|client_service.cpp:*publish|client_service.cpp:*g from master|"
            "client_service.cpp:*r from master|client_service.cpp:*HA backend|transfer_task.cpp:*open *egment",
            "",
-           "Mooncake's connections over TCP: the metadata server (etcd, Redis, HTTP), the handshake of two instances, "
-           "the master of its store. Usual causes: the other side does not run, ended or was restarted, an address, "
-           "port or proxy that does not fit, or a firewall. RDMA is not used here.",
+           "A TCP connection of Mooncake failed: to the metadata server (etcd, Redis, HTTP), to another instance "
+           "(handshake), or to the master of its store. Usual causes: the other side does not run, ended or was "
+           "restarted, a wrong address, port or proxy, or a firewall. RDMA is not used here.",
            "env | grep -E 'MC_|MOONCAKE|proxy'; ss -ltnp", "Mooncake transfer_metadata_plugin.cpp, master_client.cpp"),
     marked("mooncake-rdma-other", unknown,
            "rdma_transport.cpp:|rdma_context.cpp:|rdma_endpoint.cpp:|worker_pool.cpp:|endpoint_store.cpp:|"
            "memory_location|efa_context.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|context.cpp:*] ibv_|cq.cpp:*] ibv_|"
            "endpoint.cpp:*] ibv_",
            "",
-           "Mooncake's RDMA transport. Usual causes: a device or GID that was chosen wrongly (MC_GID_INDEX, the device "
+           "Mooncake's RDMA transport reports an error. Usual causes: a wrong device or GID (MC_GID_INDEX, the device "
            "list), memory that cannot be registered (memlock, GPUDirect RDMA), a peer that ended, or a path between "
            "two rails that does not exist.",
            "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
@@ -795,16 +795,16 @@ constexpr LineMessage kRows[] = {
            "client_service.cpp:|real_client.cpp:|master_service.cpp:|rpc_service.cpp:|storage_backend.cpp:|"
            "segment.cpp:|master.cpp:|dummy_client.cpp:|store_py.cpp:",
            "",
-           "Mooncake's store of caches: a client, or its master. Usual causes: a transfer that failed (the lines of "
-           "the transfer engine before it have the reason), space that is used up, objects that were evicted, or a "
-           "master or client that was restarted.",
+           "A client or the master of Mooncake's store of caches reports an error. Usual causes: a transfer that "
+           "failed (earlier lines of the transfer engine have the reason), a full store, objects that were evicted, or "
+           "a master or client that was restarted.",
            "grep -hE 'rdma_|worker_pool|transfer_' LOG-OF-EVERY-RANK | head; env | grep MOONCAKE",
            "Mooncake mooncake-store/src"),
     complaining(
         "mooncake-other", unknown,
         "transfer_engine|transfer_task.cpp|master_client|store_py.cpp|pybind_client|real_client|coro_rpc|client.cpp:*"
-        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|"
-        "nccl_transport.cpp|nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:",
+        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|nccl_transport.cpp|"
+        "nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:",
         "",
         "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
         "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
@@ -815,72 +815,69 @@ constexpr LineMessage kRows[] = {
              "not registered|symmetric memory|chunk mismatch|inconsistent|not found|requires|is null|to self|too long|"
              "exceeds|not initialized|must |NOT aligned|unknown pointer|not loaded|no barrier kernel|create backend "
              "first|WITH_MPI|isolation mode|is greater than|is less than|is smaller than",
-             "MORI refuses a call or a setting: a variable (MORI_...), the size of its heap (MORI_SHMEM_HEAP_SIZE), an "
-             "address that is not of the heap, calls that differ between the ranks, or a mode that this build does not "
-             "have. The line names it. The network is not at fault.",
+             "MORI rejects a call or a setting, which the line names: a variable (MORI_...), the size of its heap "
+             "(MORI_SHMEM_HEAP_SIZE), an address outside of the heap, calls that differ between the ranks, or a mode "
+             "that this build does not have. The line does not report a network error.",
              "env | grep MORI; pip show mori", "ROCm MORI src/shmem, src/io"),
     marked("mori-gpu-other", host, kMori,
            "hip|Hip|XGMI: Failed|FABRIC|ROCm|ROCM|rsmi|IPC |VMMAlloc|VMM Init|FinalizeVMM|HSA|P2P|affinity|CPU set|"
            "dmabuf|Dmabuf|copy module",
-           "MORI's access to the GPUs of this host (HIP, XGMI, memory that the ranks share). Usual causes: the memory "
-           "of a GPU is used up, GPUs that are not visible to each other in the containers, a ROCm that does not fit "
-           "the driver, or an earlier error of the GPU. The network is not at fault.",
+           "MORI's access to the GPUs of this host failed (HIP, XGMI, memory that the ranks share). Usual causes: the "
+           "memory of a GPU is used up, the containers do not see each other's GPUs, ROCm and the driver are "
+           "incompatible, or the GPU had an earlier error. The network is not at fault.",
            "amd-smi static; amd-smi topology; env | grep MORI", "ROCm MORI src/application, src/io/xgmi"),
     marked("mori-bootstrap-other", peer, kMori,
            "ank *connect|failed to send|failed to receive|AcceptSocket timed out|llgather|llToAll|arrier *timeout|"
            "Barrier op|PhoneHomeProtocol|control-plane handler|connect(",
-           "MORI's connections over TCP between the ranks, for the start and the control of transfers. Usual "
-           "causes: another rank ended or did not start, an interface that the others cannot reach "
+           "A TCP connection of MORI between the ranks failed; MORI uses TCP to start and control transfers. Usual "
+           "causes: another rank ended or did not start, an interface that the other ranks cannot reach "
            "(MORI_SOCKET_IFNAME), or a firewall. RDMA is not used here.",
            "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"),
     marked("mori-other", unknown, kMori, "",
-           "MORI, AMD's library for RDMA between GPUs. Usual causes: a device or GID that was chosen wrongly, memory "
+           "MORI, AMD's library for RDMA between GPUs, reports an error. Usual causes: a wrong device or GID, memory "
            "that cannot be registered (memlock, DMA-BUF), a completion with an error (the first one of all ranks is "
            "the cause), or a peer that ended.",
            "env | grep MORI; fabric-agentctl check --only gid,memlock,gpudirect", "ROCm MORI src"),
-    refusing(
-        "uccl-call-other", kUccl, kRefusals,
-        "UCCL refuses a call or a setting: a connection or memory that it does not know, sizes and numbers that do "
-        "not fit, a library that it cannot load, or a variable (UCCL_...). Usual causes: the program above it, "
-        "other releases on the two sides, or an earlier error. The network is not at fault.",
-        "env | grep UCCL; pip show uccl", "UCCL p2p, ep, collective"),
+    refusing("uccl-call-other", kUccl, kRefusals,
+             "UCCL rejects a call or a setting: a connection or memory that was not registered, sizes and numbers that "
+             "do not match, a library that cannot be loaded, or a variable (UCCL_...). Usual causes: a wrong call of "
+             "its program, different releases on the two sides, or an earlier error.",
+             "env | grep UCCL; pip show uccl", "UCCL p2p, ep, collective"),
     marked("uccl-connection-other", peer, kUccl,
            "handshake|Timeout waiting|control channel|failed to connect|rror sending to|send error|recv error|"
            "Error/HUP|endpoint metadata|reverse connection|otification|metadata for channel|ncclSend failed|ncclRecv "
            "failed",
-           "UCCL's connections over TCP between the two sides, for the exchange of addresses and notices. Usual "
-           "causes: the other process ended or did not start, an address that cannot be reached from here, or a "
-           "firewall.",
+           "A TCP connection of UCCL, on which the two sides exchange addresses and notifications, failed. Usual "
+           "causes: the other process ended or did not start, an address that this host cannot reach, or a firewall.",
            "ss -ltnp; ip -br addr; env | grep UCCL", "UCCL p2p/util, p2p/rdma"),
     marked("uccl-other", unknown, kUccl, "",
-           "UCCL, which moves data between GPUs over RDMA, EFA or Slingshot. Usual causes: a device or GID that was "
-           "chosen wrongly (UCCL_IB_GID_INDEX), memory that cannot be registered (GPUDirect RDMA, DMA-BUF), a "
+           "UCCL, which moves data between GPUs over RDMA, EFA or Slingshot, reports an error. Usual causes: a wrong "
+           "device or GID (UCCL_IB_GID_INDEX), memory that cannot be registered (GPUDirect RDMA, DMA-BUF), a "
            "completion with an error, or a peer that ended.",
            "env | grep UCCL; fabric-agentctl check --only gid,memlock,gpudirect", "UCCL p2p, ep, collective"),
     marked("mscclpp-ib-other", host, kMscclpp,
            "(Ib failure: |ibv_*ailed|RDMA atomics|DMABUF is|peermem|usable port|recvThread",
-           "MSCCL++'s use of RDMA: it opens the devices (MSCCLPP_HCA_DEVICES), registers memory and makes queue "
-           "pairs. Usual causes: a device or library that is not in the container, a port that is down, a GID index "
-           "that does not exist, GPUDirect RDMA that is missing, or the memlock limit.",
+           "MSCCL++ could not use RDMA: open a device (MSCCLPP_HCA_DEVICES), register memory or create a queue pair. "
+           "Usual causes: a device or library that is not in the container, a port that is down, a GID index that does "
+           "not exist, missing GPUDirect RDMA, or the memlock limit.",
            "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MSCCLPP",
            "MSCCL++ src/core/ib.cc"),
     marked("mscclpp-gpu-other", host, kMscclpp,
            "(Cuda failure: |(Cu failure: |Cuda failure|CUDA*failed|Cuda*failed|NVLS is not supported|MNNVL|requires "
            "GDRCopy|gdr_|gdrdrv|multicast handle|createMulticast|GpuIpcMemHandle|NUMA node from",
-           "MSCCL++'s use of the GPUs of a host or an NVLink domain. Usual causes: NVLink multicast (fabric manager, "
-           "IMEX) that is not ready, containers of the ranks that share no IPC namespace, GDRCopy, or an earlier error "
-           "of the GPU. The RDMA network is not at fault.",
+           "MSCCL++ could not use the GPUs of a host or an NVLink domain. Usual causes: NVLink multicast (fabric "
+           "manager, IMEX) is not ready, the containers of the ranks do not share an IPC namespace, GDRCopy is "
+           "missing, or the GPU had an earlier error. The RDMA network is not at fault.",
            "nvidia-smi topo -m; systemctl status nvidia-fabricmanager; env | grep MSCCLPP", "MSCCL++ src/core"),
-    refusing(
-        "mscclpp-call-other", kMscclpp, kRefusals,
-        "MSCCL++ refuses a call of the program above it, or a value: transports and devices of the two ends that do "
-        "not belong together, buffers that were not registered or are not aligned, a rank or GPU that is out of "
-        "range, or a variable (MSCCLPP_...). The network is not at fault.",
-        "env | grep MSCCLPP", "MSCCL++ src/core"),
+    refusing("mscclpp-call-other", kMscclpp, kRefusals,
+             "MSCCL++ rejects a call of its program, or a value. Usual causes: transports and devices of the two ends "
+             "that do not match, buffers that were not registered or are not aligned, a rank or GPU that is out of "
+             "range, or a variable (MSCCLPP_...). The line does not report a network error.",
+             "env | grep MSCCLPP", "MSCCL++ src/core"),
     marked("mscclpp-other", unknown, kMscclpp, "",
-           "MSCCL++, a library for communication between GPUs. Usual causes: ranks that disagree about their number or "
-           "transports, an interface that the others cannot reach (MSCCLPP_SOCKET_IFNAME), a rank that ended, or a "
-           "wrong call of the program.",
+           "MSCCL++, a library for communication between GPUs, reports an error. Usual causes: ranks with different "
+           "settings (number of ranks, transports), an interface that the other ranks cannot reach "
+           "(MSCCLPP_SOCKET_IFNAME), a rank that ended, or a wrong call of the program.",
            "env | grep MSCCLPP; ip -br addr", "MSCCL++ src/core"),
     complaining(
         "deepep-other", unknown,
@@ -893,26 +890,24 @@ constexpr LineMessage kRows[] = {
            "buffer_mgmt_daemon|fastrak_|dxs-client.cc:|nccl_shim.cc:|gpu_ip_server.cc:|a3_gpu_rxq|buffer_mgr_client|"
            "guest-llcm|llcm-handler|sctp-handler|unix_socket_server.cc:",
            "",
-           "The daemon or plugin of Google's GPUDirect-TCPXO (RxDM, DXS), which gives received data to GPU memory. "
-           "Usual causes: a NIC or GPU that is not in the container, a daemon that was restarted or is of another "
-           "version than the plugin, or a connection that broke.",
+           "The daemon or plugin of Google's GPUDirect-TCPXO (RxDM, DXS), which writes received data to GPU memory, "
+           "reports an error. Usual causes: a NIC or GPU that is not in the container, a daemon that was restarted or "
+           "has another version than the plugin, or a lost connection.",
            "ip -br addr; nvidia-smi -L; docker ps", "nccl-plugin-gpudirect-tcpxo"),
 
-    // ---- Refusals of drivers, in the words of the tools (netlink extack).
-    marked(
-        "driver-refused-other", host,
-        "^Error: mlx5_core: |^Error: mlx4_core: |^Error: mlx4_en: |^Error: ice: |^Error: i40e: |^Error: iavf: |^Error: "
-        "bnxt_en: |^Error: ionic: |^Error: pds_core: |^Error: hns3: |^Error: hclge: |^Error: qede: |^Error: qed: "
-        "|^Error: "
-        "cxgb4: |^Error: gve: |^Error: nfp: |^Error: octeontx2: |^Error: mlxsw|^Error: mlx5_ib: |^Error: devlink: ",
-        "",
-        "The driver refuses the request of devlink, ip, tc, ethtool, dcb or rdma, and the text after its name is the "
-        "reason (netlink extack). Usual causes: a mode that must be changed first (virtual functions in use, "
-        "switchdev, "
-        "a netdev that is up), a value or a rule that the NIC or its firmware does not have, or a reset in progress. "
-        "The former setting stays.",
-        "devlink dev info pci/{pci}; devlink dev eswitch show pci/{pci}; journalctl -k -g {pci}",
-        "Linux include/linux/netlink.h NL_SET_ERR_MSG_MOD()"),
+    // ---- Rejected requests: the text of the driver (netlink extack), as the tools print it.
+    marked("driver-refused-other", host,
+           "^Error: mlx5_core: |^Error: mlx4_core: |^Error: mlx4_en: |^Error: ice: |^Error: i40e: |^Error: iavf: "
+           "|^Error: bnxt_en: |^Error: ionic: |^Error: pds_core: |^Error: hns3: |^Error: hclge: |^Error: qede: "
+           "|^Error: qed: |^Error: cxgb4: |^Error: gve: |^Error: nfp: |^Error: octeontx2: |^Error: mlxsw|^Error: "
+           "mlx5_ib: |^Error: devlink: ",
+           "",
+           "The driver rejected the request of devlink, ip, tc, ethtool, dcb or rdma. The text after the name of the "
+           "driver is the reason (netlink extack). Usual causes: a mode that must be changed first (virtual functions "
+           "in use, switchdev, a netdev that is up), a value or a rule that the NIC or its firmware does not support, "
+           "or a reset in progress. The setting is unchanged.",
+           "devlink dev info pci/{pci}; devlink dev eswitch show pci/{pci}; journalctl -k -g {pci}",
+           "Linux include/linux/netlink.h NL_SET_ERR_MSG_MOD()"),
 
     // ---- mlx5_core: errors and warnings name the function.
     marked(
@@ -1371,16 +1366,14 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g cxgb4; ethtool -i {netdev}", "Linux drivers/net/ethernet/chelsio/cxgb4"),
     complaining(
         "qed-rdma-other", unknown, "[qedr_|[__qedr|[_qedr|[qed_rdma|[qed_roce|[qed_iwarp|[__process_resp_one|^qedr", "",
-        "RDMA of a Marvell FastLinQ NIC (qedr; RoCE or iWARP). What the line names decides: a size, number or "
-        "attribute that "
-        "is not supported is one that a program asked for, an event of a queue pair in use often the peer that ended, "
-        "the "
-        "rest is the NIC or its firmware.",
+        "The RDMA driver of a Marvell FastLinQ NIC (qedr; RoCE or iWARP) reports an error. The line names the subject: "
+        "a program requested an unsupported size, number or attribute; an event of a queue pair in use often means "
+        "that the peer ended; other subjects concern the NIC or its firmware.",
         "ibv_devinfo -v -d {rdma}; rdma resource show; journalctl -k -g qed", "Linux drivers/infiniband/hw/qedr"),
     complaining("qed-vf-other", host, "[qed_iov|[qed_vf|[qed_sriov|[_qed_vf|[qed_pf_validate|[qede_sriov", "",
-                "The virtual functions (SR-IOV) of a Marvell FastLinQ NIC. Usual causes: a request that the settings "
-                "of the function "
-                "forbid (trust, MAC, VLAN), a PF that does not answer or is in a reset, or queues that are used up.",
+                "A virtual function (SR-IOV) of a Marvell FastLinQ NIC reports an error. Usual causes: a request that "
+                "the settings of the function forbid (trust, MAC, VLAN), a PF that does not answer or is being reset, "
+                "or queues that are used up.",
                 "ip link show {netdev}; journalctl -k -g qed",
                 "Linux drivers/net/ethernet/qlogic/qed/qed_sriov.c, qed_vf.c"),
     complaining(
@@ -1389,9 +1382,8 @@ constexpr LineMessage kRows[] = {
         "[qed_"
         "dbg|[qed_dmae|[qed_nvm",
         "",
-        {"The firmware of a Marvell FastLinQ NIC (management firmware MFW, ramrods), or an attention of its hardware. "
-         "Usual "
-         "causes: a firmware that does not answer or is older than the driver needs, an error of the chip (attention, "
+        {"The firmware (management firmware MFW, ramrods) or the hardware of a Marvell FastLinQ NIC reports an error. "
+         "Usual causes: firmware that does not answer or is too old for the driver, an error of the chip (attention, "
          "parity), or PCIe. ",
          {Work::in_machine, "Power the node off and on if the NIC does not recover."}},
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g qed",
@@ -1514,177 +1506,160 @@ constexpr LineMessage kRows[] = {
         "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
         "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core"),
 
-    complaining(
-        "nvmf-connect-other", host, "^nvme_fabrics: ", "",
-        "The host's connection to an NVMe target was refused before it was tried: an option of nvme connect that this "
-        "kernel does not know or that does not fit (queue sizes, time-outs, host NQN and host ID, keys), or a "
-        "transport "
-        "whose module (nvme_rdma, nvme_tcp) is not loaded.",
-        "cat /etc/nvme/hostnqn /etc/nvme/hostid; lsmod | grep nvme; nvme connect --help",
-        "Linux drivers/nvme/host/fabrics.c"),
-    complaining(
-        "smbdirect-other", unknown, "^ksmbd: smb_direct|^ksmbd_rdma|CIFS: *smbd_|^smbdirect|CIFS: VFS: *RDMA", "",
-        "SMB over RDMA (SMB Direct: cifs at the client, ksmbd at the server). Usual causes: a peer that closed the "
-        "connection or does not offer RDMA, a size that the two sides do not share, or a request that the NIC refuses.",
-        "ibv_devinfo -v -d {rdma} | grep max_sge; rdma link show; journalctl -k -g 'ksmbd|CIFS'",
-        "Linux fs/smb/client/smbdirect.c, fs/smb/server/transport_rdma.c"),
-    complaining(
-        "bond-other", host, "^bond0: |^bond1: |^bond2: |^bond3: |^bond4: |^bond5: |^bonding: |: (slave ", "",
-        "A bond of this host (Linux bonding). Usual causes: an option that the mode of the bond does not have or that "
-        "must be set before it has ports or is up, a netdev that cannot be a port of it (no support, in use, its MAC "
-        "address cannot be set), or monitoring (miimon, ARP) that is off or cannot see the link. The former setting "
-        "stays.",
-        "cat /proc/net/bonding/*; ip -d link show type bond", "Linux drivers/net/bonding"),
-    complaining(
-        "sfp-other", cable, "^sfp sfp|^sfp *: ", "",
-        {"The kernel's driver of the cage (sfp) and the module in it. Usual causes: a module or cable whose EEPROM is "
-         "damaged or does not keep to the standard, one that needs more power than the cage gives, a transmit fault, "
-         "or a "
-         "module that is not fully inserted. ",
-         {Work::at_link, "Insert it again, then try another module or cable."}},
-        "ethtool -m {netdev}; journalctl -k -g sfp", "Linux drivers/net/phy/sfp.c"),
-    complaining(
-        "pds-other", host, "^pds_core|^pds_vdpa|^vfio-pci*pds|^infiniband pds", "",
-        "The driver of the shared functions of an AMD Pensando NIC (pds_core). Usual causes: a firmware that does not "
-        "answer or is restarting, a BAR or interrupts that are missing, or a firmware that does not fit the driver.",
-        "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g pds_core",
-        "Linux drivers/net/ethernet/amd/pds_core"),
+    complaining("nvmf-connect-other", host, "^nvme_fabrics: ", "",
+                "The kernel rejected a connection to an NVMe target before it sent anything. Usual causes: an option "
+                "of nvme connect that this kernel does not support or that is invalid (queue sizes, timeouts, host NQN "
+                "and host ID, keys), or a transport whose module (nvme_rdma, nvme_tcp) is not loaded.",
+                "cat /etc/nvme/hostnqn /etc/nvme/hostid; lsmod | grep nvme; nvme connect --help",
+                "Linux drivers/nvme/host/fabrics.c"),
+    complaining("smbdirect-other", unknown, "^ksmbd: smb_direct|^ksmbd_rdma|CIFS: *smbd_|^smbdirect|CIFS: VFS: *RDMA",
+                "",
+                "SMB over RDMA (SMB Direct: cifs on the client, ksmbd on the server) reports an error. Usual causes: a "
+                "peer that closed the connection or does not support RDMA, a size that only one side supports, or a "
+                "request that the NIC rejects.",
+                "ibv_devinfo -v -d {rdma} | grep max_sge; rdma link show; journalctl -k -g 'ksmbd|CIFS'",
+                "Linux fs/smb/client/smbdirect.c, fs/smb/server/transport_rdma.c"),
+    complaining("bond-other", host, "^bond0: |^bond1: |^bond2: |^bond3: |^bond4: |^bond5: |^bonding: |: (slave ", "",
+                "A bond of this host (Linux bonding) reports an error. Usual causes: an option that the mode of the "
+                "bond does not support or that must be set before the bond has ports or is up, a netdev that cannot be "
+                "a port of the bond (no support, in use, its MAC address cannot be set), or monitoring (miimon, ARP) "
+                "that is off or cannot see the link. A rejected option is unchanged.",
+                "cat /proc/net/bonding/*; ip -d link show type bond", "Linux drivers/net/bonding"),
+    complaining("sfp-other", cable, "^sfp sfp|^sfp *: ", "",
+                {"The kernel's driver of the transceiver cage (sfp) reports an error. Usual causes: a module or cable "
+                 "whose EEPROM is damaged or does not follow the standard, a module that requires more power than the "
+                 "cage provides, a transmit fault, or a module that is not fully inserted. ",
+                 {Work::at_link, "Reseat the module, then try another module or cable."}},
+                "ethtool -m {netdev}; journalctl -k -g sfp", "Linux drivers/net/phy/sfp.c"),
+    complaining("pds-other", host, "^pds_core|^pds_vdpa|^vfio-pci*pds|^infiniband pds", "",
+                "The driver of the shared functions of an AMD Pensando NIC (pds_core) reports an error. Usual causes: "
+                "firmware that does not answer or is restarting, a missing BAR or missing interrupts, or firmware and "
+                "a driver that are incompatible.",
+                "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g pds_core",
+                "Linux drivers/net/ethernet/amd/pds_core"),
 
     // ---- NVIDIA's GPUs and their services.
     // The resource manager prints "NVRM: FUNCTION: TEXT" or "NVRM: GPU0 FUNCTION: TEXT" for errors only.
-    marked(
-        "nvrm-nvlink-other", host,
-        "NVRM: *@ kernel_nvlink|NVRM: *@ kernel_ioctrl|NVRM: *^knvlink|NVRM: *^_knvlink|NVRM: *^nvlink|NVRM: "
-        "*^_nvlink|NVRM: *^kioctrl|^NVLink: *ail|^nvidia-nvlink: "
-        "*ail|"
-        "^nvidia-nvlink: *rror",
-        "",
-        {"The GPU driver's setup or supervision of NVLink, the links between GPUs and NVSwitches. Usual causes: a link "
-         "that does not train or has errors, an NVSwitch or another GPU that failed or was reset alone, or a fabric "
-         "manager that does not run. The RDMA network is not at fault. ",
-         {Work::ends_jobs, "Reset all GPUs of the NVLink domain together, or reboot."}},
-        "nvidia-smi nvlink -s; nvidia-smi nvlink -e; systemctl status nvidia-fabricmanager",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/nvlink"),
-    marked(
-        "nvrm-firmware-other", host,
-        "NVRM: *@ kernel_gsp|NVRM: *@ rpc.c|NVRM: *@ message_queue|NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: "
-        "*^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|"
-        "NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: *^_kfsp|NVRM: *^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|"
-        "NVRM: *^khfrp|NVRM: *^kcrashcat",
-        "",
-        {"The firmware of the GPU (GSP), the calls of the driver to it (RPC), or the processors that start it (FSP, "
-         "SEC2). Usual causes: a GPU that hangs or has left the bus (an Xid line, 79, 119 or 120, beside this one), a "
-         "firmware file of another release than the driver, or a GPU that was not reset after a failure. ",
-         {Work::ends_jobs, "Reset the GPU, or reboot; "},
-         "update the driver if it recurs."},
-        "journalctl -k -g 'NVRM|Xid'; nvidia-smi -q | grep -i gsp",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/gsp, vgpu/rpc.c"),
+    marked("nvrm-nvlink-other", host,
+           "NVRM: *@ kernel_nvlink|NVRM: *@ kernel_ioctrl|NVRM: *^knvlink|NVRM: *^_knvlink|NVRM: *^nvlink|NVRM: "
+           "*^_nvlink|NVRM: *^kioctrl|^NVLink: *ail|^nvidia-nvlink: *ail|^nvidia-nvlink: *rror",
+           "",
+           {"The GPU driver reports an error of NVLink, the links between GPUs and NVSwitches. Usual causes: a link "
+            "that does not train or has errors, an NVSwitch or another GPU that failed or was reset without the "
+            "others, or a fabric manager that does not run. The RDMA network is not at fault. ",
+            {Work::ends_jobs, "Reset all GPUs of the NVLink domain together, or reboot."}},
+           "nvidia-smi nvlink -s; nvidia-smi nvlink -e; systemctl status nvidia-fabricmanager",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/nvlink"),
+    marked("nvrm-firmware-other", host,
+           "NVRM: *@ kernel_gsp|NVRM: *@ rpc.c|NVRM: *@ message_queue|NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: "
+           "*^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: "
+           "*^_kfsp|NVRM: *^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|NVRM: *^khfrp|NVRM: *^kcrashcat",
+           "",
+           {"The GPU driver reports an error of the GPU's firmware (GSP), of its calls to the firmware (RPC), or of "
+            "the processors that start the firmware (FSP, SEC2). Usual causes: a GPU that hangs or has left the bus "
+            "(Xid 79, 119 or 120 in a line nearby), a firmware file of another release than the driver, or a GPU that "
+            "was not reset after a failure. ",
+            {Work::ends_jobs, "Reset the GPU, or reboot; "},
+            "update the driver if the error recurs."},
+           "journalctl -k -g 'NVRM|Xid'; nvidia-smi -q | grep -i gsp",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/gsp, vgpu/rpc.c"),
     marked(
         "nvrm-fabric-other", host,
         "NVRM: *@ mem_multicast|NVRM: *@ mem_fabric|NVRM: *@ fabric|NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: "
-        "*^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|"
-        "NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: *^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: "
-        "*^_gpuFabric|"
-        "nv-caps-imex *ail",
+        "*^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: "
+        "*^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: *^_gpuFabric|nv-caps-imex *ail",
         "",
-        "The GPU driver's shared memory of the NVLink fabric (multicast for NVLS, fabric handles, channels of IMEX). "
-        "Usual causes: a fabric manager or nvidia-imex that does not run, is not ready or was restarted, a process "
-        "or container without an IMEX channel, or fabric addresses that are used up. The RDMA network is not at fault.",
+        "The GPU driver could not use the shared memory of the NVLink fabric (multicast for NVLS, fabric handles, "
+        "channels of IMEX). Usual causes: a fabric manager or nvidia-imex that does not run, is not ready or was "
+        "restarted, a process or container without an IMEX channel, or fabric addresses that are used up. The RDMA "
+        "network is not at fault.",
         "systemctl status nvidia-fabricmanager nvidia-imex; nvidia-smi -q | grep -A 3 Fabric",
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/mem_mgr"),
-    marked(
-        "nvrm-bus-other", host,
-        "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: *^_kbus|NVRM: "
-        "*^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|"
-        "NVRM: *^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
-        "",
-        "The GPU driver's use of PCIe: the windows of the GPU (BARs), its PCIe functions, and access by other GPUs and "
-        "NICs (peer-to-peer, GPUDirect RDMA, DMA-BUF). Usual causes: a BAR1 that is too small or used up, address "
-        "space that the BIOS did not give, an IOMMU between the devices, a GPU that left the bus, or memory that the "
-        "program freed.",
-        "nvidia-smi -q -d MEMORY; lspci -vv -s {pci} | grep Region; fabric-agentctl check --only gpudirect,iommu",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/bus, gpu/bif"),
-    marked(
-        "nvrm-partition-other", host,
-        "NVRM: *@ kernel_mig|NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: "
-        "*^gisubscription|NVRM: "
-        "*^kgrmgr|NVRM: *^_kgrmgr|NVRM: *^vgpu|"
-        "NVRM: *^kvgpumgr|NVRM: *^_kvgpumgr|NVRM: *^kernelhostvgpu|NVRM: *^nvidia-vgpu|^nvidia-vgpu|^nvidia-vgpu-vfio",
-        "",
-        "The division of a GPU between programs (MIG) or virtual machines (vGPU). Usual causes: a profile that the GPU "
-        "does not have or that does not fit beside the others, a GPU in use while its mode was changed, or guest and "
-        "host drivers of releases that do not fit.",
-        "nvidia-smi mig -lgi; nvidia-smi vgpu; cat /proc/driver/nvidia/version",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mig_mgr, virtualization"),
-    marked(
-        "nvrm-confidential-other", host,
-        "NVRM: *@ spdm|NVRM: *@ conf_compute|NVRM: *@ ccsl|NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: "
-        "*^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm",
-        "",
-        "The confidential computing mode of the GPU (SPDM, encrypted transfer). Usual causes: a GPU, firmware or VBIOS "
-        "without it, a virtual machine without memory encryption, or a GPU that must be reset after a failed session.",
-        "nvidia-smi conf-compute -f; cat /proc/driver/nvidia/version; journalctl -k -g NVRM",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/spdm, gpu/conf_compute"),
+    marked("nvrm-bus-other", host,
+           "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: "
+           "*^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|NVRM: "
+           "*^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
+           "",
+           "The GPU driver reports an error of PCIe: the windows of the GPU (BARs), its PCIe functions, or access by "
+           "other GPUs and NICs (peer-to-peer, GPUDirect RDMA, DMA-BUF). Usual causes: a BAR1 that is too small or "
+           "used up, address space that the BIOS did not assign, an IOMMU between the devices, a GPU that left the "
+           "bus, or memory that the program freed.",
+           "nvidia-smi -q -d MEMORY; lspci -vv -s {pci} | grep Region; fabric-agentctl check --only gpudirect,iommu",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/bus, gpu/bif"),
+    marked("nvrm-partition-other", host,
+           "NVRM: *@ kernel_mig|NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: "
+           "*^gisubscription|NVRM: *^kgrmgr|NVRM: *^_kgrmgr|NVRM: *^vgpu|NVRM: *^kvgpumgr|NVRM: *^_kvgpumgr|NVRM: "
+           "*^kernelhostvgpu|NVRM: *^nvidia-vgpu|^nvidia-vgpu|^nvidia-vgpu-vfio",
+           "",
+           "The GPU driver could not divide a GPU between programs (MIG) or virtual machines (vGPU). Usual causes: a "
+           "profile that the GPU does not have or that does not fit next to the other instances, a GPU that was in use "
+           "when its mode was changed, or guest and host drivers of incompatible releases.",
+           "nvidia-smi mig -lgi; nvidia-smi vgpu; cat /proc/driver/nvidia/version",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mig_mgr, virtualization"),
+    marked("nvrm-confidential-other", host,
+           "NVRM: *@ spdm|NVRM: *@ conf_compute|NVRM: *@ ccsl|NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: "
+           "*^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm",
+           "",
+           "The GPU driver reports an error of the confidential computing mode (SPDM, encrypted transfer). Usual "
+           "causes: a GPU, firmware or VBIOS without this mode, a virtual machine without memory encryption, or a GPU "
+           "that must be reset after a failed session.",
+           "nvidia-smi conf-compute -f; cat /proc/driver/nvidia/version; journalctl -k -g NVRM",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/spdm, gpu/conf_compute"),
     marked(
         "nvrm-memory-other", unknown,
         "NVRM: *@ mem|NVRM: *@ phys_mem|NVRM: *@ vaspace|NVRM: *@ kern_gmmu|NVRM: *@ gmmu|NVRM: *@ virtual_mem|NVRM: "
         "*@ video_mem|NVRM: *@ standard_mem|NVRM: *@ system_mem|NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: "
-        "*^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: "
-        "*^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: *^gmmu|NVRM: *^vaspace|NVRM: *^gvaspace|NVRM: *^_gvaspace|NVRM: "
-        "*^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: *^memdesc|NVRM: *^sysmem|NVRM: *^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|"
-        "NVRM: *^btree|NVRM: *^faultbuf|NVRM: *^ctxBufPool|NVRM: *^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
+        "*^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: *^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: "
+        "*^gmmu|NVRM: *^vaspace|NVRM: *^gvaspace|NVRM: *^_gvaspace|NVRM: *^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: "
+        "*^memdesc|NVRM: *^sysmem|NVRM: *^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|NVRM: *^btree|NVRM: *^faultbuf|NVRM: "
+        "*^ctxBufPool|NVRM: *^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
         "",
-        "The GPU driver's management of memory: of the GPU, of the host for the GPU, and its page tables. Usual "
-        "causes: "
-        "memory of the GPU or the host that is used up (by this program or another one), a program that ended in the "
-        "middle of a request, or a GPU in a bad state, which an Xid line shows.",
+        "The GPU driver reports an error of memory: of the GPU, of the host for the GPU, or of the page tables. Usual "
+        "causes: memory of the GPU or the host that is used up (by this or another program), a program that ended "
+        "during a request, or a GPU that failed, which an Xid line shows.",
         "nvidia-smi; free -m; journalctl -k -g 'NVRM|Xid'",
         "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mem_mgr, gpu/mmu"),
     marked("nvrm-channel-other", unknown,
            "NVRM: *@ kernel_fifo|NVRM: *@ kernel_channel|NVRM: *@ kernel_graphics|NVRM: *@ kernel_rc|NVRM: "
-           "*^kfifo|NVRM: *^_kfifo|NVRM: *^kchannel|NVRM: *^_kchannel|NVRM: *^kchangrp|NVRM: *^krc|NVRM: "
-           "*^_krc|NVRM: "
+           "*^kfifo|NVRM: *^_kfifo|NVRM: *^kchannel|NVRM: *^_kchannel|NVRM: *^kchangrp|NVRM: *^krc|NVRM: *^_krc|NVRM: "
            "*^kgraphics|NVRM: *^_kgraphics|NVRM: *^kgrctx|NVRM: *^kce|NVRM: *^_kce|NVRM: *^_ceChannel|NVRM: "
-           "*^semsurf|NVRM: *^ceutils|NVRM: *^intr|NVRM: "
-           "*^_intr|NVRM: *^chandes",
+           "*^semsurf|NVRM: *^ceutils|NVRM: *^intr|NVRM: *^_intr|NVRM: *^chandes",
            "",
-           "The GPU driver's work queues (channels), engines and interrupts. Usual causes: a program's kernel that "
-           "faulted "
-           "or hangs, a limit of channels (many processes or contexts on one GPU), or a GPU that failed; an Xid line "
-           "beside this one decides.",
+           "The GPU driver reports an error of work queues (channels), engines or interrupts. Usual causes: a "
+           "program's kernel that faulted or hangs, a limit of channels (many processes or contexts on one GPU), or a "
+           "GPU that failed. An Xid line nearby shows the cause.",
            "journalctl -k -g Xid; nvidia-smi -q -d PIDS",
            "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/fifo, gpu/rc"),
-    failing(
-        "nvswitch-other", host, "^nvidia-nvswitch", "",
-        {"The driver of the NVSwitches of this node. Usual causes: an NVSwitch that failed or does not answer on PCIe "
-         "(SXid and AER lines beside this one), one that is excluded (blacklisted), or interrupts and memory that the "
-         "driver did not get. Without its NVSwitches CUDA does not start on these machines. ",
-         {Work::in_machine, "Power the node off and on if an NVSwitch stays missing."}},
-        "lspci -d 10de: | grep -i bridge; journalctl -k -g 'nvswitch|SXid'; systemctl status nvidia-fabricmanager",
-        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/linux_nvswitch.c"),
-    failing(
-        "nvidia-uvm-other", unknown, "^nvidia-uvm: |^nvidia_uvm: |^uvm: ", "",
-        "NVIDIA's unified memory (module nvidia-uvm), which CUDA needs: it moves pages between GPUs and the host, and "
-        "handles the GPU's page faults. Usual causes: a program that accessed freed memory (Xid 31), a GPU that "
-        "failed or left the bus, memory of the host that is used up, or a module of another release than nvidia.ko.",
-        "journalctl -k -g 'Xid|nvidia-uvm'; modinfo -F version nvidia nvidia-uvm; ls -l /dev/nvidia-uvm",
-        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia-uvm"),
+    failing("nvswitch-other", host, "^nvidia-nvswitch", "",
+            {"The driver of the NVSwitches of this node reports an error. Usual causes: an NVSwitch that failed or "
+             "does not answer on PCIe (SXid and AER lines nearby), an NVSwitch that is excluded (blacklisted), or "
+             "interrupts and memory that the driver could not allocate. CUDA does not start on these machines without "
+             "the NVSwitches. ",
+             {Work::in_machine, "Power the node off and on if an NVSwitch stays missing."}},
+            "lspci -d 10de: | grep -i bridge; journalctl -k -g 'nvswitch|SXid'; systemctl status nvidia-fabricmanager",
+            "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/linux_nvswitch.c"),
+    failing("nvidia-uvm-other", unknown, "^nvidia-uvm: |^nvidia_uvm: |^uvm: ", "",
+            "NVIDIA's unified memory module (nvidia-uvm), which CUDA requires, reports an error. The module moves "
+            "pages between GPUs and the host and handles page faults of the GPU. Usual causes: a program that accessed "
+            "freed memory (Xid 31), a GPU that failed or left the bus, memory of the host that is used up, or a module "
+            "of another release than nvidia.ko.",
+            "journalctl -k -g 'Xid|nvidia-uvm'; modinfo -F version nvidia nvidia-uvm; ls -l /dev/nvidia-uvm",
+            "NVIDIA open-gpu-kernel-modules kernel-open/nvidia-uvm"),
     complaining(
         "gdrdrv-other", host, "^gdrdrv:", "",
-        "GDRCopy's module (gdrdrv), by which the CPU maps GPU memory. Usual causes: memory that the program freed "
-        "or did not allocate with cudaMalloc, a module that was built for another GPU driver, or a BAR1 of the GPU "
-        "that is used up. NCCL, UCX and NVSHMEM go on without it, with more latency.",
+        "GDRCopy's module (gdrdrv), with which the CPU maps GPU memory, reports an error. Usual causes: memory that "
+        "the program freed or did not allocate with cudaMalloc, a module that was built for another GPU driver, or a "
+        "BAR1 of the GPU that is used up. NCCL, UCX and NVSHMEM work without GDRCopy, with more latency.",
         "modinfo -F version gdrdrv; ls -l /dev/gdrdrv; nvidia-smi -q -d MEMORY", "GDRCopy src/gdrdrv/gdrdrv.c"),
-    complaining(
-        "gpu-driver-other", host,
-        "NVRM: |^nvidia-modeset:|^nvidia *:*:*.*: |^nvidia: "
-        "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
-        "",
-        "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem). Usual "
-        "causes: a GPU that does not answer or has failed (an Xid line), modules and libraries of different "
-        "releases, or PCIe resources that the BIOS did not give.",
-        "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
-        "NVIDIA open-gpu-kernel-modules"),
+    complaining("gpu-driver-other", host,
+                "NVRM: |^nvidia-modeset:|^nvidia *:*:*.*: |^nvidia: "
+                "|^nvidia-nvlink|^nvidia-nvswitch|^nvidia_p2p|^nvidia-peermem|^nvidia_peermem|^nvidia-drm|^nv_peer_mem",
+                "",
+                "NVIDIA's GPU driver or one of its modules (memory: uvm, NVLink, NVSwitch, GPUDirect RDMA: peermem) "
+                "reports an error. Usual causes: a GPU that does not answer or has failed (an Xid line), modules and "
+                "libraries of different releases, or PCIe resources that the BIOS did not assign.",
+                "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
+                "NVIDIA open-gpu-kernel-modules"),
     complaining(
         "fabricmanager-other", host,
         "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
@@ -1759,22 +1734,18 @@ constexpr LineMessage kRows[] = {
         "amdgpu-power-other", host, kAmd,
         "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance level|^dpm|DPM|voltage|sclk|thermal|"
         "emperature|powerplay|power profile|powergating",
-        "The power management of an AMD GPU: clocks, power limit, fans and sensors. Usual causes: a value that this "
-        "GPU or "
-        "its firmware does not allow, a power firmware (SMU) that does not answer, or a virtual function, whose host "
-        "has "
-        "these settings. The former setting stays.",
+        "The power management of an AMD GPU (clocks, power limit, fans, sensors) reports an error. Usual causes: a "
+        "value that this GPU or its firmware does not allow, power firmware (SMU) that does not answer, or a virtual "
+        "function, whose settings only its host can change. A rejected setting is unchanged.",
         "amd-smi metric --clock --power; amd-smi static --limit; journalctl -k -g amdgpu",
         "Linux drivers/gpu/drm/amd/pm/swsmu"),
     failing(
         "amdgpu-buffer-other", unknown, kAmd,
         "^bo |BO |^bo)|^BOs|VRAM|vram|GTT|^VM |^vm |TTM|userptr|drm_exec|GEM|^gem|HMM|SVM|^svm|alloc|evict|^pin |unpin|"
         "page table|^pages|memory|map ",
-        "Memory of an AMD GPU, or of the host for it: buffers, their addresses and their movement. Usual causes: "
-        "memory of "
-        "the GPU (VRAM) or of the host that is used up, a program that ended or freed memory in use, or an address "
-        "that is "
-        "not valid.",
+        "The driver of an AMD GPU reports an error of memory, of the GPU or of the host for the GPU: buffers, their "
+        "addresses or their movement. Usual causes: memory of the GPU (VRAM) or of the host that is used up, a program "
+        "that ended or freed memory in use, or an invalid address.",
         "amd-smi monitor; free -m; journalctl -k -g amdgpu",
         "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_vm.c, amdgpu_object.c"),
     failing("amdgpu-other", host, kAmd, "",

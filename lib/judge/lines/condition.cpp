@@ -20,11 +20,9 @@ constexpr Condition kConditions[] = {
      "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
      "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
      "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
-     {"By its words the program asked a daemon of the same host over a local socket, and the daemon is stopped, "
-      "restarts, "
-      "or has its socket elsewhere (in a container: it is not mounted). Look at the state and the journal of the "
-      "daemon to "
-      "which the socket belongs: systemctl status; journalctl -u."}},
+     {"By its words the program could not connect to a local socket of this host: the daemon of the socket is stopped "
+      "or restarts, or the socket is at another path or not mounted in the container. Look at the state and the "
+      "journal of this daemon: systemctl status; journalctl -u."}},
 
     {"says-corrected",
      none,
@@ -64,20 +62,20 @@ constexpr Condition kConditions[] = {
 
     {"says-signal",
      cable,
-     "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|"
-     "low optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module in |no "
-     "module is |no module present|no module inserted|no module detected|no module plugged|"
-     "xcvr*not present|transceiver*not present|module not present in port|bad cable|cable error|signal detect",
+     "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|low "
+     "optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module in |no module "
+     "is |no module present|no module inserted|no module detected|no module plugged|xcvr*not present|transceiver*not "
+     "present|module not present in port|bad cable|cable error|signal detect",
      {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
       "other end. ",
       {Work::at_link, "Insert or reseat the cable, clean the connectors, then try another cable or module."}},
      true},
     {"says-link-down",
      cable,
-     "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|"
-     "no carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|"
-     "port state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link "
-     "on|no link,",
+     "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|no "
+     "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
+     "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
+     "link,",
      {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},

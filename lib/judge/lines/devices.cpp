@@ -152,21 +152,17 @@ constexpr LineMessage kRows[] = {
     {"pci-no-space",
      host,
      "^BAR *: no space for [mem|^BAR *: failed to assign [mem|^BAR * [mem*can't assign|^BAR * [mem*failed to "
-     "assign|Some PCI "
-     "device resources are unassigned, try booting with",
-     {"There is no address space for the memory (BAR) of a PCIe device: a GPU or NIC without it is not started by its "
-      "driver. "
-      "Large BARs (GPUs with resizable BAR) need space above 4 GB. Boot with pci=realloc",
+     "assign|Some PCI device resources are unassigned, try booting with",
+     {"There is no address space for the memory (BAR) of a PCIe device. A driver does not start a GPU or NIC without "
+      "its BARs. Large BARs (GPUs with resizable BAR) need space above 4 GB. Boot with pci=realloc",
       {Work::at_machine, ", or enable Above 4G Decoding and a large MMIO window in the firmware setup"},
-      ". For a device that works it is harmless: the kernel tried again."},
+      ". If the device works, the line is harmless: the kernel assigned the space in a later attempt."},
      "lspci -vv -s {pci} | grep Region; cat /proc/cmdline; journalctl -k -g {pci}",
      "Linux drivers/pci/setup-bus.c, setup-res.c"},
     {"verbs-credentials", software, "changed security contexts after opening file descriptor",
-     "The kernel refuses the request (EACCES), because the process has changed its credentials (setuid, capabilities, "
-     "su) "
-     "after it opened the RDMA device, or got the open device from another process. Open the device after the change, "
-     "or "
-     "start the program as the right user. The NIC is not at fault.",
+     "The kernel rejects the request (EACCES), because the process changed its credentials (setuid, capabilities, su) "
+     "after it opened the RDMA device, or received the open device from another process. Open the device after the "
+     "change, or start the program as the right user. The NIC is not at fault.",
      "ps -o pid,user,cmd -p PID; getcap PROGRAM", "Linux drivers/infiniband/core/uverbs_main.c, ucma.c"},
     {"iommu-group", host,
      "group * is not viable|Firmware has requested this device have a 1:1 IOMMU mapping|IOMMU*rejecting configuring "
@@ -199,8 +195,8 @@ constexpr LineMessage kRows[] = {
     {"nvrm-bar",
      host,
      "This PCI I/O region assigned to your NVIDIA device is invalid|No address space to allocate resized BAR|Failed to "
-     "re-allocate BAR1|attempting to resize PCIe BARs|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 "
-     "is 0M|Request region*nvidia|NVRM: request_mem_region failed",
+     "re-allocate BAR1|attempting to resize PCIe BARs|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 is 0M|Request "
+     "region*nvidia|NVRM: request_mem_region failed",
      {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
       "with pci=realloc",
       {Work::at_machine,
@@ -321,30 +317,27 @@ constexpr LineMessage kRows[] = {
      "ibv_devinfo -v -d {rdma} | grep max_cqe", "SPDK lib/nvmf/rdma.c"},
     {"nvmf-refused", peer,
      "nvme*Connect for subsystem * is not allowed|nvme*Connect Invalid|nvme*Connect command failed: host not "
-     "allowed|nvmet: "
-     "connect by host * for subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: Could not find "
-     "controller",
-     "The NVMe target answers and refuses this host: the NQN of the host is not in the list of the subsystem "
-     "(allowed_hosts), the name of the subsystem or a parameter of the connection is wrong, or the controller is gone "
-     "after a restart of the target. The network works. Compare /etc/nvme/hostnqn with the configuration of the "
-     "target.",
+     "allowed|nvmet: connect by host * for subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: "
+     "Could not find controller",
+     "The NVMe target answered and rejected this host, so the network between them works. The NQN of the host is not "
+     "in the list of the subsystem (allowed_hosts), the name of the subsystem or a parameter of the connection is "
+     "wrong, or the controller no longer exists after a restart of the target. Compare /etc/nvme/hostnqn with the "
+     "configuration of the target.",
      "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
      "allowed_hosts",
      "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
     {"nvme-timeout", unknown,
      "nvme*I/O tag * timeout|nvme*I/O * QID * timeout|nvme*Abort status: 0x|nvme*QID * timeout, reset controller",
-     "An NVMe command had no answer in time: of a local drive the drive, its PCIe link or its power saving; over "
-     "fabrics "
-     "(RDMA, TCP) the target or the path to it, and the connection is made again. nvme list-subsys shows the "
-     "transport.",
+     "An NVMe command was not answered in time. For a local drive the cause is the drive, its PCIe link or its power "
+     "saving. Over fabrics (RDMA, TCP) the cause is the target or the path to it, and the host connects again. nvme "
+     "list-subsys shows the transport.",
      "nvme list-subsys; nvme smart-log /dev/nvmeN; journalctl -k -g 'nvme|AER'",
      "Linux drivers/nvme/host/pci.c, rdma.c nvme_timeout()"},
     {"firmware-flash-failed", host,
      "Firmware flash failed|mlxfw_mfa2: |mlxfw: *err (|devlink*flash*failed|Flash update*failed|Firmware flash*rror",
-     "The update of the NIC's firmware failed, and the old firmware stays: the image is for another model (PSID) or "
-     "damaged, the firmware refuses it (signature, older release), another update runs, or the NIC did not answer. "
-     "Look "
-     "at the reason in the line; no reset is needed.",
+     "The update of the NIC's firmware failed. Usual causes: the image is for another model (PSID) or damaged, the "
+     "firmware rejects the image (signature, older release), another update runs, or the NIC did not answer. The line "
+     "has the reason. Check the version in flash before a reset.",
      "devlink dev info pci/{pci}; mstflint -d {pci} query",
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     {"nvmf-rdma", peer,
@@ -528,17 +521,15 @@ constexpr LineMessage kRows[] = {
      "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
-    // Steps of this host, before those with a peer.
+    // Steps on this host; before the row of steps with a peer.
     {"rdma-storage-local", host,
      "ib_srp: FR pool allocation failed|ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV "
      "WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: "
      "*rdma_listen|iser: *rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not "
-     "support|isert: *ib_dma_map|"
-     "iser: *ib_map|isert: *register|iser: *register",
-     "A step of iSER or SRP (storage over RDMA) on this host failed, before the other side had a part in it: memory, "
-     "memory regions or queue pairs of the NIC are used up, its driver cannot do what is asked for, or a module could "
-     "not "
-     "register. Look at the RDMA driver's line before it.",
+     "support|isert: *ib_dma_map|iser: *ib_map|isert: *register|iser: *register",
+     "A step of iSER or SRP (storage over RDMA) failed on this host and did not involve the other side: memory, memory "
+     "regions or queue pairs of the NIC are used up, the driver of the NIC does not support the request, or a module "
+     "could not register. Look at the line of the RDMA driver before this line.",
      "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
      "Linux drivers/infiniband/ulp"},
     {"rds-iser", peer,

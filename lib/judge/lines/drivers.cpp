@@ -269,8 +269,8 @@ constexpr LineMessage kDriverRows[] = {
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
     {"bond-no-lacp", network, "No 802.3ad response from the link partner|An illegal loopback occurred on slave",
      "The switch does not answer LACP on the ports of the bond, or returns the host's own frames (illegal loopback): "
-     "it has no port channel for them, or the two switches "
-     "do not act as one (MLAG, ESI). One link carries all the traffic.",
+     "the switch has no port channel for these ports, or the two switches do not act as one (MLAG, ESI). One link "
+     "carries all the traffic.",
      "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
     {"gid-not-added", host, "unable to add gid|GID add failed port=",
      "An address of a netdev was not added to the GID table of its RDMA device: the table is full (error -28: many "
@@ -500,12 +500,10 @@ constexpr LineMessage kDriverRows[] = {
      "of them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
-    // set_rdma_caps(): also of a device with more than four ports.
+    // set_rdma_caps() disables RDMA of a device with more than four ports.
     {"ice-no-rdma", host, "ice *RDMA functionality is not available with the current device",
-     "This Intel NIC has more than four functions (ports) in its present configuration, for which the driver switches "
-     "RDMA "
-     "off: irdma makes no RDMA device. Use the port mode of the NIC with four ports or fewer (Intel's EPCT), then "
-     "reboot.",
+     "This Intel NIC has more than four functions (ports) in its present configuration. The driver then disables RDMA, "
+     "and irdma creates no RDMA device. Select a port mode with four ports or fewer (Intel's EPCT), then reboot.",
      "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show", "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
     {"iavf-reset",
      host,

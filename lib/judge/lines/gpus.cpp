@@ -37,29 +37,25 @@ constexpr LineMessage kGpuRows[] = {
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory",
      host,
-     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
-     "NVRM: Xid (*): 140,|NVRM: Xid (*): 58,|NVRM: Xid (*): 92,|NVRM: Xid (*): 156,|NVRM: Xid (*): 157,|NVRM: Xid (*): "
-     "160,|"
-     "NVRM: Xid (*): 161,|NVRM: Xid (*): 168,|NVRM: Xid (*): 171,|NVRM: Xid (*): 172,|NVRM: Xid (*): 175,",
+     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|NVRM: Xid (*): "
+     "140,|NVRM: Xid (*): 58,|NVRM: Xid (*): 92,|NVRM: Xid (*): 156,|NVRM: Xid (*): 157,|NVRM: Xid (*): 160,|NVRM: Xid "
+     "(*): 161,|NVRM: Xid (*): 168,|NVRM: Xid (*): 171,|NVRM: Xid (*): 172,|NVRM: Xid (*): 175,",
      {"The memory of a GPU had an uncorrectable error (Xid 48, 58, 94, 95, 140, 171, 172, 175) or many that were "
-      "corrected "
-      "(92), or a faulty part of it was taken out of use (63, 156, 160, 168) or could not be (64, 157, 161). The "
-      "process "
-      "that used it ends after an uncorrectable error, and its peers see remote errors. ",
+      "corrected (92), or the GPU retired a faulty part of its memory (63, 156, 160, 168) or could not retire it (64, "
+      "157, 161). After an uncorrectable error the process that used the memory ends, and its peers see remote "
+      "errors. ",
       {Work::ends_jobs | Work::when_idle, "Reset the GPU when it is idle"},
       {Work::in_machine, "; replace it after 64, 157 or 161"},
       "."},
      "nvidia-smi -q -d ECC,ROW_REMAPPER",
      kXid},
     {"gpu-nvlink", host,
-     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|"
-     "NVRM: Xid (*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,|NVRM: Xid (*): 108,|NVRM: Xid (*): 136,|NVRM: Xid "
-     "(*): 155,|"
-     "NVRM: Xid (*): 166,|NVRM: Xid (*): 170,",
-     "An NVLink of a GPU reports an error (Xid 74; 144 to 150, 155, 166, 170 of newer GPUs; 108: of the other end; "
-     "136: the "
-     "link did not train): a connector, an NVSwitch, or a GPU at its other end that was reset. This is not the RDMA "
-     "network.",
+     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|NVRM: Xid "
+     "(*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,|NVRM: Xid (*): 108,|NVRM: Xid (*): 136,|NVRM: Xid (*): "
+     "155,|NVRM: Xid (*): 166,|NVRM: Xid (*): 170,",
+     "An NVLink of a GPU reports an error (Xid 74; on newer GPUs 144 to 150, 155, 166, 170; 108: error of the other "
+     "end; 136: the link did not train). Usual causes: a connector, an NVSwitch, or a GPU at the other end that was "
+     "reset. NVLink is not the RDMA network.",
      "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},
     {"gpu-firmware",
      host,
@@ -72,32 +68,27 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-controller",
      host,
      "NVRM: Xid (*): 59,|NVRM: Xid (*): 61,|NVRM: Xid (*): 62,|NVRM: Xid (*): 93,|NVRM: Xid (*): 122,|NVRM: Xid (*): "
-     "123,|"
-     "NVRM: Xid (*): 124,|NVRM: Xid (*): 125,|NVRM: Xid (*): 143,|NVRM: Xid (*): 158,",
+     "123,|NVRM: Xid (*): 124,|NVRM: Xid (*): 125,|NVRM: Xid (*): 143,|NVRM: Xid (*): 158,",
      {"A controller inside a GPU failed: its power microcontroller (PMU, Xid 59, 61, 62), its flash or InfoROM (93, "
-      "122 to "
-      "125), its start (143) or a time-out that it cannot recover from (158). ",
+      "122 to 125), its start (143) or a timeout without recovery (158). ",
       {Work::ends_jobs, "Reset the GPU, or reboot. "},
-      "Update the driver and the VBIOS if it recurs; ",
-      {Work::in_machine, "replace the GPU if that does not help."}},
+      "Update the driver and the VBIOS if the error recurs; ",
+      {Work::in_machine, "replace the GPU if the update does not help."}},
      "journalctl -k -g Xid; nvidia-smi -q | grep -i -E 'vbios|inforom'",
      kXid},
     {"gpu-host-link",
      host,
      "NVRM: Xid (*): 121,|NVRM: Xid (*): 159,|NVRM: Xid (*): 167,|NVRM: Xid (*): 173,|NVRM: Xid (*): 176,",
-     {"The link between a GPU and its host had an error: PCIe (Xid 167: fatal time-out, 176: many corrected errors), "
-      "or C2C "
-      "to the CPU of a superchip (121, 159, 173). Copies and GPUDirect RDMA over it are slow or fail. ",
-      {Work::in_machine, "Reseat the GPU or its riser if PCIe errors go on; power the node off and on."}},
+     {"The link between a GPU and its host had an error: PCIe (Xid 167: fatal timeout, 176: many corrected errors), or "
+      "C2C to the CPU of a superchip (121, 159, 173). Copies and GPUDirect RDMA over this link are slow or fail. ",
+      {Work::in_machine, "Power the node off and on; reseat the GPU or its riser if PCIe errors recur."}},
      "fabric-agentctl check --only aer,pcie; nvidia-smi -q | grep -A 12 -i 'GPU Link'",
      kXid},
     {"gpu-program", software,
-     "NVRM: Xid (*): 13,|NVRM: Xid (*): 69,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|"
-     "NVRM: Xid (*): 137,*FLA",
+     "NVRM: Xid (*): 13,|NVRM: Xid (*): 69,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|NVRM: Xid (*): 137,*FLA",
      "A program made the GPU fault (Xid 13, 69: exception; 31: page fault; 43: stopped; 137: access to the memory of "
-     "another GPU without permission): a bug in the program or a "
-     "library, or a setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program "
-     "ends, and its peers see remote errors.",
+     "another GPU without permission): a bug in the program or a library, or a setting such as NCCL_CHUNK_SIZE. Not "
+     "hardware, if it comes on several nodes at once. The program ends, and its peers see remote errors.",
      "journalctl -k -g Xid", kXid},
     {"gpu-versions",
      host,
@@ -137,8 +128,7 @@ constexpr LineMessage kGpuRows[] = {
      "NVIDIA open-gpu-kernel-modules"},
     {"gpu-open-module", host,
      "Open nvidia.ko is only ready for use on|requires use of the NVIDIA open kernel modules|in this system is not "
-     "supported by|NVreg_OpenRmEnable|is not "
-     "supported by open nvidia.ko",
+     "supported by|NVreg_OpenRmEnable|is not supported by open nvidia.ko",
      "This GPU and this kind of the NVIDIA driver do not fit: the open kernel modules support GPUs from Turing on (at "
      "first data center GPUs only), and the newest GPUs need the open ones. Install the other kind, or a newer driver; "
      "NVreg_OpenRmEnableUnsupportedGpus=1 allows a GPU that the open modules of old releases refuse.",
@@ -181,16 +171,13 @@ constexpr LineMessage kGpuRows[] = {
      "nvidia-smi -q | grep -A 5 -i ecc", kXid},
     {"gpu-other-driver", host,
      "obtained ownership of the NVIDIA device|NVRM: *Tried to get IRQ *, but another driver|NVRM: *conflicting driver",
-     "Another driver has this GPU, and nvidia.ko cannot start it: nouveau, vfio-pci (the GPU is given to a virtual "
-     "machine), "
-     "or a frame buffer driver. Unbind that driver, or blacklist nouveau, also in the initramfs.",
+     "Another driver is bound to this GPU, so nvidia.ko cannot start it: nouveau, vfio-pci (for a virtual machine), or "
+     "a frame buffer driver. Unbind that driver, or blacklist nouveau, also in the initramfs.",
      "lspci -nnks {pci}; lsmod | grep -E 'nouveau|vfio'", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv.c"},
     {"gpu-init", host,
      "NVRM: *RmInitAdapter failed|NVRM: *rm_init_adapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device "
-     "start failed for|NVRM: "
-     "pci_enable_device failed|Can't find an IRQ for your NVIDIA card|NVRM: *Failed to enable MSI-X|NVRM: failed to "
-     "wait for "
-     "bar firewall",
+     "start failed for|NVRM: pci_enable_device failed|Can't find an IRQ for your NVIDIA card|NVRM: *Failed to enable "
+     "MSI-X|NVRM: failed to wait for bar firewall",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},

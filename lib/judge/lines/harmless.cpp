@@ -12,8 +12,7 @@ constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
      "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
-     "supported|NCCL INFO*is not "
-     "supported on this platform, skipping",
+     "supported|NCCL INFO*is not supported on this platform, skipping",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
      "absent, the device does not offer it or a variable does not switch it on; or a default that the plugin has set. "
      "Harmless.",
@@ -24,8 +23,8 @@ constexpr LineMessage kRows[] = {
      "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
      "Elastic buffer uses|Loading CUBIN|DeepEP initialized with|UCCL_EP_TRANSPORT=*initialized|Registered "
      "atomic_buffer_ptr|- continuing with default",
-     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice that it "
-     "made, or an option that is off. Harmless.",
+     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice of the "
+     "library, or an option that is off. Harmless.",
      "env | grep -E 'NIXL_|UCCL_|MORI_|EP_'", "NIXL, UCCL, MORI, DeepEP, MSCCL++"},
     {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
@@ -121,10 +120,10 @@ constexpr LineMessage kRows[] = {
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-not-destroyed", none,
      "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
-     "group has NOT been destroyed|Guessing device "
-     "ID based on global rank|using GPU *to perform barrier as devices used by this process are currently "
-     "unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is deprecated|environment variable "
-     "NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default now",
+     "group has NOT been destroyed|Guessing device ID based on global rank|using GPU *to perform barrier as devices "
+     "used by this process are currently unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is "
+     "deprecated|environment variable NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default "
+     "now",
      "A note of PyTorch about the program: a process group that was not destroyed at its end, a device that barrier() "
      "has to guess (pass device_id to init_process_group), or a variable with an old name. Harmless for the transfer; "
      "a wrong guess of the device can hang.",
@@ -135,10 +134,10 @@ constexpr LineMessage kRows[] = {
      "PCIe relaxed ordering compliant|You should disable PCIe RO with|changing to duplex mode|Setting inline size "
      "to|Large message requested and CQ moderation|It can lead to inaccurate results|BW peak won't be measured|Note "
      "(1): pps not supported|Warning: Continuing without NUMA binding|Unable to validata PKey Index, changing|Perftest "
-     "doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with "
-     "the port active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values "
-     "detected|CPU Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests "
-     "have only 8B|not recognized to implement inline feature",
+     "doesn't supports CUDA tests with inline|inline size set to 0|Changing CQ moderation to|Will run with the port "
+     "active mtu|Current iteration number will not complete full cycle|Conflicting CPU frequency values detected|CPU "
+     "Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests have only "
+     "8B|not recognized to implement inline feature",
      "A note of perftest: it has changed an option that does not fit the test (inline size, moderation, MTU), or the "
      "frequency of the CPU varies, so that latencies in microseconds are less exact. Harmless.",
      "cpupower frequency-info", "perftest src/perftest_parameters.c"},
@@ -166,19 +165,14 @@ constexpr LineMessage kRows[] = {
      "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|platform doesn't support global "
      "atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags (this "
      "device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
-     "clearing broken state|enabling unsafe global rkey|did "
-     "not enable P_Key index support|FEC autoneg o*encoding:|passive "
-     "DA module inserted|DA "
-     "module inserted|optical module "
-     "inserted|Enslaving as a backup interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize "
-     "SR-IOV because no VFs|Read timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: "
-     "GPU*is already bound|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * "
-     "previous similar message|ATOMIC capability isn't|Detected virtual function|Invalid MAC address *using "
-     "random|ssigning random "
-     "MAC|sing random MAC",
-     "Information of a driver or of PCIe at start or after a change of the link: a module that was plugged in, an "
-     "optional feature that is absent, a virtual "
-     "function, a setting in use, or a hint for developers. Harmless.",
+     "clearing broken state|enabling unsafe global rkey|did not enable P_Key index support|FEC autoneg "
+     "o*encoding:|passive DA module inserted|DA module inserted|optical module inserted|Enslaving as a backup "
+     "interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize SR-IOV because no VFs|Read "
+     "timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: GPU*is already bound|NVRM: No "
+     "NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * previous similar message|ATOMIC "
+     "capability isn't|Detected virtual function|Invalid MAC address *using random|ssigning random MAC|sing random MAC",
+     "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
+     "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
     {"ice-start", none, "DCBx/LLDP in SW mode|DDP package already present on device",
      "Information of ice at its start: LLDP and DCBX of this port are left to software of the host (lldpad, an LLDP "

@@ -140,9 +140,8 @@ constexpr LineMessage kKernelRows[] = {
      "[INVALID_DEVICE_REQUEST|Event logged [ILLEGAL_DEV_TABLE_ENTRY|Event logged "
      "[RMP_PAGE_FAULT|arm-smmu*event*received|arm-smmu*event: * client: ",
      "The IOMMU blocked an access, or an interrupt (INTR-REMAP), of the device that the line names: a fault of its "
-     "driver or firmware (also when the "
-     "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough "
-     "(iommu=pt on the kernel command line).",
+     "driver or firmware (also when the machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU "
+     "that is not in passthrough (iommu=pt on the kernel command line).",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
     {"iommu-timeout", host,
      "AMD-Vi: *Completion-Wait loop timed out|arm-smmu*CMDQ timeout|arm-smmu*CMD_SYNC timeout|IOTLB_INV_TIMEOUT|VT-d "
@@ -178,43 +177,36 @@ constexpr LineMessage kKernelRows[] = {
      "job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
     {"page-allocation-failed", host, "page allocation failure: order:|page allocation stalls for",
-     "The kernel did not find free memory of the size that a driver or process asked for at once (order N: 2^N pages "
-     "in a "
-     "row): memory is used up or in small pieces, mostly by the cache of files. Of order 0 the host has no memory "
-     "left. "
-     "NIC drivers drop packets or fail to make queues meanwhile. Raise vm.min_free_kbytes, or leave more memory free.",
+     "The kernel could not allocate contiguous memory for a driver or process (order N: 2^N pages). Memory is "
+     "fragmented, mostly by the page cache, or used up; at order 0 the host has no free memory. NIC drivers drop "
+     "packets or fail to create queues in this state. Raise vm.min_free_kbytes, or leave more memory free.",
      "cat /proc/buddyinfo; free -m; sysctl vm.min_free_kbytes", "Linux mm/page_alloc.c warn_alloc()"},
     {"hugepages-short", host,
      "HugeTLB: allocating * failed|HugeTLB: *ignoring|HugeTLB: unsupported|HugeTLB: Invalid|HugeTLB: huge pages not "
      "supported|HugeTLB: Ignoring|killed due to inadequate hugepage pool|hugetlb_cma: *failed|hugetlb_cma: *invalid",
-     "The kernel did not reserve the huge pages that its command line or a program asked for: the memory of the node "
-     "(NUMA) "
-     "is too small or already in small pieces, the size or the syntax of the option is not valid, or the pool was too "
-     "small "
-     "for a process, which was ended. DPDK, SPDK, UCX or a database then fail to start or use small pages.",
+     "The kernel could not reserve the huge pages that its command line or a program requested. The memory of the NUMA "
+     "node is too small or already fragmented, the size or the syntax of the option is not valid, or the pool was too "
+     "small for a process, which was killed. DPDK, SPDK, UCX or a database then fails to start or uses small pages.",
      "grep Huge /proc/meminfo; cat /proc/cmdline; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages",
      "Linux mm/hugetlb.c"},
     {"interrupt-unhandled", host, "nobody cared (try booting with|: Disabling IRQ #|Disabling IRQ #",
-     "No driver answered an interrupt that came again and again, and the kernel switched it off: the device of this "
+     "No driver handled an interrupt that occurred repeatedly, and the kernel disabled it. The device of this "
      "interrupt works slowly (by polling) or not at all until a reboot. Usual causes: a device that was reset or "
      "removed, or a fault of its driver or firmware.",
      "cat /proc/interrupts; lspci -vv | grep -i interrupt", "Linux kernel/irq/spurious.c"},
     {"swiotlb-full", host,
      "swiotlb buffer is full|software IO TLB: *ailed|Can not allocate SWIOTLB|software IO TLB: Cannot|software IO TLB: "
-     "No "
-     "low mem",
-     "The bounce buffers of DMA (swiotlb) are used up or could not be made, and a driver's request fails. Devices use "
-     "them "
-     "if memory is encrypted (a confidential virtual machine), if the device reaches less memory than the host has, or "
-     "with "
-     "swiotlb=force. Enlarge them (swiotlb=N on the kernel command line), or use the IOMMU.",
+     "No low mem",
+     "The bounce buffers for DMA (swiotlb) are used up or could not be allocated, and a driver's request fails. "
+     "Devices use bounce buffers if memory is encrypted (a confidential virtual machine), if a device cannot address "
+     "all memory of the host, or with swiotlb=force. Enlarge the buffers (swiotlb=N on the kernel command line), or "
+     "use the IOMMU.",
      "cat /proc/cmdline; cat /sys/kernel/debug/swiotlb/io_tlb_*; journalctl -k -g 'IO TLB'",
      "Linux kernel/dma/swiotlb.c"},
     {"pci-payload", host, "Max Payload Size *, but upstream",
-     "This PCIe device and the bridge above it have different maximum payload sizes, so that large packets from the "
-     "bridge "
-     "are errors (malformed TLP) for the device. Boot with pci=pcie_bus_safe, or correct it in the BIOS; usual behind "
-     "hotplug slots and in virtual machines.",
+     "This PCIe device and the bridge above it have different maximum payload sizes, so the device reports large "
+     "packets from the bridge as malformed TLPs. The mismatch is common behind hotplug slots and in virtual machines. "
+     "Boot with pci=pcie_bus_safe, or correct the setting in the BIOS.",
      "lspci -vv -s {pci} | grep MaxPayload; cat /proc/cmdline", "Linux drivers/pci/probe.c pci_configure_mps()"},
     {"module-symbols", host,
      "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
@@ -224,10 +216,9 @@ constexpr LineMessage kKernelRows[] = {
      "stack in use; nvidia-fs for this GPU driver, with its open kernel modules.",
      "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"memory-error", host,
-     "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"
-     "[Hardware Error]: CPU *: Machine Check|mce: Uncorrected hardware memory error|mce: Kernel accessed poison|mce: "
-     "Memory "
-     "error not recovered|mce: Uncorrected memory error in page",
+     "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|[Hardware Error]: CPU *: "
+     "Machine Check|mce: Uncorrected hardware memory error|mce: Kernel accessed poison|mce: Memory error not "
+     "recovered|mce: Uncorrected memory error in page",
      "A memory module or the CPU reported an error. An uncorrected one (UE) ends the process that used the page; many "
      "corrected ones (CE) announce a failing module.",
      "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},

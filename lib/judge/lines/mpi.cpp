@@ -292,19 +292,18 @@ constexpr LineMessage kRows[] = {
      "/dev/infiniband in the container; if UCX is used, --mca btl ^openib silences it.",
      "ibv_devices; ls -l /dev/infiniband; ompi_info | grep ucx", "Open MPI help-mpi-btl-base.txt"},
     {"ompi-pml-differ", software, "selected pml *, but peer",
-     "Two processes of the job chose different transports for messages (PML: ucx, ob1, cm), and cannot talk: on one of "
-     "the hosts UCX finds no RDMA device, or Open MPI is another build or has another setting. Compare ibv_devices and "
-     "ompi_info of both hosts, or name the transport for all: --mca pml ucx.",
+     "Two processes of the job chose different transports for messages (PML: ucx, ob1, cm) and cannot communicate. On "
+     "one of the hosts UCX finds no RDMA device, or Open MPI has another build or setting. Compare ibv_devices and "
+     "ompi_info of both hosts, or set the transport for all processes: --mca pml ucx.",
      "ibv_devices; ompi_info | grep -E 'pml|ucx'; env | grep OMPI_MCA", "Open MPI ompi/mca/pml/base/pml_base_select.c"},
     {"ompi-bml-note", none,
      "mca: bml: Using |mca: bml: Not using |enabling accelerator IPC to rank|removing old agreement|dropping data, "
      "with local completion|flag is specified for the * BTL without any|OPAL DEBUG WARNING|insuficiently tested in "
      "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|OFI driver "
-     "detected multiple NICs|multiple "
-     "equidistant NICs",
-     "Information of Open MPI or PRRTE: which transport it uses to a process, a NIC that it chose without knowing the "
-     "binding of the process, or a component that is not tested for a fault-tolerant run. Harmless; bind the processes "
-     "(--bind-to core) if a job should use the NIC next to it.",
+     "detected multiple NICs|multiple equidistant NICs",
+     "Information of Open MPI or PRRTE: the transport to a process, a NIC that was chosen without the binding of the "
+     "process, or a component that is not tested for a fault-tolerant run. Harmless; bind the processes (--bind-to "
+     "core) if a job should use the nearest NIC.",
      "mpirun --display map hostname", "Open MPI ompi/mca/bml/r2, opal/mca/common/ofi"},
     {"ompi-program", software,
      "attempted to initialize MPI|MPI_FINALIZE was invoked|unnamed MPI_Comm handles still allocated|intercepted a call "
@@ -315,9 +314,9 @@ constexpr LineMessage kRows[] = {
      "detected|graph is not (unidirectionally) bipartite|is not a valid JSON string|expects input type|invalid peer "
      "index|dpm_disconnect_init: error|internal error has occurred when creating a new communicator|shmem_*initialized "
      "more than once|was configured without support for heterogeneous",
-     "Open MPI reports a call of the program that is wrong or that it does not support: the order of init and "
-     "finalize, handles or memory that are not freed, a deprecated key, calls that differ between the ranks. The "
-     "network is not at fault.",
+     "Open MPI reports a wrong or unsupported call of the program: the order of init and finalize, handles or memory "
+     "that are not freed, a deprecated key, or calls that differ between the ranks. The line does not report a network "
+     "error.",
      "ompi_info | head; coredumpctl list", "Open MPI help-mpi-runtime.txt, help-comm.txt, help-dpm.txt"},
     {"ompi-parameters", software,
      "eager limit\" MCA parameter|MCA parameter mpi_|MCA parameter * has been set|user-supplied value attempted "
@@ -334,9 +333,9 @@ constexpr LineMessage kRows[] = {
      "exclude a hook component|Requested buffer size * exceeds limit|Requested aligned buffer size|incorrect value for "
      "cts|plog_base_order|specified network is not parseable|include and exclude lists were specified|static and "
      "dynamic port ranges|malformed IP address or netmask|malformed IPv4 address",
-     "A parameter of Open MPI, PRRTE or PMIx (--mca, OMPI_MCA_, PRTE_MCA_, PMIX_MCA_, openmpi-mca-params.conf) has a "
-     "value that does not fit, names what this build does not have, or excludes too much. Correct the one that the "
-     "line names; ompi_info --all --parsable lists the values.",
+     "A parameter of Open MPI, PRRTE or PMIx (--mca, OMPI_MCA_, PRTE_MCA_, PMIX_MCA_, openmpi-mca-params.conf) has an "
+     "invalid value, names a component that this build does not have, or excludes too much. Correct the parameter that "
+     "the line names; ompi_info --all --parsable lists the values.",
      "env | grep -E 'OMPI_MCA|PRTE_MCA|PMIX_MCA'; ompi_info --all | grep NAME",
      "Open MPI help-mca-base.txt, help-mca-var.txt, help-mpi-pml-ob1.txt"},
     {"ompi-hosts", software,
@@ -347,9 +346,9 @@ constexpr LineMessage kRows[] = {
      "to \"--activate\"|add-host or add-hostfile directive|is already assigned to *, check|unable to open the "
      "rankfile|rankfile that was used claimed|Rankfile claimed host|invalid syntax in the rankfile|rank is missing its "
      "location|parsing the rankfile|LSF affinity file|affinity file provided in",
-     "The host list of mpirun (--host, --hostfile, a rankfile) does not fit: a file that cannot be read, a wrong "
-     "entry, a host that is not in the allocation of the scheduler or under another name, or more slots than it has. "
-     "Compare it with the allocation (scontrol show hostnames, $PBS_NODEFILE).",
+     "mpirun rejects its host list (--host, --hostfile, a rankfile): a file that cannot be read, a wrong entry, a host "
+     "that is not in the allocation of the scheduler or has another name there, or more slots than the host has. "
+     "Compare the list with the allocation (scontrol show hostnames, $PBS_NODEFILE).",
      "mpirun --display allocation hostname; scontrol show hostnames",
      "PRRTE help-hostfile.txt, help-dash-host.txt, help-rmaps_rank_file.txt"},
     {"ompi-allocation", unknown,
@@ -359,9 +358,10 @@ constexpr LineMessage kRows[] = {
      "starter|usable \"srun\" command|PBS_Nodefile|unable to find an allocation for this job|No available launching "
      "agents|cmd line to launch remote daemons is too long|concurrent daemons to launch|unable to find any available "
      "allocation",
-     "mpirun could not take the list of nodes from the scheduler (Slurm, PBS, LSF, Grid Engine, Flux) or start its "
-     "daemons by it: it runs outside of an allocation, variables of the job are missing (sudo, ssh, a container "
-     "without the environment or without srun), or srun failed on a node, whose message is in the lines around.",
+     "mpirun could not read the list of nodes from the scheduler (Slurm, PBS, LSF, Grid Engine, Flux), or could not "
+     "start its daemons with the scheduler. Usual causes: mpirun runs outside of an allocation, variables of the job "
+     "are missing (sudo, ssh, a container without the environment or without srun), or srun failed on a node and "
+     "printed the reason in a line nearby.",
      "env | grep -E 'SLURM_|PBS_|LSB_'; srun hostname; which srun",
      "PRRTE help-plm-slurm.txt, help-ras-slurm.txt, help-ras-pbs.txt"},
     {"ompi-sockets", host,
@@ -371,17 +371,17 @@ constexpr LineMessage kRows[] = {
      "interfaces were found|unable to bind its listening socket|listener thread failed to start|unable to create the "
      "rendezvous file|stale rendezvous file|server rendezvous file",
      "Open MPI, PRRTE or PMIx on this host could not open its control sockets (TCP) or files: all interfaces are down "
-     "or excluded (oob_tcp_if_include, if_exclude), ports of a fixed range are taken, the limit of open files is "
-     "reached, or TMPDIR is full or left from another user. RDMA is not used here.",
+     "or excluded (oob_tcp_if_include, if_exclude), the ports of a fixed range are in use, the limit of open files is "
+     "reached, or TMPDIR is full or belongs to another user. RDMA is not used here.",
      "ip -br addr; ulimit -n; df -h $TMPDIR; env | grep -E 'OMPI_MCA|PRTE_MCA|PMIX_MCA'",
      "PRRTE help-oob-tcp.txt, OpenPMIx help-ptl-base.txt"},
     {"ompi-tcp-handshake", software,
      "failed to handshake with a connecting peer|inbound MPI TCP connection request from a peer|did not receive "
      "version information when connecting|TCP connection from an unprivileged source|does not match the ID registered "
      "by the host",
-     "A TCP connection of Open MPI or PRRTE came from an address or process that it does not expect: an interface or "
-     "address that several hosts have (docker0, virbr0), another job or release, or a port scanner. Name the network "
-     "of the cluster: --mca btl_tcp_if_include 10.0.0.0/16.",
+     "A TCP connection of Open MPI or PRRTE came from an unexpected address or process: an interface or address that "
+     "several hosts have (docker0, virbr0), another job or release, or a port scanner. Select the network of the "
+     "cluster: --mca btl_tcp_if_include 10.0.0.0/16.",
      "ip -br addr; env | grep OMPI_MCA", "Open MPI help-mpi-btl-tcp.txt, PRRTE help-oob-tcp.txt"},
     {"ompi-gpu", host,
      "The call to cu*failed|CUDA: error calling|CUDA: unable to set ctx|Error in accelerator mem|accelerator "
@@ -391,9 +391,9 @@ constexpr LineMessage kRows[] = {
      "BAR support is not enabled|create_ipc_event failed|get_ipc_event_handle failed|check_addr failed (dst|IPC cannot "
      "be set|UNKNOWN GPU IPC control",
      "Open MPI's access to the memory of a GPU failed (CUDA or ROCm: copy, IPC, events, registration). The value is a "
-     "code of the GPU's driver: 1 or 101 an invalid pointer or device of the program, 2 memory that is used up, 700 "
-     "and above an earlier error of a kernel of the program. The network is not at fault. Large BAR needs Above 4G "
-     "Decoding in the firmware setup.",
+     "code of CUDA or HIP: 1 or 101 is an invalid pointer or device of the program, 2 is memory that is used up, 700 "
+     "and above is an earlier error of a kernel of the program. The network is not at fault. Large BAR requires Above "
+     "4G Decoding in the firmware setup.",
      "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'; ompi_info | grep -iE 'cuda|rocm'",
      "Open MPI help-accelerator-cuda.txt, opal/mca/accelerator"},
     {"ompi-ofi-contexts", host,
@@ -401,32 +401,32 @@ constexpr LineMessage kRows[] = {
      "failed|^fi_rx_context failed|^fi_bind |does not have enough bits for source rank|Scalable Endpoint feature is "
      "required|number of OFI contexts|available OFI contexts|available contexts from provider|bigger than supported by "
      "selected transport|bigger than supported by PSM2",
-     "The libfabric provider has less than Open MPI's MTL ofi asks for: bits of its tag, contexts for the processes of "
-     "a host, or the size of a message; or it could not make a queue or an address vector here (memlock, contexts in "
-     "use). Use fewer processes for each NIC or another setting (mtl_ofi_num_ctxts, mtl_ofi_enable_sep), or another "
-     "transport (--mca pml ucx or ob1).",
+     "The libfabric provider does not have the resources that Open MPI's MTL ofi requests: bits of the tag, contexts "
+     "for the processes of a host, or the size of a message; or the provider could not create a queue or an address "
+     "vector (memlock, contexts in use). Use fewer processes per NIC or another setting (mtl_ofi_num_ctxts, "
+     "mtl_ofi_enable_sep), or another transport (--mca pml ucx or ob1).",
      "fi_info -v | grep -E 'mem_tag_format|cnt|ctx'; ompi_info --param mtl ofi --level 9", "Open MPI help-mtl-ofi.txt"},
     {"ompi-ofi-abort", unknown,
      "OFI MTL is aborting the MPI job|^fi_trecv failed|^fi_recv failed|^fi_tsend|^fi_tinject|^fi_trecvmsg "
      "failed|^fi_injectdata|^fi_inject failed|Error returned from fi_cq_readerr|mca_btl_ofi*fi_cq_readerr",
-     "A call of libfabric failed in Open MPI's MTL ofi, or in another program on libfabric, which ends. The number is "
-     "an errno or one of libfabric; the provider's own lines (FI_LOG_LEVEL=warn) have the reason: a peer that ended, a "
-     "path that is lost, or a limit of the NIC.",
+     "A call of libfabric failed in Open MPI's MTL ofi, or in another program on libfabric, and the program ends. The "
+     "number is an errno or an error code of libfabric. The lines of the provider (FI_LOG_LEVEL=warn) have the reason: "
+     "a peer that ended, a lost path, or a limit of the NIC.",
      "fi_info -l; FI_LOG_LEVEL=warn mpirun ...", "Open MPI ompi/mca/mtl/ofi"},
     {"ompi-peer-endpoint", peer,
      "not able to find endpoint information for a remote endpoint|could not find modex data|could not find modex|could "
      "not create endpoint for connection request|btl/uct error initializing|error initializing the endpoint hash|does "
      "not have usnic modex info|error receiving modex",
-     "A process of the job has not published the address of its network endpoint: it could not open its NIC (no device "
-     "in its container, another build or setting of Open MPI), or ended before. Look at the output and the devices of "
-     "the host of that process.",
+     "A process of the job has not published the address of its network endpoint: the process could not open its NIC "
+     "(no device in its container, another build or setting of Open MPI), or ended before. Look at the output and the "
+     "devices of the host of that process.",
      "ibv_devices; fi_info -l; ompi_info | head", "Open MPI help-mtl-ofi.txt, opal/mca/btl/uct"},
     {"ompi-psm2-operation", unknown,
      "Error in psm2_|(psm2_mq_|PSM2 EP connect error|PSM2 returned unhandled|unexpected PSM2 error|PSM2 "
      "epid|Omni-Path*CUDA devices present|CUDA devices present*Omni-Path",
      "A call of the Omni-Path library (PSM2) failed in Open MPI: a peer that ended or cannot be reached, a port that "
-     "went down, or its contexts are used up. The name of the error in the line decides. With GPUs, PSM2_CUDA=1 is "
-     "needed for memory of the GPU.",
+     "went down, or contexts that are used up. The name of the error in the line shows the cause. PSM2 requires "
+     "PSM2_CUDA=1 for memory of GPUs.",
      "opainfo; env | grep PSM2", "Open MPI ompi/mca/mtl/psm2"},
     {"ompi-node-setup", host,
      "knem kernel module, but it discovered|Unable to get the user home directory|Unable to get the current working "
@@ -438,17 +438,17 @@ constexpr LineMessage kRows[] = {
      "establish its identity|Cannot determine number of local processes|We attempted to remove a file, "
      "but|PMIX_MCA_gds=hash",
      "Open MPI or PMIx could not use a file, directory, module or library of this host: a home or working directory "
-     "that does not exist on this node, TMPDIR or /dev/shm that is full or not writable, a program that is missing "
-     "here, or a module knem of another release. Compare the node with one that works.",
+     "that does not exist on this node, TMPDIR or /dev/shm that is full or not writable, a program that is missing on "
+     "this node, or a knem module of another release. Compare the node with one that works.",
      "df -h $TMPDIR /dev/shm; ls -ld $HOME $PWD; lsmod | grep knem",
      "Open MPI opal/mca/base, OpenPMIx help-pmix-util.txt, help-pfexec-base.txt"},
     {"pmix-usage", unknown,
      "usable plugins for the * framework|PMIx progress thread|PMIx server was given|PMIx tool|Collection strategy "
      "during a collective|multiple possible servers to which|received msg header indicates a size|data array is "
      "nested|server * overwriting the function pointers|not a permitted return for",
-     "PMIx, by which the processes of a job find each other and their launcher, was used in a way that it does not "
-     "accept, or two releases of it do not fit: the PMIx of the program (in a container), of Open MPI and of Slurm. "
-     "Compare the releases; RDMA is not used here.",
+     "PMIx, with which the processes of a job find each other and their launcher, rejects a call, or two of its "
+     "releases are incompatible: those of the program (in a container), of Open MPI and of Slurm. Compare the "
+     "releases; RDMA is not used here.",
      "srun --mpi=list; ompi_info | grep -i pmix; pmix_info --version",
      "OpenPMIx help-pmix-server.txt, help-pmix-runtime.txt, help-ptl-base.txt"},
 };

@@ -87,32 +87,30 @@ constexpr LineMessage kNcclRows[] = {
      "Cannot allocate any more virtual devices|Requested properties for vNic|non-existent virtual device|Could not "
      "force merge NICs|Tried to merge too many NICs|Specified fused NIC|Fusing NET devices from different|"
      "NCCL_NET_MERGE_POLICY: unknown|TOPO/NET : Only matched",
-     "NCCL is configured to use several ports as one (NCCL_NET_FORCE_MERGE, NCCL_NET_MERGE_LEVEL, "
-     "NCCL_IB_MERGE_NICS), and cannot: a name that does not exist, ports of two link layers or NUMA nodes, too many "
-     "of them, or another number of ports on the peer. Correct the variable, or leave it out, on every host.",
+     "NCCL is configured to use several ports as one (NCCL_NET_FORCE_MERGE, NCCL_NET_MERGE_LEVEL, NCCL_IB_MERGE_NICS), "
+     "and cannot combine them: a name that does not exist, ports of two link layers or NUMA nodes, too many ports, or "
+     "another number of ports on the peer. Correct or unset the variable on every host.",
      "env | grep -E 'MERGE|NCCL_IB_HCA'; ibv_devinfo -l", "NCCL src/graph/topo.cc, src/transport/net_ib"},
     {"nccl-value", software,
-     "is being ignored because it is not a power of 2|is too small. Minimum value is|All entries except the first "
-     "must have a prefix|Unrecognized element token|Unrecognized prefix token|NCCL WARN*is out of range [|is greater "
-     "than "
-     "the "
-     "maximum allowed, setting|User asked for a m*channels|NCCL_MIN_NCHANNELS set by environment is ignored|is "
-     "larger than #channels|CTAs * is larger than maxCTAs|is not a valid value 0/1, set|is too big. Limiting value|"
-     "(must be a multiple of|NCCL WARN Invalid *(maximum |NCCL WARN Invalid *(minimum |Ignoring SHM locality|"
-     "Unsetting POLICY|OOO RQ is force enabled|Ip address mask*is invalid for family|Invalid value * for "
+     "is being ignored because it is not a power of 2|is too small. Minimum value is|All entries except the first must "
+     "have a prefix|Unrecognized element token|Unrecognized prefix token|NCCL WARN*is out of range [|is greater than "
+     "the maximum allowed, setting|User asked for a m*channels|NCCL_MIN_NCHANNELS set by environment is ignored|is "
+     "larger than #channels|CTAs * is larger than maxCTAs|is not a valid value 0/1, set|is too big. Limiting "
+     "value|(must be a multiple of|NCCL WARN Invalid *(maximum |NCCL WARN Invalid *(minimum |Ignoring SHM "
+     "locality|Unsetting POLICY|OOO RQ is force enabled|Ip address mask*is invalid for family|Invalid value * for "
      "NCCL_PLUGIN_P2P|invalid netGdrLevel",
-     "A variable of NCCL, or a value of its configuration that the program passes, does not fit, and NCCL ignores "
-     "or changes it. The line names the variable and the limit: correct it, or leave it out.",
+     "A variable of NCCL, or a value of the configuration that the program passes, is invalid, and NCCL ignores or "
+     "changes the value. The line names the variable and the limit. Correct or unset the variable.",
      "env | grep -E 'NCCL_|RCCL_'; cat /etc/nccl.conf", "NCCL src/init.cc, src/graph, src/transport"},
     {"nccl-connection-state",
      unknown,
      "NCCL WARN*pass NULL socket|NCCL WARN*file descriptor is -1|NCCL WARN*socket is invalid|NCCL WARN*wrong socket "
-     "state|NCCL WARN*unexpected socket state|NCCL WARN*socket state (|NCCL WARN*invalid socket|response for opId=|"
-     "size for opId=|find opId=|already completed opId|async opId|Storing response for already|Attempting to "
+     "state|NCCL WARN*unexpected socket state|NCCL WARN*socket state (|NCCL WARN*invalid socket|response for "
+     "opId=|size for opId=|find opId=|already completed opId|async opId|Storing response for already|Attempting to "
      "dequeue n|Could not find pool of op|Proxy append|proxy op chain",
-     "NCCL used a connection, or an operation of its proxy thread, that is closed or not of this moment. A "
-     "consequence of an earlier error of this rank or its peer; alone it is a fault of the program that calls NCCL "
-     "from several threads, or of NCCL.",
+     "NCCL used a connection, or an operation of its proxy thread, that is closed or in the wrong state. The line is a "
+     "consequence of an earlier error of this rank or its peer. Without an earlier error, the program calls NCCL from "
+     "several threads, or NCCL has a bug.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
      "NCCL src/misc/socket.cc, src/proxy.cc",
      0,
@@ -305,10 +303,10 @@ constexpr LineMessage kNcclRows[] = {
      "PyTorch's store cannot listen on its port (MASTER_PORT) on this host: an old process or another job uses it.",
      "ss -ltnp", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-rank-bus-error", host, "failed (exitcode: -7)|exitcode  : -7",
-     "A rank ended by SIGBUS (7): it touched a page of a file or of shared memory that could not be given. In a "
-     "container /dev/shm (64 MB by default) is full: docker run --shm-size or --ipc=host, an emptyDir of medium "
-     "Memory; else huge pages that are used up, or a file on a full or lost file system. Its peers see closed "
-     "connections.",
+     "A rank ended by SIGBUS (7): it accessed a page of a file or of shared memory that the kernel could not provide. "
+     "Usual causes: /dev/shm of the container (64 MB by default) is full, huge pages are used up, or a file is on a "
+     "full or lost file system. Enlarge /dev/shm with docker run --shm-size or --ipc=host, or an emptyDir of medium "
+     "Memory. The peers of the rank see closed connections.",
      "df -h /dev/shm; grep Huge /proc/meminfo; journalctl -k -p warning",
      "PyTorch torch/distributed/elastic/multiprocessing/api.py"},
     {"torch-rank-killed", software, "failed (exitcode: -9)|exitcode  : -9|exits with return code = -9",

@@ -125,9 +125,9 @@ constexpr LineMessage kPlatformRows[] = {
      "plugins. Correct the entry that the line names; the node is not at fault.",
      "kubectl get net-attach-def -A -o yaml; kubectl describe pod POD", "sriov-cni pkg/config, rdma-cni"},
     {"rdma-cni-mode", host, "RDMA subsystem namespace awareness mode",
-     "The RDMA CNI needs the RDMA devices of this node to belong to network namespaces one by one: set the mode to "
+     "The RDMA CNI requires that each RDMA device of this node belongs to one network namespace: set the mode to "
      "exclusive (rdma system set netns exclusive, option netns_mode=0 of ib_core, or rdmaMode of the SR-IOV operator), "
-     "before any other namespace exists. In shared mode leave the RDMA CNI out.",
+     "before any other namespace exists. In shared mode, do not use the RDMA CNI.",
      "rdma system show; kubectl get net-attach-def -A -o yaml", "rdma-cni pkg/rdma"},
     {"sriov-cni-vf", host,
      "pci address * is already allocated|does not have a interface name or a dpdk driver|type=\"sriov\"*rollback "
@@ -147,11 +147,11 @@ constexpr LineMessage kPlatformRows[] = {
      "arp_notify|failed to write ndisc_notify|failed to write optimistic_dad|create data cache directory|cache data in "
      "the path|error removing cache file|sriov data directory|sriov lock directory|container data in the path|failed "
      "to send Gratuitous ARP|failed to send GARP|failed to send NA message",
-     "The SR-IOV or RDMA CNI could not set up, or give back, a virtual function for a pod: it is in another namespace "
-     "or still allocated to another pod, its physical function is down or refuses the value (VLAN, MAC, rate, trust), "
-     "another program renamed its interface, its driver does not support the value (leave link_state, vlan or trust "
-     "out of the network definition then), or its files under /var/lib/cni cannot be written. Look at the function on "
-     "the node; stale files there are of pods that ended.",
+     "The SR-IOV or RDMA CNI could not set up or release a virtual function of a pod. The function is in another "
+     "namespace or still allocated to another pod, its physical function is down or rejects the value (VLAN, MAC, "
+     "rate, trust), another program renamed its interface, its driver does not support the value (then remove "
+     "link_state, vlan or trust from the network definition), or the files under /var/lib/cni cannot be written. Look "
+     "at the function on the node; stale files under /var/lib/cni belong to pods that ended.",
      "ip link show; ls /var/lib/cni/sriov /var/lib/cni/rdma; journalctl -k -p warning",
      "sriov-cni pkg/sriov, rdma-cni pkg/rdma"},
     {"multus-configuration", host,
@@ -161,9 +161,9 @@ constexpr LineMessage kPlatformRows[] = {
      "|primary CNI Configuration|cannot move original master file|cni-conf-dir is not found|multus-conf-file is not "
      "found|cannot create multus|multusConfigPath|cniVersion in master|wrong cniVersion format|at least one delegate "
      "must be specified|a plugin delegate must have",
-     "Multus on this node has no valid configuration of the network of the cluster (the primary CNI plugin), or the "
-     "configuration of an additional network cannot be read: the file in /etc/cni/net.d is missing, was written later "
-     "or is not valid JSON. The pods of the primary plugin must be ready first.",
+     "Multus on this node has no valid configuration of the network of the cluster (the primary CNI plugin), or could "
+     "not read the configuration of an additional network: the file in /etc/cni/net.d is missing, was written later or "
+     "is not valid JSON. The pods of the primary plugin must be ready first.",
      "ls -l /etc/cni/net.d; kubectl get pods -n kube-system -o wide; kubectl get net-attach-def -A",
      "multus-cni pkg/types, pkg/server/config"},
     {"multus-daemon", host,
@@ -171,8 +171,8 @@ constexpr LineMessage kPlatformRows[] = {
      "directory|failed to send CNI request|GetPodResourceMap|getKubeletClient|error getting pod resources from "
      "client|PerNodeCertificate|perNodeClient|bootstrap kubeconfig|failed to start cert manager|net-attach-def "
      "informer cache",
-     "The daemon of Multus on this node (its thick plugin) does not run, cannot reach the API server or the kubelet. "
-     "Look at the pod kube-multus of the node.",
+     "The daemon of Multus on this node (its thick plugin) does not run, or cannot reach the API server or the "
+     "kubelet. Look at the pod kube-multus of the node.",
      "kubectl get pods -n kube-system -o wide | grep multus; ls -l /run/multus",
      "multus-cni pkg/server, pkg/kubeletclient"},
     {"sriov-policy", software,
@@ -182,10 +182,10 @@ constexpr LineMessage kPlatformRows[] = {
      "supported|is not supported when netFilter|field can't be specified if the resource is not in|SriovOperatorConfig "
      "can't|no supported NIC is selected by the nicSelector|is not supported by the webhook|both guid rangeStart and "
      "rangeEnd|either guid list or guid range|either PCI address or PF GUID|vdpaType",
-     "The SR-IOV network operator rejects a policy or its setting: it selects no NIC of a node (vendor, device ID, "
-     "interface, root device), asks for more virtual functions than the NIC has, overlaps another policy, or combines "
-     "settings that exclude each other. Correct the SriovNetworkNodePolicy; the state of the node lists its NICs and "
-     "their maximum.",
+     "The SR-IOV network operator rejects a policy or its setting. The policy selects no NIC of a node (vendor, device "
+     "ID, interface, root device), requests more virtual functions than the NIC has, overlaps another policy, or "
+     "combines settings that exclude each other. Correct the SriovNetworkNodePolicy; the state of the node lists its "
+     "NICs and their maximum.",
      "kubectl get sriovnetworknodestates -n sriov-network-operator -o yaml; kubectl get sriovnetworknodepolicies -A -o "
      "yaml",
      "sriov-network-operator pkg/webhook/validate.go"},
@@ -202,8 +202,8 @@ constexpr LineMessage kPlatformRows[] = {
      "node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|applied status config",
      "The daemon of the SR-IOV network operator could not configure the NICs of this node: the virtual functions "
      "(sriov_numvfs, SR-IOV in the firmware or BIOS), their driver (vfio-pci, modules), the switch mode (devlink), the "
-     "MTU, udev rules, vDPA or an Open vSwitch bridge. The error after the text, and the kernel log of the node, have "
-     "the reason. A drain that fails waits for pods that cannot be evicted.",
+     "MTU, udev rules, vDPA or an Open vSwitch bridge. The error at the end of the line and the kernel log of the node "
+     "have the reason. A failed drain waits for pods that cannot be evicted.",
      "kubectl logs -n sriov-network-operator -l app=sriov-network-config-daemon; journalctl -k -p warning; cat "
      "/sys/class/net/{netdev}/device/sriov_totalvfs",
      "sriov-network-operator pkg/host, pkg/daemon"},
@@ -216,7 +216,7 @@ constexpr LineMessage kPlatformRows[] = {
      "to convert SelectorObj",
      "The configuration (ConfigMap) of the RDMA shared device plugin or of the SR-IOV network device plugin is wrong: "
      "no or contradicting selectors, a resource name that is used twice or has invalid characters, an unknown device "
-     "type, or no valid JSON. Correct it and restart the plugin.",
+     "type, or invalid JSON. Correct the configuration and restart the plugin.",
      "kubectl get cm -A | grep -E 'rdma|sriov'; kubectl logs -n kube-system -l app=rdma-shared-dp",
      "k8s-rdma-shared-dev-plugin, sriov-network-device-plugin"},
     {"device-plugin-restart", host,
@@ -226,7 +226,7 @@ constexpr LineMessage kPlatformRows[] = {
      "socket|could not register with kubelet|Could not start device plugin|Could not register device plugin",
      "A device plugin of Kubernetes lost the kubelet, or could not start or register with it: the kubelet was "
      "restarted (its socket in /var/lib/kubelet/device-plugins is new) or does not run, the directory is not mounted "
-     "into the plugin, or no device could be listed. The plugin registers again; if not, restart its pod.",
+     "into the plugin, or no device could be listed. The plugin registers again. If it does not, restart its pod.",
      "ls -l /var/lib/kubelet/device-plugins; systemctl status kubelet; kubectl describe node NODE",
      "sriov-network-device-plugin pkg/resources/server.go, k8s-rdma-shared-dev-plugin, NVIDIA k8s-device-plugin"},
     {"gpu-operator-validation", host,
@@ -234,9 +234,9 @@ constexpr LineMessage kPlatformRows[] = {
      "ready|mofed is not ready|vfio-pci is not ready|vgpu*is not ready|nvidia-fs is not ready|gdrcopy is not "
      "ready|unable to find any allocatable GPU resource|GPU resources are not discovered by the node|failed to "
      "validate the driver|error validating vGPU|Error validating driver",
-     "The validator of the GPU operator waits for a part of this node: driver, container toolkit, device plugin, CUDA, "
-     "MOFED. The pods after it stay in Init until then. Look at the pod of that part on this node first "
-     "(nvidia-driver-daemonset, mofed), then at nvidia-smi and the kernel log.",
+     "The validator of the NVIDIA GPU Operator waits for a component of this node: driver, container toolkit, device "
+     "plugin, CUDA or MOFED. Pods that depend on this component stay in Init. Look at the pod of the component on this "
+     "node first (nvidia-driver-daemonset, mofed), then at nvidia-smi and the kernel log.",
      "kubectl get pods -n gpu-operator -o wide; nvidia-smi; lsmod | grep -E 'nvidia|mlx5'",
      "NVIDIA gpu-operator cmd/nvidia-validator"},
     {"operator-api", unknown,
@@ -244,11 +244,12 @@ constexpr LineMessage kPlatformRows[] = {
      "state|Couldn't get NetworkAttachmentDefinition CR|Couldn't create NetworkAttachmentDefinition CR|Couldn't update "
      "NetworkAttachmentDefinition CR|Fail to sync DaemonSet|problem running manager|unable to list nodes prior "
      "to|failed to list OFED pods|Couldn't sync * objects|Could not get DaemonSet|could not get daemonset list",
-     "An operator of Kubernetes (GPU, network, SR-IOV) could not read or write an object of the cluster, or its step "
-     "failed, and it tries again. The error after the text decides: a conflict or a timeout of the API server passes "
-     "by itself; a missing right (RBAC), a resource definition (CRD) of another release or a node without labels does "
-     "not.",
-     "kubectl get events -A --sort-by=.lastTimestamp | tail; kubectl get clusterpolicy,nicclusterpolicy -o yaml",
+     "A Kubernetes operator (GPU, network, SR-IOV) could not read or write an object of the cluster, or one of its "
+     "steps failed. The operator tries again. The error at the end of the line shows the cause: a conflict or a "
+     "timeout of the API server is temporary; a missing permission (RBAC), a resource definition (CRD) of another "
+     "release or a node without labels requires a correction.",
+     "kubectl get events -A --sort-by=.lastTimestamp | tail; kubectl get clusterpolicy -o yaml; kubectl get "
+     "nicclusterpolicy -o yaml",
      "NVIDIA gpu-operator, network-operator, sriov-network-operator controllers"},
     // Switches.
     {"switch-pause-storm", network, "PFC Watchdog detected PFC storm|PFC watchdog detected*storm",

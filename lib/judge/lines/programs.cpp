@@ -122,8 +122,8 @@ constexpr LineMessage kProgramRows[] = {
      "Invalid value for MC_|Ignoring invalid MC_|MC_*cannot be enabled at the sa|MC_*has no valid mappings|MC_*is "
      "deprecated; use|MC_MS_FILTERS is set but|MC_STORE_NUMA_SOCKET_ID=|invalid MC_MS_AUTO_DISC|non-positive MC_|"
      "Invalid port range [|RDMA protocol requires device names|is not a valid directory path. Still logging",
-     "A variable of Mooncake (MC_..., such as MC_IB_TC, the traffic class) or its device list has a value that it "
-     "does not accept, and Mooncake takes its default. Correct the variable that the line names.",
+     "A variable of Mooncake (MC_..., such as MC_IB_TC, the traffic class) or its device list has an invalid value, "
+     "and Mooncake uses the default. Correct the variable that the line names.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/config.cpp"},
     {"mooncake-gid-index", software, "GID is NULL, please check your GID index",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
@@ -204,36 +204,34 @@ constexpr LineMessage kProgramRows[] = {
      "A transport of NVSHMEM did not start; NVSHMEM_DEBUG=INFO prints the reason before this line.",
      "env | grep NVSHMEM", "NVSHMEM src/host/transport/transport.cpp"},
     {"nvshmem-address-family", none, "is invalid for family*ignoring address",
-     "The address range by which the GID entry is chosen (NVSHMEM_IB_ADDR_RANGE, NCCL_IB_ADDR_RANGE) is of another "
-     "address family than NVSHMEM_IB_ADDR_FAMILY or NCCL_IB_ADDR_FAMILY, and is skipped. Harmless by itself: '::' is "
-     "the "
-     "default of NVSHMEM.",
+     "The address range that selects the GID (NVSHMEM_IB_ADDR_RANGE, NCCL_IB_ADDR_RANGE) has another address family "
+     "than NVSHMEM_IB_ADDR_FAMILY or NCCL_IB_ADDR_FAMILY, and is skipped. Harmless by itself: '::' is the default of "
+     "NVSHMEM.",
      "env | grep IB_ADDR", "NVSHMEM src/modules/transport/common/transport_ib_common.h, NCCL src/transport/net_ib"},
     {"nvshmem-call", software,
-     "Unable to register zero length buffers|Unable to register managed memory as|Unable to register nvshmem heap|"
-     "Unable to register overlapping memory|Unable to double register|symmetry check for size|Cannot register user "
-     "buffer|user buffer*not allocated|user buffer*not a multiple|Address,size not mmapped|already tracked|Unable "
-     "to process pointers outside|Unable to process unaligned|Address not registered. Unable|ersion 1 team config|"
-     "Stride is invalid for|No more teams available|nvshmem*Requested * teams|Requested too many teams|Cannot "
-     "destroy a pre-defined team|Cannot destroy a team with|Invalid <start|Starting PE (|team with NULL config|"
-     "Unable to allocate enough duplicate teams|Unique ID is not initialized|Unique ID not initialized|nvshmem API "
-     "called before|NVSHMEM is not initialized. Unable|NVSHMEM requires the same number of PEs|Missing init flags "
-     "for bootstrap|nvshmem_init_attr_t|NVSHMEMI_MAP_BY|_MAP_BY is not valid|NVSHMEM_IBGDA_*not supported|"
-     "NVSHMEM_IBGDA_*must|NVSHMEM_QP_DEPTH|NVSHMEM_SRQ_DEPTH|IBGDA_NUM_SHARED_DCI > |NVSHMEM_IBGDA_NIC_HANDLER is "
-     "not valid|Invalid qp size specified|NVSHMEM_HCA_LIST and NVSHMEM_HCA_PE_MAPPING|Invalid libfabric transport "
-     "persona|not supported with limited MPG|Plugin bootstrap requires|mmap symmetric buf*not supported|Unsupported "
-     "heap kind for NVLS|IBGDA only supports",
-     "The program, or a variable of the environment, asks NVSHMEM for what it does not do: a call in the wrong "
-     "order or with other arguments on some ranks, a buffer that cannot be registered, too many teams "
-     "(NVSHMEM_MAX_TEAMS), or a value of NVSHMEM_... that does not fit. The line names it. The network is not at "
-     "fault.",
+     "Unable to register zero length buffers|Unable to register managed memory as|Unable to register nvshmem "
+     "heap|Unable to register overlapping memory|Unable to double register|symmetry check for size|Cannot register "
+     "user buffer|user buffer*not allocated|user buffer*not a multiple|Address,size not mmapped|already tracked|Unable "
+     "to process pointers outside|Unable to process unaligned|Address not registered. Unable|ersion 1 team "
+     "config|Stride is invalid for|No more teams available|nvshmem*Requested * teams|Requested too many teams|Cannot "
+     "destroy a pre-defined team|Cannot destroy a team with|Invalid <start|Starting PE (|team with NULL config|Unable "
+     "to allocate enough duplicate teams|Unique ID is not initialized|Unique ID not initialized|nvshmem API called "
+     "before|NVSHMEM is not initialized. Unable|NVSHMEM requires the same number of PEs|Missing init flags for "
+     "bootstrap|nvshmem_init_attr_t|NVSHMEMI_MAP_BY|_MAP_BY is not valid|NVSHMEM_IBGDA_*not "
+     "supported|NVSHMEM_IBGDA_*must|NVSHMEM_QP_DEPTH|NVSHMEM_SRQ_DEPTH|IBGDA_NUM_SHARED_DCI > "
+     "|NVSHMEM_IBGDA_NIC_HANDLER is not valid|Invalid qp size specified|NVSHMEM_HCA_LIST and "
+     "NVSHMEM_HCA_PE_MAPPING|Invalid libfabric transport persona|not supported with limited MPG|Plugin bootstrap "
+     "requires|mmap symmetric buf*not supported|Unsupported heap kind for NVLS|IBGDA only supports",
+     "NVSHMEM rejects a call of the program or a variable of the environment, which the line names: a call in the "
+     "wrong order or with arguments that differ between the ranks, a buffer that cannot be registered, too many teams "
+     "(NVSHMEM_MAX_TEAMS), or an invalid value of NVSHMEM_.... The network is not at fault.",
      "env | grep NVSHMEM", "NVSHMEM src/host, src/modules/transport"},
     {"nvshmem-skipped", none,
      "port with non IB/RoCE link layer|port with non-IB link layer|is not enumerated as an mlx5 device. Skipping|is "
      "not supported (expected HCA interface|FI_OPT_CUDA_API_PERMITTED returned as not implemented|Using default qp.|"
      "gdr_unmap failed ... Continue|gdr_unpin failed ... Continue|Unable to dlopen libmlx5dv. Disabling",
-     "A note of NVSHMEM at its start: a device or port is left out, because it is of another kind or not active, or "
-     "an option is not offered. Harmless if the ports that the job shall use are not among them.",
+     "Information of NVSHMEM at start: a device or port is skipped, because it has another type or is not active, or "
+     "an option is not supported. Harmless unless the job should use the skipped port.",
      "ibv_devinfo -l; env | grep NVSHMEM", "NVSHMEM src/modules/transport"},
     {"deepep-rdma-timeout", network, "DeepEP*RDMA sender timeout|DeepEP*RDMA receiver timeout|DeepEP*RDMA*timeout",
      "Data of another rank did not arrive over RDMA, or was not consumed: the path between the two ranks of this rail, "
@@ -340,10 +338,10 @@ constexpr LineMessage kProgramRows[] = {
      "failed|clCreateCommandQueue|SVM needed caps|Validation plugin|Validation kernel plugin|validation "
      "kernel|MU_MEM_RANGE_FLAG|Data validation requested|VALIDATION: ERROR|Failed to map device memory allocation|va "
      "for the allocated tensor|clEnqueueSVMMigrateMem failed|cn_error_code:|gpu_touch thread",
-     "perftest could not use the memory of a GPU or accelerator: its driver or library is not in the container, the "
-     "device number (--use_cuda=N) does not exist, its memory is used up, DMA-BUF is not available (open kernel "
-     "module, a newer driver, CUDA or rdma-core), or this perftest was built without it. Test without "
-     "--use_cuda_dmabuf, with nvidia_peermem loaded.",
+     "perftest could not use the memory of a GPU or accelerator: the driver or library of the device is not in the "
+     "container, the device number (--use_cuda=N) does not exist, the memory of the device is used up, DMA-BUF is not "
+     "available (open kernel module, a newer driver, CUDA or rdma-core), or this perftest was built without it. Test "
+     "without --use_cuda_dmabuf, with nvidia_peermem loaded.",
      "nvidia-smi -L; fabric-agentctl check --only gpudirect; ib_write_bw --help | grep -iE 'cuda|rocm|dmabuf'",
      "perftest src/cuda_memory.c, rocm_memory.c, musa_memory.c, mlu_memory.c, neuron_memory.c"},
     {"perftest-socket", peer,
@@ -353,33 +351,34 @@ constexpr LineMessage kProgramRows[] = {
      "read reports|client read/write: |Problems with warm up|bad event waiting for connect request|unable to connect "
      "to *server: retries|Unable to connect (retries|Unable to send my QP number|server read: |accept() failed|Current "
      "implementation is not compatible with versions|unexpected CM event",
-     "The TCP or librdmacm connection by which the two sides of a test exchange their addresses was not made or was "
+     "The TCP or librdmacm connection on which the two sides of a test exchange addresses was not established or was "
      "closed: the server does not run yet, ended with an error of its own, listens on another port (-p), or a firewall "
-     "is between. No RDMA data was sent. Start the server first, and read its output.",
+     "blocks the connection. Start the server first, and read its output.",
      "ping -c 3 {peer}; ss -ltnp", "perftest src/perftest_communication.c, rdma-core libibverbs/examples"},
     {"perftest-listen", software, "Couldn't listen to port|oob_try_bind: ",
-     "The server of a test cannot listen on its TCP port: another server of the test still runs there. End it, or "
-     "choose another port on both sides (-p).",
+     "The server of a test cannot listen on its TCP port: another server of the test still uses the port. End that "
+     "server, or choose another port on both sides (-p).",
      "ss -ltnp", "perftest src/perftest_communication.c, rdma-core libibverbs/examples"},
     {"perftest-no-link-layer", host,
      "Couldn't set the link layer|Link layer on port * is Unknown|Error when trying to query port|Unable to query port "
      "* attributes|Invalid port requested for device|Couldn't get port info|Unable to query port info for port|Failed "
      "to query port * props|Couldn't get local LID|Couldn't set Eth MTU",
-     "The test could not use the port of the RDMA device: its number does not exist (-i), the port is not active (a "
-     "line before has its state), or on InfiniBand it has no LID because no subnet manager answers.",
+     "The test could not use the port of the RDMA device: the port number does not exist (-i), the port is not active "
+     "(an earlier line has the state), or an InfiniBand port has no LID because no subnet manager answers.",
      "ibv_devinfo -d {rdma}; fabric-agentctl status",
      "perftest src/perftest_parameters.c, rdma-core libibverbs/examples"},
     {"perftest-gid-family", software,
      "Found Incompatibility issue with GID types|Please Try to use a different IP version|Could not get local gid for "
      "gid index",
      "The two sides of the test use GIDs of different types (IPv4 and IPv6, or RoCE v1 and v2), or the GID index is "
-     "empty: give both the index of the RoCE v2 IPv4 GID (-x).",
+     "empty. Pass the index of the RoCE v2 IPv4 GID to both sides (-x).",
      "fabric-agentctl check --only gid,gid-index", "perftest src/perftest_resources.c"},
     {"perftest-post", unknown,
      "Couldn't post recv|Couldn't post send|Couldn't post receive|Failed to post receive recv_wqes|Post send "
      "failed|failed to post receives: |failed to post sends: |post recv error: |post send error ",
      "A work request could not be posted: the queue is full (depth -t, -r), an element is larger than the queue pair "
-     "allows, or the queue pair is in the error state after an earlier failed completion. The line before decides.",
+     "allows, or the queue pair is in the error state after an earlier failed completion. The line before shows the "
+     "cause.",
      "rdma resource show qp link {port}", "perftest src/perftest_resources.c, rdma-core libibverbs/examples"},
     {"perftest-completion", unknown,
      "A completion with Error in|Completion with wc_flags mismatch|A completion with flags mismatch|Failed wr_id |Poll "
@@ -387,9 +386,9 @@ constexpr LineMessage kProgramRows[] = {
      "cq_event|Failed to get completion events|Failed to get cq event!|Failed to notify * to CQ|Failed to notify "
      "events|poll CQ failed|recv wc error|Polled RDMA_WRITE completion without|failed polling CQ|Test exited with "
      "Error|Error occurred in run_iter",
-     "A test stopped because a completion failed or could not be read. Its status (IBV_WC_..., a number) in this or "
-     "the next lines decides: 12 the path or the peer, 13 the peer has posted no receive, 10 and 11 the access of the "
-     "peer's memory, 5 an earlier failure of the same queue pair.",
+     "A test stopped because a completion failed or could not be read. The status of the completion (IBV_WC_..., a "
+     "number) in this or the next lines shows the cause: 12 is the path or the peer, 13 a peer that posted no receive, "
+     "10 and 11 the access to the peer's memory, 5 an earlier failure of the same queue pair.",
      "fabric-agentctl counters; fabric-agentctl diagnose",
      "perftest src/perftest_resources.c, rdma-core libibverbs/examples"},
     {"perftest-cleanup",
@@ -401,8 +400,8 @@ constexpr LineMessage kProgramRows[] = {
      "event channel|Failed to close receive event channel|Failed to close device context|Failed to destroy data "
      "encryption|Failed to destroy MKey|Failed to mark shm for removal|Couldn't leave multicast group|Couldn't destroy "
      "flow|Couldn't destroy sniffer flow|Couldn't destroy promisc flow|Couldn't free DM",
-     "A test could not free its objects at its end. A consequence of the error that ended it, in the lines before; "
-     "without such an error the result above is valid.",
+     "A test could not free its objects at its end. The line is a consequence of an error in the lines before, which "
+     "ended the test. Without such an error the result is valid.",
      "rdma resource show",
      "perftest src/perftest_resources.c, rdma-core libibverbs/examples",
      0,
@@ -414,8 +413,8 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-numa", host,
      "Failed to run on node|could not set memory policy|Failed to migrate memory to node|pages could not be "
      "migrated|Failed to set CPU affinity|failed to pin to CPU|Kernel support for NUMA is not available",
-     "The process could not be bound to the CPUs or the memory of a NUMA node: the node does not exist, or the cgroup "
-     "of the container or job does not have it. The test goes on; its bandwidth may be lower.",
+     "The process could not be bound to the CPUs or the memory of a NUMA node: the node does not exist, or is not in "
+     "the cgroup of the container or job. The test continues; its bandwidth may be lower.",
      "grep -E 'Cpus_allowed_list|Mems_allowed_list' /proc/self/status; numactl -H",
      "perftest src/perftest_resources.c"},
     {"perftest-step-failed",
@@ -424,8 +423,8 @@ constexpr LineMessage kProgramRows[] = {
      "resolving basic address and port|Unable to run iter fs rate|Failed to create CQs|Failed to initialize validation "
      "context|Unable to access performance counters|Unable to calibrate cycles|Couldn't allocate context|Couldn't "
      "allocate work buf",
-     "A step of perftest or of a pingpong example failed before data was sent. A consequence: the line before it names "
-     "the call (open the device, register memory, create a queue, resolve the address).",
+     "A step of perftest or of a pingpong example failed before data was sent. The line is a consequence: the line "
+     "before names the call (open the device, register memory, create a queue, resolve the address).",
      "ibv_devinfo -l; ulimit -l; rdma link show",
      "perftest src/perftest_resources.c",
      0,
@@ -437,24 +436,24 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-multicast", network,
      "Mcast group on the SM|Join Sender to Mcast|Failed to Join Mcast request|failed to get mlid from MAD|failed to "
      "receive MAD response",
-     "The test could not join or leave its multicast group at the subnet manager: none answers (RoCE has no subnet "
-     "manager), the group or its rate or MTU does not exist, or /dev/infiniband/umad is not accessible.",
+     "The test could not join or leave its multicast group at the subnet manager: no subnet manager answers (RoCE does "
+     "not have one), the group or its rate or MTU does not exist, or /dev/infiniband/umad is not accessible.",
      "sminfo; saquery -g; ls -l /dev/infiniband", "perftest src/multicast_resources.c"},
     {"mlx5-threads", software, "ERROR: multithreading violation",
-     "The program uses a queue of the NIC from several threads, although it has switched the locks of the provider off "
+     "The program uses a queue of the NIC from several threads, although it disabled the locks of the provider "
      "(MLX5_SINGLE_THREADED=1). Unset the variable.",
      "env | grep MLX5_", "rdma-core providers/mlx5/mlx5.h"},
     {"rsocket-tool", unknown,
      "^rbind: |^rlisten: |^raccept: |^rconnect: |rconnect failed|^rpoll: |^rsend: |^rrecv: |^riomap: |^riowrite: "
      "|^rsetsockopt|rsocket failed: |async rconnect: ",
      "A call of rsockets (TCP sockets over RDMA, librdmacm) failed in a test program (rstream, riostream, rcopy). The "
-     "errno decides: ENODEV no RDMA device for the address, ECONNREFUSED no server, ETIMEDOUT no path, EADDRINUSE a "
-     "server that still runs.",
+     "errno shows the cause: ENODEV means no RDMA device for the address, ECONNREFUSED no server, ETIMEDOUT no path, "
+     "EADDRINUSE a server that still runs.",
      "rdma link show; ip -br addr; ping -c 3 {peer}", "rdma-core librdmacm/examples, librdmacm/rsocket.c"},
     {"test-data-mismatch", unknown, "data verification failed byte|^data mismatch!|invalid data in page",
-     "A test of rdma-core received other data than the peer sent. Usual causes: the two sides run with other options "
-     "or releases (-v, size), memory that was freed or changed during the transfer; then a PCIe device, memory or "
-     "IOMMU that corrupts data: look at AER and EDAC lines of the kernel log.",
+     "A test of rdma-core received data that differ from the data of the peer. Usual causes: the two sides run with "
+     "different options or releases (-v, size), or memory was freed or changed during the transfer. Less often a PCIe "
+     "device, memory or the IOMMU corrupts data: look for AER and EDAC lines in the kernel log.",
      "journalctl -k -g 'AER|EDAC|mce'; ib_write_bw --version", "rdma-core librdmacm/examples"},
     {"ip-arguments", software,
      "Error: argument \"|Error: duplicate \"|Error: argument of \"|\" is a garbage|Command line is not complete|Error: "
@@ -470,15 +469,15 @@ constexpr LineMessage kProgramRows[] = {
      "0..7|Invalid default priority|Port ID of 0 is invalid|Too many arguments to command|Netns identifier|Unknown "
      "option \"|payload expected to have size|What is \"*\"?|ethtool: bad command line argument|Device and address are "
      "required|missing virtual network identifier|Flush requires arguments",
-     "ip, rdma, devlink, dcb, tc or ethtool reject their command line: an object, command, option or value that this "
-     "release does not know or that is incomplete. The kernel was not asked and nothing was changed. Compare with the "
-     "manual page; a command of newer documentation needs a newer iproute2 or ethtool.",
+     "ip, rdma, devlink, dcb, tc or ethtool rejects its command line: an object, command, option or value is "
+     "incomplete or unknown to this release. The program sent no request to the kernel, and nothing was changed. "
+     "Compare the command with the manual page; a command of newer documentation needs a newer iproute2 or ethtool.",
      "ip -V; ethtool --version; man dcb", "iproute2 lib/utils.c, rdma, devlink, dcb, ip"},
     {"ip-no-device", host,
      "Cannot find device \"|Device \"*\" does not exist|Cannot get device settings: No such device|Cannot get driver "
      "information: No such device|netlink error: no device matches name|Netdevice \"*\" not found",
-     "No interface of this name is in this network namespace: another name (udev, a predictable name), a driver that "
-     "is not loaded, or an interface that was moved to a container.",
+     "This network namespace has no interface of this name: the interface has another name (udev, a predictable name), "
+     "its driver is not loaded, or it was moved to a container.",
      "ip -br link; lsns -t net; journalctl -k -p warning", "iproute2 ip, ethtool"},
     {"netlink-unsupported", host,
      "RTNETLINK answers: Operation not supported|kernel answers: Operation not supported|devlink answers: Operation "
@@ -486,27 +485,27 @@ constexpr LineMessage kProgramRows[] = {
      "Operation not supported|Cannot get device *: Operation not supported|Cannot set new settings: |RDMA monitoring "
      "is not supported by the kernel|Failed to connect to devlink Netlink|Failed to connect to vdpa Netlink|Failed to "
      "open NETLINK_RDMA socket|Cannot change RX network flow|Cannot get register dump|Cannot get EEE settings",
-     "The kernel or the driver of the NIC does not have what ip, rdma, devlink, dcb or ethtool asks for, or not in "
-     "this mode: an old driver or firmware, a module that is not loaded (ib_core for rdma), a virtual function, or a "
-     "value that the hardware does not have. The setting stays as it was.",
+     "The kernel or the driver of the NIC does not support the request of ip, rdma, devlink, dcb or ethtool, or not in "
+     "this mode. Usual causes: an old driver or firmware, a module that is not loaded (ib_core for rdma), a virtual "
+     "function, or a value that the hardware does not support. The setting is unchanged.",
      "uname -r; ethtool -i {netdev}; devlink dev info pci/{pci}",
      "iproute2 lib/libnetlink.c, lib/mnl_utils.c, ethtool"},
     {"netlink-answer", unknown,
      "RTNETLINK answers: |kernel answers: |devlink answers: |Failed to send flush request|Cannot send link "
      "request|netlink receive error|Dump was interrupted and may be inconsistent",
-     "The kernel refused a request of ip, rdma, devlink or dcb; the errno says why: EEXIST the object exists already, "
-     "ENODEV or ENOENT no such device or object exists, EPERM root (CAP_NET_ADMIN) is needed, EBUSY it is in use, "
-     "EINVAL a "
-     "value that the driver does not accept. The kernel log often has the driver's reason.",
+     "The kernel rejected a request of ip, rdma, devlink or dcb. The errno shows the cause: EEXIST means that the "
+     "object exists already, ENODEV or ENOENT that no such device or object exists, EPERM that the request requires "
+     "root (CAP_NET_ADMIN), EBUSY that the object is in use, EINVAL that the driver does not accept a value. The "
+     "kernel log often has the driver's reason.",
      "journalctl -k -n 20; ip -br link", "iproute2 lib/libnetlink.c"},
     {"nvme-cli", unknown,
      "Discovery Descriptor *:|failed to get discovery log|could not add new controller|failed to add controller, "
      "error|skipping unsupported adrfam|skipping unsupported transport|ctrl device * not found|need a transport "
      "(-t)|need a address (-a)|traddr * is not a numeric address|failed to disconnect, error|failed to connect "
      "socket|nvme*failed to perform DIM",
-     "nvme-cli or libnvme could not discover or connect a controller of NVMe over fabrics: no address or transport "
-     "given, a target that does not answer or list this host (NQN), a module that is not loaded (nvme-rdma, nvme-tcp), "
-     "or a connection that exists already. The kernel log has the reason of the connection.",
+     "nvme-cli or libnvme could not discover or connect a controller of NVMe over fabrics. Usual causes: a missing "
+     "address or transport option, a target that does not answer or does not list this host (NQN), a module that is "
+     "not loaded (nvme-rdma, nvme-tcp), or a connection that exists already. The kernel log has the reason.",
      "nvme discover -t rdma -a {peer} -s 4420; lsmod | grep nvme; journalctl -k -g nvme",
      "nvme-cli fabrics.c, libnvme src/nvme/fabrics.c"},
 };

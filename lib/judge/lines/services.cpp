@@ -262,16 +262,16 @@ constexpr LineMessage kRows[] = {
     {"ib-no-route", network,
      "can't find a route to the|SubnGet(LFT) failed|SubnGet(MFT) failed|SubnGet() failed|Failed to discover fabric|PMA "
      "query failures|Failed to reset errors|ports have errors beyond threshold|can't reach to target",
-     "A tool of infiniband-diags asked nodes of the fabric and one did not answer or has no route: a switch or node "
-     "that is down or restarts, a forwarding table that the subnet manager has not written, or a link with errors. The "
-     "LID, GUID or port in the line names the place.",
+     "A tool of infiniband-diags queried nodes of the fabric, and a node did not answer or has no route. Usual causes: "
+     "a switch or node that is down or restarts, a forwarding table that the subnet manager has not written, or a link "
+     "with errors. The LID, GUID or port in the line shows the location.",
      "ibnetdiscover; ibqueryerrors; sminfo", "rdma-core infiniband-diags"},
     {"ib-width-speed",
      cable,
      "Peer ports operating at active width|Peer ports operating at active speed|Peer ports operating at active "
      "extended speed",
-     {"An InfiniBand link runs with less width or speed than both ends can: a cable or connector with bad lanes, or a "
-      "port that is limited by its setting. ",
+     {"An InfiniBand link runs with less width or speed than both ends support. Usual causes: a cable or connector "
+      "with bad lanes, or a port that is limited by its setting. ",
       {Work::at_link, "Reseat or replace the cable, "},
       "and compare the enabled speeds of both ports."},
      "iblinkinfo; mlxlink -d {pci} -c",
@@ -280,22 +280,24 @@ constexpr LineMessage kRows[] = {
      "only lid routed is supported|only lid routes are supported|Cannot specify cache and direct route|loading cached "
      "fabric failed|invalid diff check key|Invalid lid specified|ERROR: lid not specified|ERROR: guid not "
      "specified|ERROR: name not specified|Unknown query type|Failed to find port: ",
-     "A tool of infiniband-diags was given an address (LID, GUID, direct route, name) that it cannot use here: no node "
-     "of the fabric has it, the node left, or this query needs a LID. Compare with ibnetdiscover.",
+     "A tool of infiniband-diags cannot use the address on its command line (LID, GUID, direct route, name): no node "
+     "of the fabric has this address, the node left, or this query requires a LID. Compare the address with the output "
+     "of ibnetdiscover.",
      "ibnetdiscover; ibstat; sminfo", "rdma-core infiniband-diags"},
     {"ib-sa-query", network,
      "Query SA failed|Query result returned 0x|Failed to query SA:ClassPortInfo|Failed to find lid for|SA "
      "verification: failed|can't resolve destination port|can't resolve source port|cannot get SM_Key",
-     "The subnet administrator (with the subnet manager) did not answer a query, or refused it: no subnet manager runs "
-     "for this port, the port is not active, a partition or key does not fit, or the record does not exist. RoCE has "
-     "no subnet manager.",
+     "The subnet administrator (with the subnet manager) did not answer a query, or rejected it. Usual causes: no "
+     "subnet manager runs for this port, the port is not active, a partition or key is wrong, or the record does not "
+     "exist. RoCE has no subnet manager.",
      "sminfo; ibstat; saquery -s", "rdma-core infiniband-diags/saquery.c"},
     {"ib-acm-client", host,
      "ib_acm_resolve_ip failed|ib_acm_resolve_name failed|ib_acm_resolve_path failed|ib_acm_query_perf failed|,unable "
      "to contact service|Failed to query perf data|unable to open any providers|fail to initialize umad|Failed to read "
      "server port|ibacm*sd_listen_fds",
-     "ib_acme or a program could not ask ibacm, the service that caches addresses and paths of InfiniBand: it does not "
-     "run, has no port (no InfiniBand, ib_umad is not loaded) or no provider library. RoCE does not need it.",
+     "ib_acme or another program could not query ibacm, the service that caches addresses and paths of InfiniBand. The "
+     "service does not run, or has no port (no InfiniBand, ib_umad is not loaded) or no provider library. RoCE does "
+     "not require ibacm.",
      "systemctl status ibacm; ls -l /dev/infiniband; ibstat", "rdma-core ibacm"},
     {"ib-tool-no-port", host,
      "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc "

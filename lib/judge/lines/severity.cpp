@@ -81,7 +81,7 @@ std::string without_denials(std::string_view line) {
     const bool is_zero = (after.starts_with(": 0") || after.starts_with("=0")) &&
                          (digits == std::string_view::npos || !is_word_letter(after[digits]));
     const bool is_error = is_many || contains(kOne, word);
-    // With the word that denies it: "no " is one of a complaint.
+    // Blanks the denying word, too: "no " alone marks a complaint.
     const size_t from = is_error && is_denied ? static_cast<size_t>(before.data() - small.data()) : at;
     if ((is_error && is_denied) || (is_many && (before == "0" || is_zero)))
       std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(from), end - from, ' ');

@@ -74,33 +74,33 @@ constexpr LineMessage kRows[] = {
      "Polled an error from coordination service|Barrier timed out. Id|JAX distributed service detected fatal|"
      "Coordination service agent is in ERROR|The tasks have crashed. Task|PjRT_Client_Connect|joined the rendezvous|"
      "acquire clique for rank",
-     "A process of JAX (XLA) waits for another one that does not arrive, at the start, in a barrier or in the setup "
-     "of a collective, or got the notice that it failed. Look for the task that the line names, or that did not "
-     "arrive: its log has the first error (it ended, hangs, or still compiles or loads). The coordination service "
-     "uses TCP (coordinator_address).",
+     "A process of JAX (XLA) waits for another process that does not arrive, at start, in a barrier or in the setup of "
+     "a collective, or received the notice that the other process failed. Read the log of the task that the line names "
+     "or that did not arrive: it has the first error (the task ended, hangs, or still compiles or loads). The "
+     "coordination service uses TCP (coordinator_address).",
      "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head; ss -ltnp",
      "XLA xla/tsl/distributed_runtime, xla/service/rendezvous.cc"},
     {"dynamo-control", peer,
      "nable to create lease*etcd|Check etcd server status|Failed to connect to NATS|etcd*lease*expired|"
      "connect*etcd*refused",
-     "NVIDIA Dynamo does not reach etcd or NATS, by which its frontends and workers find each other: the service "
-     "does not run, its address (ETCD_ENDPOINTS, NATS_SERVER) is wrong, or a proxy or firewall is between. RDMA is "
-     "not used here.",
+     "NVIDIA Dynamo cannot reach etcd or NATS, with which its frontends and workers find each other: the service does "
+     "not run, its address (ETCD_ENDPOINTS, NATS_SERVER) is wrong, or a proxy or firewall blocks the connection. RDMA "
+     "is not used here.",
      "env | grep -E 'ETCD|NATS|proxy'; ss -ltnp", "Dynamo lib/runtime/src/transports"},
     {"program-gpu-memory", software,
      "less than desired GPU memory utilization|No available memory for the cache blocks|Please try to increase "
      "--mem-fraction-static|RESOURCE_EXHAUSTED: Out of memory|Capture cuda graph failed*out of memory",
-     "The memory of the GPU is not enough for the model and the caches that the program wants: another process "
-     "holds a part of it, or the share that the program may use (gpu_memory_utilization, mem_fraction_static, "
-     "XLA_PYTHON_CLIENT_MEM_FRACTION) does not fit. The network is not at fault.",
+     "The memory of the GPU is too small for the model and the caches of the program: another process uses a part of "
+     "the memory, or the share that the program may use (gpu_memory_utilization, mem_fraction_static, "
+     "XLA_PYTHON_CLIENT_MEM_FRACTION) is too small or too large. The network is not at fault.",
      "nvidia-smi", "vLLM vllm/v1/worker, SGLang model_runner.py, XLA"},
     {"program-configuration", software,
      "Check batch related parameters|is not divisible by total_model_size|loss scale already at minimum|"
      "CUDAMismatchException|Unexpected result nan|finished reduction in the prior iteration|No backend type "
      "associated with device|compatibility hash mismatch|NIXL is not available",
-     "The program of the job refuses its own configuration, model or state: sizes that do not fit the number of "
-     "ranks, a library that it was not built with, settings that differ between two instances, or values that "
-     "became infinite. The network is not at fault.",
+     "The program of the job rejects its own configuration, model or state: sizes that do not match the number of "
+     "ranks, a missing optional library, settings that differ between two instances, or values that became infinite. "
+     "The line does not report a network error.",
      "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "DeepSpeed, Megatron, PyTorch, vLLM"},
     {"ray-shm", software, "The object store is using /tmp instead of /dev/shm|object store is using /tmp",
      "Ray keeps its object store in /tmp, because the shared memory of the container (/dev/shm, 64 MiB by default) is "
@@ -108,19 +108,19 @@ constexpr LineMessage kRows[] = {
      "memory, --ipc=host, or an emptyDir of medium Memory at /dev/shm.",
      "df -h /dev/shm", "Ray python/ray/_private/services.py"},
     {"ray-metrics", none, "connection to the metrics exporter agent|Metrics will not be exported",
-     "A note of Ray: its process for metrics on this node does not answer (not installed: ray[default], or it has "
-     "ended). Jobs run without it. Harmless.",
+     "Information of Ray: its metrics process on this node does not answer (it has ended, or ray[default] is not "
+     "installed). Jobs run without it. Harmless.",
      "ls /tmp/ray/session_latest/logs", "Ray src/ray/core_worker/core_worker_process.cc"},
     {"ray-memory", software, "killed due to memory pressure|due to the node running low on memory",
-     "Ray's monitor of memory ended a worker, because the memory of the node or container was nearly used up "
-     "(RAY_memory_usage_threshold). Its peers see a closed connection. Use fewer or smaller tasks per node, or "
-     "raise the limit of the container. The network is not at fault.",
+     "Ray's memory monitor killed a worker, because the memory of the node or container was nearly used up "
+     "(RAY_memory_usage_threshold). The peers of the worker see a closed connection. Use fewer or smaller tasks per "
+     "node, or raise the limit of the container. The network is not at fault.",
      "free -g; ray status; journalctl -k -g oom-kill", "Ray src/ray/raylet/node_manager.cc"},
     {"ray-worker-failed",
      unknown,
      "error raised in its creation task|have not registered within the timeout|RayTaskError(",
-     "A worker of Ray failed in its own code, or while it started. A consequence: its Traceback, in this log or in "
-     "/tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
+     "A worker of Ray failed in its own code, or during its start. The line is a consequence: the Traceback of the "
+     "worker, in this log or in /tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
      "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
      "Ray python/ray/exceptions.py",
      0,
@@ -149,9 +149,8 @@ constexpr LineMessage kRows[] = {
      "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
     {"vllm-worker-ended",
      unknown,
-     "EngineCore failed to start|Engine core initialization failed|EngineDeadError|Engine core proc * died|"
-     "WorkerProc initialization "
-     "failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
+     "EngineCore failed to start|Engine core initialization failed|EngineDeadError|Engine core proc * died|WorkerProc "
+     "initialization failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
      "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
      "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
      "NCCL WARN of a worker before this line is the cause (memory of the GPU, a shared library, NCCL).",
@@ -165,21 +164,19 @@ constexpr LineMessage kRows[] = {
      "nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx"},
     {"sglang-watchdog", unknown,
      "Received sigquit from a child process|atchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The "
-     "memory capacity is unbalanced|Rank 0 "
-     "scheduler is dead|detokenizer*died|Scheduler or DataParallelController * terminated|TokenizerManager*health "
-     "check failed",
+     "memory capacity is unbalanced|Rank 0 scheduler is dead|detokenizer*died|Scheduler or DataParallelController * "
+     "terminated|TokenizerManager*health check failed",
      "SGLang ends or complains because a scheduler process hangs or failed: a collective that does not finish, memory "
      "of a GPU that another process holds (\"unbalanced\"), or an exception before this line. Look at the stack "
      "(py-spy) and the first Traceback of all ranks.",
      "nvidia-smi; py-spy dump --pid PID; grep -h Traceback LOG-OF-EVERY-RANK | head",
      "SGLang python/sglang/srt/managers"},
     {"pd-handshake", peer,
-     "is healthy before, but now it is down|Failed to connect to bootstrap server|bootstrap server*fail|Error "
-     "fetching prefill*info|Could not fetch "
-     "prefill|Prefill server*not|Decode instance could be dead|Prefill instance could be dead|Request * timed out "
-     "after * in KVPoll|in KVPoll.Bootstrapping|in KVPoll.WaitingForInput|Losing connection with prefill instance|Lost "
-     "connection with prefill instance|Failed to send kv chunk|Session * failed*remote|NIXL handshake*failed|Releasing "
-     "expired KV blocks",
+     "is healthy before, but now it is down|Failed to connect to bootstrap server|bootstrap server*fail|Error fetching "
+     "prefill*info|Could not fetch prefill|Prefill server*not|Decode instance could be dead|Prefill instance could be "
+     "dead|Request * timed out after * in KVPoll|in KVPoll.Bootstrapping|in KVPoll.WaitingForInput|Losing connection "
+     "with prefill instance|Lost connection with prefill instance|Failed to send kv chunk|Session * failed*remote|NIXL "
+     "handshake*failed|Releasing expired KV blocks",
      "In serving with separate prefill and decode instances one side does not answer the other: it ended or is "
      "overloaded, its bootstrap address or port cannot be reached from here, or a transfer of the KV cache (Mooncake, "
      "NIXL) failed before. Look at the log of the other instance for its first error, then at the port in the line.",
@@ -194,18 +191,18 @@ constexpr LineMessage kRows[] = {
      "fabric-agentctl diagnose; env | grep MC_; ss -ltnp", "Mooncake mooncake-transfer-engine/src"},
     {"mooncake-not-registered", host,
      "Memory region not registered by any active device|Address not registered by any device|not registered by "
-     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Device "
-     "memory not registered",
+     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Device memory "
+     "not registered",
      "The buffer of this transfer is registered at no RDMA device: its registration failed before on this host "
      "(\"Failed to register memory\": memlock, the limits max_mr_size of the NIC, GPU memory without nvidia_peermem or "
      "DMA-BUF), no device is active, or it was freed.",
      "ulimit -l; fabric-agentctl check --only memlock,gpudirect; ibv_devinfo -v | grep max_mr",
      "Mooncake rdma_transport.cpp, NVSHMEM"},
     {"mooncake-endpoint", peer,
-     "Active handshake RPC failed; resetting|Cannot make connection for endpoint|RDMA ready ACK|peer rails are paused|"
-     "failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched qp|Failed to "
-     "modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port num|Failed to "
-     "modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
+     "Active handshake RPC failed; resetting|Cannot make connection for endpoint|RDMA ready ACK|peer rails are "
+     "paused|failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched "
+     "qp|Failed to modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port "
+     "num|Failed to modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
      "found|Rejecting*handshake|Peer nic not found in that server|RDMA endpoint*handshake",
      "Mooncake could not connect a queue pair to a device of the peer: the peer has another list of devices or none "
      "that reaches this rail, its GID index or MTU does not fit (RTR), its process was restarted, or its handshake "
@@ -229,14 +226,14 @@ constexpr LineMessage kRows[] = {
      "not at fault.",
      "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
     {"mooncake-note", none,
-     "Auto-splitting buffer|Re-establish connection|Re-establish EFA connection|Retry active handshake with updated|"
-     "Retry passive handshake with updated|simultaneous-open passive setup|Auto GID reprobe switched|Refreshed GID "
-     "on|refreshed published GID for|Full NIC coverage:|Disjoint NIC partition|Round-robin NIC assignment|chunk * "
+     "Auto-splitting buffer|Re-establish connection|Re-establish EFA connection|Retry active handshake with "
+     "updated|Retry passive handshake with updated|simultaneous-open passive setup|Auto GID reprobe switched|Refreshed "
+     "GID on|refreshed published GID for|Full NIC coverage:|Disjoint NIC partition|Round-robin NIC assignment|chunk * "
      "-> NIC|protocol does not use device names, ignoring|re-establishing connection: |retiring it for the new "
      "connec|fallback device selection for slice",
-     "Information of Mooncake: how it divides a large buffer among the NICs, a GID that has changed and is used, or "
-     "a connection that it makes again after the peer was restarted. Harmless by itself; if connections are made "
-     "again and again, look at the log of the peer.",
+     "Information of Mooncake: the division of a large buffer among the NICs, a new GID, or a connection that is "
+     "established again after a restart of the peer. Harmless by itself; if connections are established repeatedly, "
+     "look at the log of the peer.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/transport"},
     {"mooncake-transfer",
      unknown,
@@ -255,11 +252,11 @@ constexpr LineMessage kRows[] = {
     {"rdma-library-missing", software,
      "libmlx5.so not available at runtime|libbnxt_re.so not available at runtime|libionic.so not available at "
      "runtime|UCCL P2P: failed to load lib|UCCL P2P: dlsym|Failed to open libmlx5|Failed to load libmlx5|Failed to "
-     "load libibverbs|Failed to open libibverbs|libibverbs missing required|missing required verbs symbols|Failed "
-     "to get RDMA device list (is rdma-core",
-     "A library for RDMA is missing in the image of the job, or of another release: libibverbs, or the provider "
-     "library of the NIC (libmlx5, libbnxt_re, libionic, libefa). Install rdma-core (libibverbs, ibverbs-providers) "
-     "or the vendor's library in the image, and look at LD_LIBRARY_PATH.",
+     "load libibverbs|Failed to open libibverbs|libibverbs missing required|missing required verbs symbols|Failed to "
+     "get RDMA device list (is rdma-core",
+     "A library for RDMA is missing in the image of the job, or has another release: libibverbs, or the provider "
+     "library of the NIC (libmlx5, libbnxt_re, libionic, libefa). Install rdma-core (libibverbs, ibverbs-providers) or "
+     "the vendor's library in the image, and look at LD_LIBRARY_PATH.",
      "ldconfig -p | grep -E 'ibverbs|mlx5|bnxt|ionic|efa'; echo $LD_LIBRARY_PATH",
      "ROCm MORI, UCCL, MSCCL++, Mooncake"},
     {"mori-control", peer,
@@ -284,9 +281,9 @@ constexpr LineMessage kRows[] = {
      "Assertion exception (*csrc/|Assertion exception (*deep_ep|Assertion failed: *deep_ep/|Assertion failed: "
      "*csrc/kernels|Assertion error *csrc/jit|Assertion error *csrc/elastic|Assertion error *csrc/legacy/buffer|"
      "Assertion error *deep_ep.hpp",
-     "DeepEP refuses a call or its kernels a value: the number of ranks, SMs, channels, experts or tokens, the "
-     "hidden size, the alignment or a buffer does not fit this release, or the compiler (NVCC, the cache of "
-     "kernels) does not. The condition in the line names it; the network is not at fault.",
+     "An assertion of DeepEP or of its kernels failed; the line has the condition. Usual causes: a number of ranks, "
+     "SMs, channels, experts or tokens, a hidden size, an alignment or a buffer that this release does not support, or "
+     "an incompatible compiler (NVCC, the cache of kernels). The line does not report a network error.",
      "pip show deep_ep; nvcc --version; env | grep -E 'EP_|NVSHMEM'", "DeepEP csrc, deep_ep/include"},
     {"mori-gpu-memory", software, "Assertion*cqUmem*failed",
      "MORI could not register GPU memory for its queues with the NIC (mlx5dv_devx_umem_reg() by address: EFAULT, 14). "
@@ -296,8 +293,7 @@ constexpr LineMessage kRows[] = {
      "grep ib_register_peer_memory_client /proc/kallsyms; uname -r; pip show mori", "ROCm MORI pull request 560"},
     {"mori-no-gid", host,
      "auto-detect a valid GID|failed to select a valid RDMA GID|RoCE v2 GID not found|No RoCE v2 GID|RoCEv2 GID not "
-     "found|no valid GID*found|failed to find valid gid|No valid "
-     "GID",
+     "found|no valid GID*found|failed to find valid gid|No valid GID",
      "An RDMA port has no RoCE v2 GID: its netdev has no IP address (or is down, or in another network namespace). "
      "Give the interface of each RDMA port an address, and limit the devices to those with one (show_gids; the filter "
      "of devices of the program).",
@@ -320,9 +316,9 @@ constexpr LineMessage kRows[] = {
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; journalctl -k -g NVRM",
      "NVSHMEM src/host/team/team_internal_nvls.cpp"},
     {"nvshmem-heap", software,
-     "symmetric heap*exceeded|non-zero status: 2 cu|nvshmem_malloc*fail|nvshmem*cannot allocate*heap|"
-     "NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of "
-     "memory|failed to allocate*symmetric|Heap is not symmetric|could not allocate symmetric",
+     "symmetric heap*exceeded|non-zero status: 2 cu|nvshmem_malloc*fail|nvshmem*cannot "
+     "allocate*heap|NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of memory|failed to allocate*symmetric|Heap is not "
+     "symmetric|could not allocate symmetric",
      "The symmetric heap of NVSHMEM is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE, leave GPU memory "
      "free for it, and give all processes the same size. Registration at the NIC needs GPUDirect RDMA and room in "
      "BAR1.",
@@ -333,10 +329,10 @@ constexpr LineMessage kRows[] = {
      "status*gdrcopy |non-zero status*gdr copy|non-zero status*device path failed|non-zero status*pcie|non-zero "
      "status*Pcie|non-zero status*ernel launch failed|non-zero status*warp size|non-zero status*nvml|non-zero "
      "status*stream priority|non-zero status*stream creation|err=*cudaHostRegister",
-     "A call of CUDA, NVML or GDRCopy failed inside of NVSHMEM; the status is that library's own error, not an "
-     "errno. Usual causes: the memory of the GPU is used up (NVSHMEM_SYMMETRIC_SIZE), an earlier error of a kernel "
-     "or of the GPU, processes that share a GPU, or a driver that is older than the CUDA of the image. The network "
-     "is not at fault.",
+     "A call of CUDA, NVML or GDRCopy failed inside of NVSHMEM; the status is an error code of that library, not an "
+     "errno. Usual causes: the memory of the GPU is used up (NVSHMEM_SYMMETRIC_SIZE), an earlier error of a kernel or "
+     "of the GPU, processes that share a GPU, or a driver that is older than the CUDA of the image. The network is not "
+     "at fault.",
      "nvidia-smi; journalctl -k -g NVRM; env | grep NVSHMEM", "NVSHMEM src/host"},
     {"nvshmem-status", unknown, "host/*non-zero status: |NVSHMEM*non-zero status",
      "A call inside of NVSHMEM failed: the text after the status names it; the status is of NVSHMEM (7: internal "

@@ -40,12 +40,11 @@ constexpr LineMessage kRows[] = {
      "grep -h 'NET/IB : Using' LOG-OF-EVERY-RANK | sort | uniq -c; ibv_devices", "NCCL src/init.cc"},
     {"nccl-comm-misuse", software,
      "ncclInvalidUsage: |invalid usage, NCCL version|comm * has already been destroyed|Attempt to use communicator "
-     "before the previous operation|corrupted comm "
-     "object detected|improper usage of ncclCommInitRank|Invalid rank requested :|Invalid device count "
-     "requested|invalid device count (|rank * exceeds ndev=|argument not initialized via "
-     "NCCL_CONFIG_INITIALIZER|Invalid config * attribute value|is not a valid pointer|argument is NULL|invalid root "
-     "*(root should be|invalid reduction operation|mismatchs with NCCL device|NULL argument*NCCL|ncclCommGetUniqueId "
-     "should not be called",
+     "before the previous operation|corrupted comm object detected|improper usage of ncclCommInitRank|Invalid rank "
+     "requested :|Invalid device count requested|invalid device count (|rank * exceeds ndev=|argument not initialized "
+     "via NCCL_CONFIG_INITIALIZER|Invalid config * attribute value|is not a valid pointer|argument is NULL|invalid "
+     "root *(root should be|invalid reduction operation|mismatchs with NCCL device|NULL "
+     "argument*NCCL|ncclCommGetUniqueId should not be called",
      "The program or framework called NCCL with a wrong argument: a communicator that was destroyed or has failed, a "
      "rank, root, device or pointer that does not fit it, or a structure of another NCCL release (the library in use "
      "differs from the headers of the build). The network is not at fault: look at the call and at ldd for two copies "
@@ -55,8 +54,7 @@ constexpr LineMessage kRows[] = {
     {"nccl-oob-interface", software,
      "verify NCCL_OOB_NET_IFNAME|Invalid NCCL_COMM_ID|No usable listening interface found|No valid "
      "<IPv4_or_hostname>:<port>|Net : Unsupported address family|Net : unsupported IP family|Net : string is null|No "
-     "valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device "
-     "found after excluding",
+     "valid [IPv6]:port|verify NCCL_SOCKET_IFNAME|no device found matching|no device found after excluding",
      "A variable of NCCL names no interface or address of this host: NCCL_SOCKET_IFNAME, NCCL_OOB_NET_IFNAME (a "
      "prefix; \"=\" before it for the whole name, \"^\" to exclude) or NCCL_COMM_ID (address:port). Compare it with ip "
      "-br addr on every host.",
@@ -85,20 +83,20 @@ constexpr LineMessage kRows[] = {
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
     {"ofi-nccl-gin", host,
-     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|"
-     "GIN requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to "
-     "resolve GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
-     "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks what it needs on this host: the RDMA protocol "
-     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric that let "
-     "the GPU post requests. NCCL_GIN_ENABLE=0 goes on without it.",
+     "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|GIN "
+     "requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to resolve "
+     "GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks a requirement on this host: the RDMA protocol "
+     "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric with which "
+     "the GPU can post requests. NCCL_GIN_ENABLE=0 disables GIN.",
      "fi_info --version; lsmod | grep gdrdrv; env | grep -E 'OFI_NCCL|NCCL_GIN'", "aws-ofi-nccl src/rdma/gin"},
     {"ofi-nccl-value", software,
      "NET/OFI*set to invalid value|NET/OFI Invalid value for|NET/OFI WARNING: Use of*deprecated|NET/OFI Conflicted "
-     "configuration|NET/OFI Number of forced rails|NCCL_OFI_NIC_DUP_CONNS|FI_OPT_CUDA_API_PERMITTED is not declared|"
-     "NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for "
+     "configuration|NET/OFI Number of forced rails|NCCL_OFI_NIC_DUP_CONNS|FI_OPT_CUDA_API_PERMITTED is not "
+     "declared|NET/OFI Provided mr keypool size|NET/OFI unknown transport|NET/OFI * operations are not supported for "
      "SendRecv|EARLY_COMPLETION",
-     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has a value that it does not accept, or that does not "
-     "fit another one or the provider. Correct the one that the line names, or leave it out.",
+     "A variable of NCCL's libfabric plugin (OFI_NCCL_...) has an invalid value, or contradicts another variable or "
+     "the provider. Correct or unset the variable that the line names.",
      "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
      "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
@@ -116,9 +114,9 @@ constexpr LineMessage kRows[] = {
     {"psm3-rv", host,
      "psm3_rv|rv mmap|RV module|rv module|/dev/rv|rv_open|unable to open rv|Unable to open "
      "RV|rv_reg_mem|psm3_verbs_*rv",
-     "PSM3, a provider of libfabric, could not use the kernel module rv (rendezvous), which keeps its registrations "
-     "and, for GPUs, gives their memory to the NIC: it is not loaded, of another release, or its memory is used up "
-     "(PSM3_RV_MR_CACHE_SIZE). Load the module of the same release, or use PSM3_RDMA=0.",
+     "PSM3, a provider of libfabric, could not use the kernel module rv (rendezvous), which caches memory "
+     "registrations and registers GPU memory with the NIC. The module is not loaded or has another release, or its "
+     "memory is used up (PSM3_RV_MR_CACHE_SIZE). Load the module of the same release, or use PSM3_RDMA=0.",
      "modinfo rv; lsmod | grep ^rv; env | grep PSM3", "libfabric prov/psm3/psm3/psm_rndv_mod.c"},
     {"ofi-shm-region", host,
      "shm_open error|Could not map peer region|Get filesystem * statistics failed|smr*region*failed|unable to open "
@@ -151,8 +149,8 @@ constexpr LineMessage kRows[] = {
      "FI_CXI_RX_MATCH_MODE=hybrid or software, and cxi_service list show the limits.",
      "cxi_stat; cxi_service list; env | grep FI_CXI", "libfabric prov/cxi"},
     {"opx-selection", software, "HFI selection|FI_OPX_HFI_SELECT|hfi_selector",
-     "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has a value that it cannot read or that fits no HFI of "
-     "this host. Correct it, or unset it: the provider then takes the HFI next to the process.",
+     "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has an invalid value or matches no HFI of this host. "
+     "Correct or unset the variable; without it the provider uses the HFI nearest to the process.",
      "opainfo; env | grep FI_OPX", "libfabric prov/opx/src/fi_opx_hfi_select.c"},
     {"opx-hfi-failed", host,
      "Unable to open HFI unit|opx*link*down|HFI*link is down|opx*Could not read GID|Error opening "
@@ -161,8 +159,8 @@ constexpr LineMessage kRows[] = {
      "active, its device file is not accessible, or a value of FI_OPX_HFI_SELECT or FI_OPX_PKEY is wrong.",
      "opainfo; ls -l /dev/hfi1_*; env | grep FI_OPX", "libfabric prov/opx"},
     {"ucx-perftest-affinity", none, "CPU affinity is not set (bound to",
-     "A note of ucx_perftest: its process is not bound to one CPU, and its results may vary a little. Harmless; "
-     "taskset or numactl gives exact ones.",
+     "Information of ucx_perftest: its process is not bound to one CPU, and its results may vary a little. Harmless. "
+     "Bind the process with taskset or numactl for exact results.",
      "taskset -pc PID", "UCX src/tools/perf/perftest.c"},
     {"ucx-gid-config", software,
      "invalid gid[|both GID_INDEX and ROCE_SUBNET_LIST|failed to find a gid which|failed to parse RoCE subnet|wrong "
@@ -279,8 +277,8 @@ constexpr LineMessage kRows[] = {
      "encryption|Please provide data encryption|Please provide credentials|Invalid credentials file|key encryption "
      "key|data encryption key|data_encryption_key|isn't supported for Raw|Can't produce a report|You are not running "
      "the atomic|Failed to set source address|Parser function exited with Error|cannot be used without CUDA|CUDA "
-     "DMA-BUF cannot be used|Invalid Command "
-     "line|does not support RDMA_CM|Please choose from {|Unsupported connection type|isn't supported for Raw Ethernet",
+     "DMA-BUF cannot be used|Invalid Command line|does not support RDMA_CM|Please choose from {|Unsupported connection "
+     "type|isn't supported for Raw Ethernet",
      "perftest (ib_write_bw and others) rejects its options: one needs another that is missing or comes later on the "
      "command line (--use_cuda=N before --use_cuda_dmabuf), does not fit this test or connection type, or this "
      "perftest was built without it (CUDA, ROCm). Compare with --help of the program.",
@@ -317,8 +315,7 @@ constexpr LineMessage kRows[] = {
      "rule|Couldn't attach SNIFFER rule|Failed to create mkey|Failed to create dek|RX Depth=* must not "
      "exceed|Incompatible OOO settings|RSS isn't supported|Failed to allocate DV slot|Couldn't allocate parent "
      "domain|The device does not support On-Demand Paging|OOO unsupported by HCA|aes_xts not supported|SRD not "
-     "detected|XRC "
-     "not detected|DC not supported",
+     "detected|XRC not detected|DC not supported",
      "The device, its firmware or this rdma-core does not have the feature that the test asks for (on-demand paging, "
      "out of order, XRC, DC, SRD, AES-XTS): leave the option out.",
      "ibv_devinfo -v -d {rdma}", "perftest src"},
