@@ -15,7 +15,7 @@
 namespace fabric::host {
 namespace {
 
-constexpr size_t kMostAbis = 64, kMostRelocations = 1 << 18, kLongestName = 32;
+constexpr size_t kMostAbis = 64, kMostSegments = 32, kMostRelocations = 1 << 18, kLongestName = 32;
 
 // A shared object of 64 bits, little-endian, as the loader sees it.
 class SharedObject {
@@ -27,7 +27,7 @@ class SharedObject {
       return;
     if (header->e_machine == EM_X86_64) relative_ = R_X86_64_RELATIVE;
     if (header->e_machine == EM_AARCH64) relative_ = R_AARCH64_RELATIVE;
-    for (size_t i = 0; i < header->e_phnum; ++i) {
+    for (size_t i = 0; i < std::min<size_t>(header->e_phnum, kMostSegments); ++i) {
       const auto segment = read<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
       if (segment && segment->p_type == PT_LOAD) loaded_.push_back(*segment);
       if (segment && segment->p_type == PT_DYNAMIC) read_dynamic(*segment);
@@ -98,11 +98,13 @@ class SharedObject {
   // pointer is in place.
   void add_packed(std::map<uint64_t, uint64_t>& out) const {
     uint64_t next = 0;
+    size_t left = kMostRelocations;  // also of those outside of the file
     const auto add = [&](uint64_t address) {
-      if (const auto target = at<uint64_t>(address); target && out.size() < kMostRelocations) out[address] = *target;
+      if (left == 0) return;
+      --left;
+      if (const auto target = at<uint64_t>(address)) out[address] = *target;
     };
-    const uint64_t most = std::min<uint64_t>(packed_size_ / sizeof(uint64_t), kMostRelocations);
-    for (uint64_t i = 0; i < most && out.size() < kMostRelocations; ++i) {
+    for (uint64_t i = 0; i < packed_size_ / sizeof(uint64_t) && left > 0; ++i) {
       const auto word = at<uint64_t>(packed_ + i * sizeof(uint64_t));
       if (!word) return;
       if ((*word & 1) == 0) {

@@ -3,6 +3,7 @@
 // write them, and from trees that no kernel shows.
 #include <elf.h>
 
+#include <chrono>
 #include <cstring>
 
 #include "node/host.h"
@@ -409,6 +410,39 @@ TEST(RdmaSoftware, AbiOfAProvider) {
   EXPECT_EQ(host::parse_provider_abis("efa 1 1\nefa 2 2\nmana 1 1\nmana 1 1\n"), (Abis{{"mana", {1, 1}}}));
   EXPECT_EQ(host::to_text({{"irdma", {0, 5}}, {"mlx5", {1, 1}}}), "irdma 0 5\nmlx5 1 1\n");
   EXPECT_EQ(host::parse_provider_abis(""), Abis{});
+}
+
+// Each bitmap of DT_RELR names 63 addresses, which would be sought in each of 60,000 segments: 10^11 steps and more.
+TEST(RdmaSoftware, AFileMadeToBeSlow) {
+  constexpr size_t kSegments = 60'000, kTable = size_t{4} << 20, kBytes = size_t{2} << 20;
+  std::string object = provider_object("bnxt_re", 1, 6, true);
+  object.resize(kTable + kBytes, '\xff');
+  const auto put = [&](size_t at, const auto& value) { std::memcpy(object.data() + at, &value, sizeof value); };
+  Elf64_Ehdr header{};
+  std::memcpy(&header, object.data(), sizeof header);
+  header.e_phoff = 0x600;
+  header.e_phnum = kSegments;
+  put(0, header);
+  Elf64_Phdr load{}, dynamic{};
+  load.p_type = PT_LOAD;
+  for (size_t i = 0; i < kSegments; ++i) put(header.e_phoff + i * sizeof load, load);
+  load.p_vaddr = 0x1000;
+  load.p_filesz = object.size();
+  put(header.e_phoff, load);
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = 0x200;
+  dynamic.p_filesz = 3 * sizeof(Elf64_Dyn);
+  put(header.e_phoff + sizeof load, dynamic);
+  Elf64_Dyn table{}, size{};
+  table.d_tag = 36;  // DT_RELR
+  table.d_un.d_ptr = load.p_vaddr + kTable;
+  size.d_tag = 35;  // DT_RELRSZ
+  size.d_un.d_val = kBytes;
+  put(0x200, table);
+  put(0x200 + sizeof table, size);
+  const auto begin = std::chrono::steady_clock::now();
+  (void)host::parse_provider_abis(object);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST(RdmaSoftware, AbisOfPresentDevicesOnly) {
