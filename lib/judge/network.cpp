@@ -245,8 +245,8 @@ uint32_t main_table(const Interface& interface) {
   return interface.vrf_table != 0 ? interface.vrf_table : kMain;
 }
 
-// Whether packets from the address may use the table: the main table, or the table of a rule for the address or the
-// device. Rules that were not read may name any table.
+// Whether packets from the address may use the table: the main table, or the table of a rule for the address, for the
+// device or for all packets. A rule for some destinations counts too. Rules that were not read may name any table.
 bool may_use(const Network& network, const NamedInterface& from, const Ip& source, uint32_t table) {
   if (table == main_table(*from.interface) || !network.rules) return true;
   return std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
@@ -272,9 +272,12 @@ std::optional<Finding> missing_route(const View& view, const Port& port) {
   const Network& network = view.now.network;
   const auto addresses = addresses_of(view.now, port);
   if (view.peers.empty() || !addresses || addresses->empty() || network.tables.empty()) return std::nullopt;
+  // The network of storage need not lead to the peers of jobs.
+  if (has_other_purpose(view, port) && !view.named.contains(port.id())) return std::nullopt;
   std::string own, peers;
   for (const PortAddress& each : *addresses) append_item(own, address_text(each.address));
   for (const Ip& peer : view.peers) {
+    if (is_link_local(peer)) return std::nullopt;  // on the link of any port
     for (const NamedInterface& each : interfaces_of(view.now, port))
       if (leads_to(network, each, peer)) return std::nullopt;
     append_item(peers, to_text(peer));

@@ -59,7 +59,8 @@ void query_addressing(Context& context, Network& network) {
   }
 
   bool any_gateway = false;
-  if (const auto routes = list_or_note(context, rtnl::routes(route)))
+  const auto routes = list_or_note(context, rtnl::routes(route));
+  if (routes)
     for (const rtnl::IpRoute& each : *routes) {
       network.tables.insert(each.table);
       if (!each.unicast) continue;
@@ -75,9 +76,13 @@ void query_addressing(Context& context, Network& network) {
     network.rules.emplace();
     for (const rtnl::IpRule& each : *rules) {
       network.tables.insert(each.rule.table);
-      if (!each.narrow && (each.rule.source || !each.rule.device.empty())) network.rules->push_back(each.rule);
+      constexpr uint32_t kDefault = 253, kLocal = 255;  // and "main" between them
+      const bool is_usual = kDefault <= each.rule.table && each.rule.table <= kLocal;
+      if (!each.narrow && (each.rule.source || !each.rule.device.empty() || !is_usual))
+        network.rules->push_back(each.rule);
     }
   }
+  if (!routes) network.tables.clear();
 
   if (!any_gateway) return;
   if (const auto neighbors = list_or_note(context, rtnl::neighbors(route)))

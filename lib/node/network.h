@@ -37,9 +37,10 @@ struct Interface {
 
 struct Network {
   std::map<std::string, Interface> interfaces;  // by netdev: of RDMA ports and of their GIDs
-  // Rules that name a table for a source or a device; absent: not known.
+  // Rules that name a table for a source or a device, or another table than the kernel's for all or some destinations;
+  // absent: not known.
   std::optional<std::vector<RoutingRule>> rules{};
-  std::set<uint32_t> tables{};  // in use
+  std::set<uint32_t> tables{};  // in use; empty: the routes are not known
 };
 
 namespace scanning {

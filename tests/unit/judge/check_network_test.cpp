@@ -688,13 +688,46 @@ TEST(Gateway, APortNeedsARouteToOneAddressOfThePeer) {
   EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1");
   node.now.network.rules->push_back({.priority = 100, .table = 101, .source = own.ip, .source_prefix = 32});
   EXPECT_FALSE(has(said_of(), "no route")) << said_of();
+  node.now.network.rules = std::vector<RoutingRule>{{.priority = 100, .table = 101}};
+  EXPECT_FALSE(has(said_of(), "no route")) << "ip rule add to 30.0.0.0/8 lookup 101";
   node.now.network.rules.reset();
   EXPECT_FALSE(has(said_of(), "no route")) << "the rules are unknown";
   rail.routes.pop_back();
   interface(node, 2).routes.push_back({ip("0.0.0.0"), 0, 254, ip("10.9.9.9")});
   EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1, but by ens2");
+  peers.push_back(ip("fe80::1"));
+  EXPECT_FALSE(has(said_of(), "no route")) << said_of();
+  peers.pop_back();
   node.now.network.tables.clear();
   EXPECT_FALSE(has(said_of(), "no route")) << "the routes are unknown";
+}
+
+TEST(Gateway, ThePeerOfJobsNeedNotBeInReachOfStorage) {
+  Healthy node;
+  Nic storage = node.now.topology.nics[1];
+  storage.pci = "0000:ee:00.0", storage.root = "pci0000:ed", storage.bridges = {"0000:ed:01.0"};
+  storage.device = 0x101b, storage.name = "mlx5_9", storage.rdma = {"mlx5_9"}, storage.card.clear();
+  node.now.topology.nics.push_back(storage);
+  Port port = node.now.ports[1];
+  port.rdma = "mlx5_9", port.pci = storage.pci, port.netdev = "ens9";
+  for (Gid& gid : port.gids) gid.netdev = "ens9";
+  node.now.ports.push_back(port);
+  Interface rail = interface(node, 1);
+  rail.addresses = std::vector<Address>{{ip("10.77.0.1"), 24}};
+  rail.routes = {{ip("10.77.0.0"), 24, 254}};
+  rail.gateways.clear();
+  node.now.network.interfaces["ens9"] = rail;
+  const auto complaints = [&](const std::set<std::string>& named) {
+    View view = node.view();
+    view.peers = {ip("10.1.1.7")};
+    view.named = named;
+    std::string out;
+    for (const Finding& each : run_rules(view, std::vector<std::string>{"gateway"}).findings)
+      if (each.status == Status::critical) out += each.subject + " ";
+    return out;
+  };
+  EXPECT_EQ(complaints({}), "");
+  EXPECT_EQ(complaints({"mlx5_9/1"}), "mlx5_9/1 ");
 }
 
 // ionic has no DCB netlink.

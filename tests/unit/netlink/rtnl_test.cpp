@@ -382,14 +382,17 @@ TEST_F(Namespace, AddressesOfTheNetdev) {
 TEST_F(Namespace, RoutesRulesAndTables) {
   set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0 table 4711; ip rule add from 10.9.0.1 lookup 4711 pref "
       "77;"
-      "ip rule add oif veth0 lookup 4712 pref 78; ip rule add from 10.9.0.1 fwmark 5 lookup 4713 pref 79");
+      "ip rule add oif veth0 lookup 4712 pref 78; ip rule add from 10.9.0.1 fwmark 5 lookup 4713 pref 79;"
+      "ip rule add to 10.40.0.0/16 lookup 4714 pref 80");
   const auto interface = scanned();
   EXPECT_EQ(std::ranges::count(interface.routes, Route{ip("10.20.0.0"), 16, 4711, ip("10.9.0.254")}), 1);
   EXPECT_EQ(std::ranges::count(interface.routes, Route{ip("10.9.0.0"), 24, 254}), 1);
   ASSERT_TRUE(network.rules);
-  EXPECT_EQ(*network.rules, (std::vector<RoutingRule>{{77, 4711, ip("10.9.0.1"), 32, {}}, {78, 4712, {}, 0, "veth0"}}));
+  EXPECT_EQ(*network.rules,
+            (std::vector<RoutingRule>{
+                {77, 4711, ip("10.9.0.1"), 32, {}}, {78, 4712, {}, 0, "veth0"}, {80, 4714, {}, 0, {}}}));
   EXPECT_TRUE(network.tables.contains(4711) && network.tables.contains(4713));
-  set("for pref in 77 78 79; do ip rule del pref $pref; done");
+  set("for pref in 77 78 79 80; do ip rule del pref $pref; done");
 }
 
 TEST_F(Namespace, GatewayOfBothHopsOfAMultipathRoute) {
@@ -433,6 +436,13 @@ TEST_F(Namespace, ARoutersTableIsRefused) {
   ASSERT_EQ(test::code_of(answer), E2BIG);
   const auto after = rules(*kernel.route);
   EXPECT_TRUE(after) << after.error().text();
+  std::vector<std::string> unseen;
+  const ScanOptions options;
+  scanning::Context context{kernel, options, {}, {}, {}, unseen};
+  network = {};
+  scanning::read_network(context, ports, network);
+  EXPECT_EQ(unseen.size(), 1u);
+  EXPECT_TRUE(network.tables.empty()) << "the routes are not known, though the rules are";
   set("ip route flush 100.0.0.0/8 || ip route flush root 100.0.0.0/8");
 }
 
