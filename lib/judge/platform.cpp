@@ -100,19 +100,22 @@ Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& 
               "direct translated, on the host");
 }
 
-// On machines like GB300, NVIDIA's driver gives GPU memory to a Data Direct function only if both are in one IOMMU
-// group (nv_pci_is_valid_topology_for_direct_pci() in kernel-open/nvidia/nv-pci.c, 580): ACS of the ports above them
-// decides. Returns the pairs in different groups, by root port.
+// On machines like GB300, the DMA of a NIC reaches the GPU by a Data Direct function that is nearer than the NIC itself.
+// NVIDIA's driver gives GPU memory to that function only if both are in one IOMMU group
+// (nv_pci_is_valid_topology_for_direct_pci() in kernel-open/nvidia/nv-pci.c, 580): ACS of the ports above them decides.
+// On other machines the driver does not compare the groups. Later drivers accept a function without a group below the
+// GPU's switch. Returns the pairs in different groups, by root port.
 std::map<std::string, std::string> split_groups(const View& view) {
   std::map<std::string, std::string> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
-    if (!nic->direct || gpu->bridges.empty()) continue;
-    const PlatformFunction *mine = function_of(view.now, gpu->pci), *direct = function_of(view.now, nic->direct->pci);
+    const PciDevice& end = nearer_function(*gpu, *nic);
+    if (!is_data_direct(end) || gpu->bridges.empty()) continue;
+    const PlatformFunction *mine = function_of(view.now, gpu->pci), *direct = function_of(view.now, end.pci);
     if (mine == nullptr || direct == nullptr || mine->iommu_group == direct->iommu_group) continue;
+    if (mine->iommu_group.empty() || direct->iommu_group.empty()) continue;
     append_item(out[gpu->bridges.back()],
-                gpu->name + " in group " + (mine->iommu_group.empty() ? "-" : mine->iommu_group) +
-                    ", Data Direct function " + nic->direct->pci + " of " + nic->name + " in group " +
-                    (direct->iommu_group.empty() ? "-" : direct->iommu_group),
+                gpu->name + " in group " + mine->iommu_group + ", Data Direct function " + end.pci + " of " +
+                    nic->name + " in group " + direct->iommu_group,
                 "; ");
   }
   return out;

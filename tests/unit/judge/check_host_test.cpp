@@ -448,6 +448,32 @@ void reach_directly(Healthy& node) {
   at(node, kNic).iommu_group = at(node, kGpu).iommu_group;  // as rdma_topo sets ACS of the root port
 }
 
+// HGX B300: the NIC itself is at the GPU's switch, and NVIDIA's driver compares no groups.
+TEST(Acs, GroupsOfADataDirectFunctionThatIsNoNearer) {
+  const auto said_of = [](Healthy& node) {
+    std::string out;
+    for (const Finding& each : complaints_of(node.view(), {"acs"})) out += each.subject + ": " + each.observed + "\n";
+    return out;
+  };
+  constexpr const char* kDirect = "0000:24:00.1";
+  Healthy beside;
+  Nic& nic = beside.now.topology.nics[1];
+  nic.direct = nic;
+  nic.direct->pci = kDirect;
+  nic.direct->device = 0x2100;
+  beside.now.platform.functions[kDirect] = at(beside, kNic);
+  at(beside, kDirect).iommu_group = "97";
+  EXPECT_EQ(said_of(beside), "");
+
+  Healthy behind;
+  reach_directly(behind);
+  EXPECT_EQ(said_of(behind), "");
+  at(behind, kNic).iommu_group = "97";
+  EXPECT_NE(said_of(behind), "");
+  at(behind, kNic).iommu_group.clear();
+  EXPECT_EQ(said_of(behind), "") << "unknown";
+}
+
 const PlantedDefects& platform_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
