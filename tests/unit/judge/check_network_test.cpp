@@ -696,7 +696,7 @@ TEST(Gateway, APortNeedsARouteToOneAddressOfThePeer) {
   interface(node, 2).routes.push_back({ip("0.0.0.0"), 0, 254, ip("10.9.9.9")});
   EXPECT_EQ(said_of(), none + "30.2.1.1 by ens1, but by ens2");
   peers.push_back(ip("fe80::1"));
-  EXPECT_FALSE(has(said_of(), "no route")) << said_of();
+  EXPECT_TRUE(said_of().starts_with("ok")) << said_of();
   peers.pop_back();
   node.now.network.tables.clear();
   EXPECT_FALSE(has(said_of(), "no route")) << "the routes are unknown";
