@@ -352,23 +352,43 @@ std::string link_commands(const Port& port, const std::string& physical, const s
   return set + " state auto; " + set + " node_guid GUID; " + set + " port_guid GUID";
 }
 
+// The netdev that has the number of the virtual function: the netdev of the physical function, also if the RDMA device
+// is on a bond. Empty: it is not here.
+std::string physical_netdev(const View& view, const Port& port) {
+  const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.owner; });
+  if (nic != nullptr && nic->netdevs.size() == 1) return nic->netdevs.front();
+  const Port* physical = physical_of(view.now, port);
+  return physical != nullptr && physical->role != PortRole::bond ? physical->netdev : std::string();
+}
+
 // librdmacm identifies the device of a connection by its node GUID, and does not search if the GUID is zero
 // (ucma_query_route() in librdmacm/cma.c of rdma-core 65). mlx5 derives the GUID from the MAC address that the host
 // sets, when it probes the function.
 Finding no_guid_finding(const View& view, const Port& port) {
-  std::string where = "On the host (PF: netdev of the physical function, N: number of this function): ", netdev = "PF";
-  if (const Port* physical = physical_of(view.now, port); physical != nullptr && !physical->netdev.empty()) {
-    where = "N is the number of this function: ";
-    netdev = physical->netdev;
+  const auto finding = [&](Fix fix) {
+    return bad(
+        Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
+        "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that connect "
+        "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
+        std::move(fix));
+  };
+  // Port::pci of a subfunction is the PCI function of the NIC: to unbind that would remove all devices of the NIC.
+  if (is_subfunction(port)) {
+    const std::string where = port.role == PortRole::guest_function ? "On the host: " : "",
+                      set = "devlink port function set DEV/PORT_INDEX ";
+    return finding(
+        {where + "devlink port show. ",
+         {Work::ends_jobs, "Then " + set + "state inactive; " + set + "hw_addr ADDRESS; " + set + "state active"}});
+  }
+  std::string where = "N is the number of this function: ", netdev = physical_netdev(view, port);
+  if (netdev.empty()) {
+    where = "On the host (PF: netdev of the physical function, N: number of this function): ";
+    netdev = "PF";
   }
   const std::string folder = "/sys/bus/pci/drivers/" + port.kernel_driver;
-  return bad(
-      Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
-      "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that connect "
-      "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
-      {where + "ip link set " + netdev + " vf N mac ADDRESS. ",
-       {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " + port.pci +
-                             " > " + folder + "/bind"}});
+  return finding({where + "ip link set " + netdev + " vf N mac ADDRESS. ",
+                  {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " +
+                                        port.pci + " > " + folder + "/bind"}});
 }
 
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
@@ -418,10 +438,8 @@ Finding function_state_finding(const View& view, const Port& port) {
                own + "on the host, where PF is its physical function and N its number: ip link show PF; " +
                    link_commands(port, "PF", "N"));
   }
-  std::string netdev = "PF", number = "N";  // of the physical function; its number
-  const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.owner; });
-  if (physical != nullptr && !physical->netdev.empty()) netdev = physical->netdev;
-  else if (nic != nullptr && nic->netdevs.size() == 1) netdev = nic->netdevs.front();
+  std::string netdev = physical_netdev(view, port), number = "N";  // of the physical function; its number
+  if (netdev.empty()) netdev = "PF";
   if (port.vf) number = std::to_string(*port.vf);
   std::string remedy = own + link_commands(port, netdev, number);
   if (infiniband) remedy += ". The subnet manager needs virtualization: virt_enabled 2 in opensm.conf.";

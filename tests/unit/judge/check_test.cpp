@@ -527,6 +527,42 @@ TEST(Check, AFunctionInUseWithoutANodeGuidIsReported) {
   }
 }
 
+// The PCI address of a subfunction is that of the whole NIC.
+TEST(Check, ASubfunctionWithoutANodeGuidLeavesItsNicBound) {
+  for (const PortRole role : {PortRole::guest_function, PortRole::subfunction}) {
+    Healthy node;
+    Port& port = node.now.ports[1];
+    port.role = role;
+    port.owner = "mlx5_core.sf.4";
+    port.no_node_guid = true;
+    const auto found = test::complaints_of(node.view(), {"port-state"});
+    ASSERT_EQ(found.size(), 1u) << test::describe(found);
+    EXPECT_FALSE(has(found[0].remedy, "unbind") || has(found[0].remedy, port.pci)) << found[0].remedy;
+    EXPECT_TRUE(has(found[0].remedy, "hw_addr ADDRESS")) << found[0].remedy;
+  }
+}
+
+// A bond has no virtual functions: the command is for the netdev of the physical function.
+TEST(Check, AFunctionOfABondIsGivenItsAddressByItsPhysicalFunction) {
+  Healthy node;
+  Port function = node.now.ports[1];
+  function.rdma = "mlx5_9";
+  function.netdev = "ens1v0";
+  test::make_virtual(function);
+  function.no_node_guid = true;
+  for (Gid& gid : function.gids) gid.netdev = "ens1v0";
+  node.now.topology.nics[1].netdevs = {"ens1"};
+  Port& physical = node.now.ports[1];
+  function.owner = physical.pci;
+  physical.role = PortRole::bond;
+  physical.netdev = physical.bond = "bond0";
+  node.now.ports.push_back(function);
+  const auto found = test::complaints_of(node.view(), {"port-state"});
+  const auto at = std::ranges::find(found, "mlx5_9/1", &Finding::subject);
+  ASSERT_NE(at, found.end()) << test::describe(found);
+  EXPECT_TRUE(has(at->remedy, "ip link set ens1 vf N mac")) << at->remedy;
+}
+
 // A virtual function is judged for its connections, in the guest and on the host, and not for the wire and the settings
 // of its physical function.
 TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
