@@ -138,8 +138,8 @@ GpuDirect read_gpudirect(const Root& root) {
   out.dmabuf_move_notify = parse_kernel_option(*options, "CONFIG_DMABUF_MOVE_NOTIFY");
   // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
   const std::string release = root.line_of("proc/sys/kernel/osrelease");
-  if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
-    out.dmabuf_move_notify = false;
+  const auto major = parse_number<unsigned>(release.substr(0, release.find('.')));
+  if (!out.dmabuf_move_notify && major && *major < 7) out.dmabuf_move_notify = false;
   return out;
 }
 

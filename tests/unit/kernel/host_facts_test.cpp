@@ -922,6 +922,9 @@ TEST_F(PlatformOf, TheConfigurationThatOnlyTheKernelHas) {
   tree.file("proc/config.gz", "# options in use\nCONFIG_PCI_P2PDMA=y\n");  // of a captured tree
   EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, true);
   EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, false);
+  tree.remove("proc/sys/kernel/osrelease");
+  EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, true);
+  EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, std::nullopt) << "later kernels have no such option";
 }
 
 TEST_F(PlatformOf, ASleepingGpuIsNotWoken) {
