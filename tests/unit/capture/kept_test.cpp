@@ -147,6 +147,20 @@ struct Site {
     process("700", "slurmd", "slurmd.service");
     process("701", secrets.next(), secrets.next() + ".service");
     process("702", "bash", secrets.next() + ".scope");
+    process("703", "lldpad", "lldpad.service");
+    tree.file("proc/703/cmdline", std::string("lldpad\0-t\0", 10));
+    tree.file(
+        "var/lib/lldpad/lldpad.conf",
+        filled("lldp : {\n  eth0 : { tlvid1 : { info = \"@\"; }; adminStatus = 0; };\n};\ndcbx : { x = \"@\"; };\n"
+               "// @\n",
+               secrets));
+
+    const std::string verbs = "sys/class/infiniband_verbs/uverbs0/";
+    tree.file(verbs + "ibdev", "mlx5_0\n").file(verbs + "abi_version", "1\n");
+    tree.folder("sys/bus/pci/drivers/mlx5_core").link(verbs + "device/driver", "../../../../bus/pci/drivers/mlx5_core");
+    tree.file("usr/lib64/libibverbs/libmlx5-rdmav34.so", filled("mlx5 1 1\n@ of @\n", secrets));
+    // Without an RDMA device, so that the lists of modules are read.
+    test::add_pci(tree, {"pci0000:30/0000:30:01.0", "0000:31:00.0", "0x1d0f", "0xefa1", "0x020000", "0"});
 
     tree.file("etc/systemd/system/slurmd.service",
               "# " + options(secrets) + "\n[Unit]\nDescription=" + secrets.next() + "\n[Service]\nEnvironment=" +
@@ -243,6 +257,10 @@ TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
     for (const std::string& secret : site.secrets.all())
       EXPECT_FALSE(has(all, secret)) << secret << ": " << around(all, secret);
     if (!has_hwloc_file) EXPECT_TRUE(has(test::slurp(to + "/" + kHwlocFile), "HGX")) << "hwloc was asked";
+    EXPECT_EQ(test::slurp(to + "/var/lib/lldpad/lldpad.conf"), "lldp : {\neth0 : { adminStatus = 0; };\n};\n");
+    EXPECT_EQ(test::slurp(to + "/usr/lib64/libibverbs/libmlx5-rdmav34.so"), "mlx5 1 1\n");
+    EXPECT_EQ(test::slurp(to + "/lib/modules/6.8.0-31-generic/modules.dep"),
+              "kernel/drivers/infiniband/hw/efa/efa.ko\nirdma.ko\n\n");
     std::printf("secrets planted: %zu, in a capture of %zu bytes: none\n", site.secrets.all().size(), all.size());
 
     const auto acks = parse_acks(site.tree.content(kAckFile), "x");
