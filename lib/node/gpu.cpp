@@ -61,6 +61,10 @@ std::optional<GpuLoad> amdgpu_load(const Root& root, const std::string& folder) 
   if (contains(kForced, root.line_of(folder + "power_dpm_force_performance_level"))) return std::nullopt;
   const auto busy = root.number_in<unsigned>(folder + "gpu_busy_percent");
   if (!busy || *busy > 100) return std::nullopt;
+  // A process that waits on a GPU of gfx906, gfx11 or gfx12 can make its firmware report 100 %, as AMD says, while the
+  // memory is idle. A GPU that works uses it.
+  const auto memory = root.number_in<unsigned>(folder + "mem_busy_percent");
+  if (*busy != 0 && (!memory || *memory == 0 || *memory > 100)) return std::nullopt;
   GpuLoad out{.busy = *busy};
   // Last: the GPU may have begun to work after its link was read.
   if (const auto speed = pci::parse_link_speed(root.line_of(folder + "current_link_speed")))

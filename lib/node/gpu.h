@@ -4,7 +4,8 @@
 // NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File
 // System Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition:
 // amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c). Its
-// load is gpu_busy_percent ("a percentage of load based on the aggregate activity level in the IP cores", amdgpu_pm.c).
+// load is gpu_busy_percent ("a percentage of load based on the aggregate activity level in the IP cores", amdgpu_pm.c),
+// if mem_busy_percent says that its memory is used, too.
 // Intel, Habana: PCI ids. All of it is world-readable.
 //
 // libnvidia-ml is not used here: it opens /dev/nvidiactl and every GPU, which wakes a sleeping GPU and needs the device

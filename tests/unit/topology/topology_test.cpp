@@ -560,7 +560,7 @@ TEST(GpuIdentify, AmdLoadOfALinkSlowerThanThatOfItsEquals) {
     const bool is_slow = std::string(bus) == "0d";
     if (is_slow) slow = folder;
     tree.file(folder + "/current_link_speed", is_slow ? "2.5 GT/s PCIe\n" : "32.0 GT/s PCIe\n");
-    tree.file(folder + "/gpu_busy_percent", "97\n");
+    tree.file(folder + "/gpu_busy_percent", "97\n").file(folder + "/mem_busy_percent", "12\n");
   }
   const auto load = [&](size_t gpu) { return test::topology_of(tree).gpus.at(gpu).load; };
   EXPECT_FALSE(load(0)) << "nothing is asked of a GPU with the full speed";
@@ -572,10 +572,18 @@ TEST(GpuIdentify, AmdLoadOfALinkSlowerThanThatOfItsEquals) {
   tree.file(slow + "/power/runtime_status", "suspended\n");
   EXPECT_EQ(load(1), GpuLoad{}) << "reading its load would wake it";
   tree.file(slow + "/power/runtime_status", "active\n").file(slow + "/power_dpm_force_performance_level", "auto\n");
-  for (const char* wrong : {"65535\n", "-1\n", "\n"}) {
-    tree.file(slow + "/gpu_busy_percent", wrong);
-    EXPECT_FALSE(load(1)) << wrong;
+  for (const char* file : {"/gpu_busy_percent", "/mem_busy_percent"}) {
+    for (const char* wrong : {"65535\n", "-1\n", "\n"}) {
+      tree.file(slow + file, wrong);
+      EXPECT_FALSE(load(1)) << file << wrong;
+    }
+    tree.file(slow + file, "100\n");
+    EXPECT_TRUE(load(1)) << file;
   }
+  tree.file(slow + "/mem_busy_percent", "0\n");
+  EXPECT_FALSE(load(1)) << "a process waits, and the firmware says 100 %";
+  tree.file(slow + "/gpu_busy_percent", "0\n");
+  EXPECT_EQ(load(1), (GpuLoad{.busy = 0, .link_generation = 1}));
 }
 
 TEST(GpuIdentify, IntelByItsId) {
