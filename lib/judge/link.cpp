@@ -368,7 +368,8 @@ Finding no_guid_finding(const View& view, const Port& port) {
   const auto finding = [&](Fix fix) {
     return bad(
         Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
-        "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that connect "
+        "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that "
+        "connect "
         "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
         std::move(fix));
   };

@@ -100,8 +100,8 @@ Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& 
               "direct translated, on the host");
 }
 
-// On machines like GB300, the DMA of a NIC reaches the GPU by a Data Direct function that is nearer than the NIC itself.
-// NVIDIA's driver gives GPU memory to that function only if both are in one IOMMU group
+// On machines like GB300, the DMA of a NIC reaches the GPU by a Data Direct function that is nearer than the NIC
+// itself. NVIDIA's driver gives GPU memory to that function only if both are in one IOMMU group
 // (nv_pci_is_valid_topology_for_direct_pci() in kernel-open/nvidia/nv-pci.c, 580): ACS of the ports above them decides.
 // On other machines the driver does not compare the groups. Later drivers accept a function without a group below the
 // GPU's switch. Returns the pairs in different groups, by root port.
