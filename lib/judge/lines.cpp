@@ -78,6 +78,15 @@ const LineMessage kInformation{"information",
                                "report an error. No rule describes this line in detail.",
                                "",
                                ""};
+const LineMessage kNoError{
+    "no-error",
+    FaultLocation::unknown,
+    "",
+    "No rule knows the line, and it is not marked as an error: probably a step, a setting or a change of state. "
+    "Whether a value fits this machine is not judged. A line of the kernel has a level, which decides: journalctl -k "
+    "-o json, PRIORITY (3 error, 4 warning, 6 information).",
+    "",
+    ""};
 
 const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {

@@ -67,7 +67,8 @@ LogLine read_line(std::string_view line);
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(const LogLine& line);
 
-// The answer to a single line that no rule knows and that is marked as information; without `next`, not in messages().
-extern const LineMessage kInformation;
+// The answers to a log of one line that no rule knows: one that is marked as information, and one that is not marked as
+// an error. Without `next`, not in messages().
+extern const LineMessage kInformation, kNoError;
 
 }  // namespace fabric::lines

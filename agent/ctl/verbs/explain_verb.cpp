@@ -396,10 +396,7 @@ int explain_lines(const Options& options, Output& output) {
     if (name == "-") name = "standard input";
     if (const std::string why = read_log(*stream, log); !why.empty()) return fail(output, kFailure, name + ": " + why);
   }
-  std::vector<Found> answers = log.found();
-  if (answers.empty() && options.arguments.size() == 1 && log.lines() == 1 &&
-      lines::read_line(options.arguments[0]).severity == lines::Severity::informational)
-    answers.push_back({.message = &lines::kInformation, .line = options.arguments[0], .first = 1, .count = 1});
+  const std::vector<Found>& answers = log.found();
   if (options.json) {
     Json list = Json::array();
     for (const Found& found : answers) list.push_back(found_json(found, state));
@@ -409,8 +406,7 @@ int explain_lines(const Options& options, Output& output) {
     for (const Found& found : answers) append_item(text, found_text(found, state, output), "\n");
     if (log.known() == 0 && !text.empty()) text += "\n";
     if (log.known() == 0 && log.lines() == 1)
-      text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages" +
-              (answers.empty() ? ", and no word of it reports an error" : "") + ".\n";
+      text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
     else if (log.known() == 0)
       text += "None of the " + std::to_string(log.lines()) + " lines matches a known message.\n";
     else if (log.cut() > 0) text += "\n";

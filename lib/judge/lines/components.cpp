@@ -59,7 +59,8 @@ constexpr std::string_view kUccl =
 constexpr std::string_view kMscclpp = "MSCCLPP WARN|MSCCLPP ERROR|mscclpp failure: |mscclpp::|_mscclpp.|MSCCLPP_";
 constexpr std::string_view kDoca = "DOCA doca_error.h, doca_log.h";
 constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
-constexpr std::string_view kUcx = "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL";
+constexpr std::string_view kUcx =
+    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
 constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
 constexpr std::string_view kKernelLog = "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}";
@@ -324,6 +325,11 @@ constexpr LineMessage kRows[] = {
            "causes: an error of UCX, which UCX prints in a line of its own, a peer that ended, or UCX_TLS that "
            "excludes the required transports. Test with NCCL_PLUGIN_P2P=ib.",
            "env | grep -E 'NCCL_PLUGIN|UCX_'; ucx_info -v", "nccl-rdma-sharp-plugins src"),
+    complaining("sharp-other", unknown, "^sharp_|^SHARP_|unique id *] ERROR|unique id *] WARN|^sharpd|sharp_am[", "",
+                "SHARP, by which the switches of InfiniBand calculate collectives (libsharp, sharpd, sharp_am). Usual "
+                "causes: no aggregation manager, a port of this host that is not active or that the subnet manager "
+                "uses, or no resources of the switches. The job goes on without SHARP.",
+                "sharp_hello; ibstat; env | grep SHARP", "SHARP libsharp"),
     marked("nccl-fastrak-other", unknown, "FasTrak|NCCL*TCPXO|NCCL*GPUDirectTCPX", "",
            "Google's network plugin for NCCL (GPUDirect-TCPXO, FasTrak) moves GPU memory over the NICs of the host "
            "with a daemon on the node (RxDM). Usual causes: the daemon does not run or has another version, a network "
@@ -379,7 +385,8 @@ constexpr LineMessage kRows[] = {
 
     // ---- UCX, by the source file.
     marked(
-        "ucx-memory-other", host, kUcx, "ib_md.c|ib_mlx5dv_md.c|ib_mlx5_md|ib_umem|^uct_ib_reg|^uct_ib_mem",
+        "ucx-memory-other", host, kUcx,
+        "ib_md.c|ib_mlx5dv_md.c|ib_mlx5_md|ib_umem|^uct_ib_reg|^uct_ib_mem|allocate memory pool (name=",
         "UCX's registration of memory at the NIC. Usual causes: the memlock limit of the process, no peer memory "
         "module or DMA-BUF for GPU memory, a NIC or virtual function without free memory keys, or a driver that does "
         "not know the request (on-demand paging, relaxed ordering).",
@@ -549,9 +556,11 @@ constexpr LineMessage kRows[] = {
         "ompi_info | grep ucx; ulimit -l", "Open MPI opal/mca/btl/openib"),
     complaining(
         "ompi-ucx-other", unknown,
-        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |^ucc_", "",
-        "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its "
-        "own line, no RDMA device for it, or a peer that ended.",
+        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |^ucc_|coll_ucc",
+        "",
+        "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its own "
+        "line, no RDMA device for it, a peer that ended, or a UCX or UCC that was built without threads "
+        "(MPI_THREAD_MULTIPLE). UCC and HCOLL can be disabled (--mca coll ^ucc,hcoll).",
         "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
     complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
@@ -685,6 +694,16 @@ constexpr LineMessage kRows[] = {
         "RDMA transport (GPUDirect RDMA, GID, IBGDA), its heap that is larger than the memory of the GPU, or a "
         "process that ended.",
         "env | grep NVSHMEM; fabric-agentctl check --only gpudirect,gid", "NVSHMEM src"),
+    complaining("rocshmem-provider-other", software, "GDAProvider", "",
+                "rocSHMEM's choice of the NIC that the GPU drives itself (GDA): the provider that was asked for "
+                "(ROCSHMEM_GDA_PROVIDER: bnxt, ionic, mlx5) and the selected NIC (ROCSHMEM_HCA_LIST) are of different "
+                "vendors, or rocSHMEM was built without this provider. Choose those that belong together.",
+                "env | grep ROCSHMEM; ibv_devinfo -l", "rocSHMEM src/gda"),
+    complaining("rocshmem-other", unknown, "^rocshmem|^ROCSHMEM|rocSHMEM", "",
+                "rocSHMEM, which gives the kernels of AMD GPUs access to the memory of other GPUs. Usual causes: the "
+                "setup of its NIC (provider, GPUDirect RDMA, GID), its heap (ROCSHMEM_HEAP_SIZE) that is larger than "
+                "the memory of the GPU, or a process that ended.",
+                "env | grep ROCSHMEM; fabric-agentctl check --only gpudirect,gid", "rocSHMEM src"),
     marked("objects-freed-other", unknown,
            "rdma_context.cpp:|efa_context.cpp:|rdma_endpoint.cpp:|endpoint.cpp:|rdma/context.cpp:|verbs.cpp:|"
            "gpunetio_utils.cpp:|libfabric_rail.cpp:|libfabric_rail_manager.cpp:|cxi_endpoint.cc:|rdma_transport.cpp:|"
@@ -1310,11 +1329,11 @@ constexpr LineMessage kRows[] = {
         "the bootstrap of the jobs does.",
         "ethtool -S {netdev} | grep exceeded; modinfo -F version ena; journalctl -k -g ena",
         "Linux drivers/net/ethernet/amazon/ena"),
-    failing(
-        "mana-other", host, "^mana *:*:*.*: |^mana: |^infiniband mana_|^mana_ib", "",
-        "The driver of the NIC of an Azure machine (MANA), or its RDMA driver. Usual causes: a request that the host "
-        "rejects, servicing of the host, or limits of the machine's size.",
-        "journalctl -k -g mana; rdma link show", "Linux drivers/net/ethernet/microsoft/mana"),
+    failing("mana-other", host, "^mana *:*:*.*: |^mana: |^infiniband mana_|^mana_ib", "",
+            "The driver of the NIC of an Azure machine (MANA), or its RDMA driver. Usual causes: a request that the "
+            "host rejects, servicing of the host, limits of the machine's size, or an error of an old driver (update "
+            "the kernel). An object that cannot be destroyed follows from the first error of its queue.",
+            "journalctl -k -g mana; rdma link show", "Linux drivers/net/ethernet/microsoft/mana"),
     failing(
         "netvsc-other", host, "^hv_netvsc|^hv_pci|^hv_vmbus|^virtio_net|^vmxnet3|^gve |^gve: |^gvnic |^idpf: ", "",
         "A network driver of a virtual machine (Hyper-V, virtio, VMware, Google). Usual causes: the hypervisor "
@@ -1538,6 +1557,26 @@ constexpr LineMessage kRows[] = {
                 "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g pds_core",
                 "Linux drivers/net/ethernet/amd/pds_core"),
 
+    // ---- GPUDirect Storage, by the part of the library.
+    marked("cufile-rdma-other", host, "cufio-rdma|cufio-dr:|cufio-dr ", "",
+           "GPUDirect Storage's use of RDMA: the module nvidia_peermem is not loaded (modprobe nvidia_peermem), or no "
+           "network device near the GPU is listed. Check the RDMA devices and the PCIe topology; their addresses "
+           "belong in rdma_dev_addr_list of cufile.json. Reads and writes then go through the memory of the host.",
+           "lsmod | grep peermem; gdscheck -p; grep rdma_ /etc/cufile.json; ibv_devinfo -l",
+           "GPUDirect Storage libcufile"),
+    marked("cufile-driver-other", host, "cufio-drv|cufio-plugin|nvidia-fs:|nvidia_fs:",
+           "not loaded|not open|ersion|mismatch|not support|ailed to load|ailed to open|nable to load|nable to open",
+           "GPUDirect Storage's kernel module (nvidia-fs) or a plugin of its library. Usual causes: the module is not "
+           "loaded, was built for another GPU driver or kernel, or is not in the container (/dev/nvidia-fs*). "
+           "allow_compat_mode of cufile.json goes on without it.",
+           "lsmod | grep nvidia_fs; gdscheck -p; ls /dev/nvidia-fs*", "GPUDirect Storage libcufile, nvidia-fs"),
+    complaining("cufile-other", host, "cufio|libcufile|cuFile|^CUFILE", "",
+                "GPUDirect Storage (cuFile), which reads files into GPU memory. Usual causes: a GPU that CUDA does not "
+                "see (driver, container, CUDA_VISIBLE_DEVICES), a file system or block device that it does not support "
+                "(device mapper, LVM: use a file system on NVMe or RAID that GDS supports, or the compat mode), or a "
+                "wrong cufile.json.",
+                "gdscheck -p; nvidia-smi; findmnt -T FILE; grep -c ERROR cufile.log", "GPUDirect Storage libcufile"),
+
     // ---- NVIDIA's GPUs and their services.
     // The resource manager prints "NVRM: FUNCTION: TEXT" or "NVRM: GPU0 FUNCTION: TEXT" for errors only.
     marked("nvrm-nvlink-other", host,
@@ -1697,6 +1736,12 @@ constexpr LineMessage kRows[] = {
         "The links between the AMD GPUs of a node (XGMI). Usual causes: a link that did not come up or has errors, a "
         "GPU of the group (hive) that failed or was reset alone. The RDMA network is not at fault.",
         "amd-smi xgmi; amd-smi topology; journalctl -k -g xgmi", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_xgmi.c"),
+    failing("amdgpu-hang-other", host, kAmd,
+            "imeout waiting for VM|imeout waiting for sem|ailed to write reg|ait for *idle|wait for idle|VM flush",
+            {"An AMD GPU does not answer its driver: the GPU hangs, or is not accessible on PCIe. The first line of "
+             "amdgpu or pcieport decides. The processes on the GPU end. ",
+             {Work::ends_jobs, "Reset the GPU or reboot."}},
+            kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/gmc_v*.c, gfx_v*.c"),
     failing(
         "amdgpu-memory-fault-other", unknown, kAmd,
         "page fault|retry "
@@ -1798,6 +1843,13 @@ constexpr LineMessage kRows[] = {
         "limit of the virtual machine.",
         "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
         "Linux drivers/vfio"),
+    failing("iommu-start-other", host, "^arm-smmu|^AMD-Vi|^DMAR|^DMAR:|^iommu:|^pci *:*:*.*: stream",
+            "register iommu|probe|stream * already|nitializ|nable to map|llocate|enable",
+            "The kernel cannot start an IOMMU: two PCI devices have the same stream ID, a table of the BIOS (IVRS, "
+            "DMAR, IORT) is wrong, or the kernel has an error that a newer one corrects. The devices behind it have no "
+            "IOMMU then.",
+            "journalctl -k -g 'DMAR|AMD-Vi|smmu|iommu'; uname -r; fabric-agentctl check --only iommu",
+            "Linux drivers/iommu"),
     failing("iommu-other", unknown,
             "^DMAR|^DMAR:|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
             "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "

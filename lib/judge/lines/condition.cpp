@@ -99,6 +99,16 @@ constexpr Condition kConditions[] = {
       "another one, or a loop in the cabling. The line, or the next one, names the two."},
      true},
 
+    {"says-name-lookup",
+     host,
+     "resolve host|resolve the host|resolve hostname|name or service not known|in name resolution|name resolution "
+     "fail|no address associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine "
+     "address|unknown host",
+     {"By its words the name of a host cannot be resolved on this host, or in this container: an entry in /etc/hosts "
+      "or the DNS is missing, the DNS server of /etc/resolv.conf does not answer, or a proxy is needed. Test: "
+      "getent hosts NAME."},
+     true},
+
     {"says-in-use",
      software,
      "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
@@ -199,7 +209,8 @@ constexpr Condition kConditions[] = {
 
     {"says-gpu-memory",
      software,
-     "cuda*out of memory|gpu*out of memory|hip*out of memory|out of memory on device|outofmemory|^oom*gpu",
+     "cuda*out of memory|cuda_error_out_of_memory|gpu*out of memory|hip*out of memory|out of memory on "
+     "device|outofmemory|^oom*gpu",
      {"By its words the memory of a GPU is used up: the program needs more than is left. Use a smaller batch or memory "
       "fraction; look for another process on the GPU."}},
     {"says-speed",
@@ -276,22 +287,27 @@ constexpr Condition kConditions[] = {
       "GPU, "
       "a capability of the container (IPC_LOCK), or a security policy."}},
 
+    {"says-old-option",
+     none,
+     "is deprecated|are deprecated|replaced by|is defunct|please remove it from|is obsolete|are obsolete|has no "
+     "effect|have no effect",
+     {"By its words an option or a variable is old, and is ignored or has a new name: the program goes on. Harmless; "
+      "remove it, or use the new name."}},
     {"says-configuration-file",
      host,
-     "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|"
-     "cannot parse|could not parse|failed to parse",
+     "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|parsing "
+     "error|unrecognized key|unknown key|cannot parse|could not parse|failed to parse",
      {"By its words a configuration file of this host has an error, or a value that the program does not accept. The "
       "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check your|"
-     "invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown option|"
-     "unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|"
-     "is not a valid|is not valid|not a valid|missing required|"
-     "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
-     "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|"
-     "does not match|mismatch|inconsistent|truncated|different number|number of*must|disabled or failed|"
-     "is deprecated|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
+     "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check "
+     "your|invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown "
+     "option|unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|is "
+     "not a valid|is not valid|not a valid|missing required|environment variable is|environment variable*not "
+     "set|environment variable*invalid|wrong environment variable|bad environment variable|^usage:|across "
+     "ranks|between ranks|all ranks|do not match|does not match|mismatch|inconsistent|truncated|different "
+     "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
      {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
       "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
       "hosts and ranks, and correct it."}},
@@ -372,12 +388,14 @@ bool has_program(std::string_view line) {
   return false;
 }
 
-// Words of a condition in the text of an errno that means something else, or beside it: "failed to allocate the
+// Words of a condition in the text of an error that means something else, or beside it: "failed to allocate the
 // algorithm: -2" (ENOENT) is no lack of resources, "Resource temporarily unavailable" (EAGAIN) no lack of a feature,
 // and "Remote I/O error" (EREMOTEIO) is of the firmware of a device, not of another host.
 bool is_denied_by_error(const Condition& condition, const LogLine& line) {
   if (condition.id == "says-unsupported") return line.codes.error == "EAGAIN";
   if (condition.id == "says-peer-ended") return line.codes.error == "EREMOTEIO";
+  if (condition.id == "says-absent") return has_any(line.small, "already exist");
+  if (condition.id == "says-old-option") return has_any(line.small, "fatal|fail|abort|cannot|no longer|not support");
   constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
                                                "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
   return condition.id == "says-used-up" && !line.codes.error.empty() &&

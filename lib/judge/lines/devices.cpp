@@ -44,12 +44,13 @@ constexpr LineMessage kRows[] = {
     // After nvidia_peermem's own row. The beginning of the symbol names the stack that the module does not fit.
     {"module-other-stack", host,
      "version of symbol ib_|version of symbol rdma_|version of symbol mlx|version of symbol nvidia_|Unknown symbol "
-     "ib_|Unknown symbol rdma_|Unknown symbol mlx|Unknown symbol nvidia_|Unknown symbol nvfs_",
+     "ib_|Unknown symbol rdma_|Unknown symbol mlx|Unknown symbol nvidia_|Unknown symbol nvfs_|belong to kernel which "
+     "is not a part of",
      "The kernel rejected a module, because it was built for another RDMA stack or GPU driver than the one that is "
      "loaded (symbols ib_, rdma_ and mlx are of the RDMA stack: Linux's own or that of OFED; nvidia_ of the GPU "
-     "driver). "
-     "Build the module again, or reinstall its package, for the stack in use: ko2iblnd with Lustre, nvme-rdma and "
-     "rpcrdma with OFED or the kernel.",
+     "driver). Build the module again, or reinstall its package, for the stack and the kernel in use: ko2iblnd with "
+     "Lustre, nvme-rdma and rpcrdma with OFED (mlnx_add_kernel_support.sh after an update of the kernel) or the "
+     "kernel.",
      "dkms status; modinfo -n ib_core ko2iblnd nvidia; ofed_info -s", "Linux kernel/module/main.c"},
     {"intel-pcie-slow",
      host,
@@ -209,7 +210,7 @@ constexpr LineMessage kRows[] = {
      "communicate|couldn't communicate with the NVIDIA driver|Failed to initialize NVML|NVML: Driver Not Loaded|nvml "
      "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|Failed to initialize NVML: "
      "Unknown Error|No devices were found|could not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable "
-     "device is detected",
+     "device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice",
      "The NVIDIA driver is not loaded, found no GPU, or its device files (/dev/nvidia*) are not accessible here: the "
      "driver was not built for this kernel (dkms), nouveau holds the GPU, or the container has no GPU (NVIDIA runtime, "
      "a cgroup that was changed by systemctl daemon-reload: \"Unknown Error\"). Read the NVRM lines of the kernel.",
@@ -295,6 +296,11 @@ constexpr LineMessage kRows[] = {
      "then at the ports.",
      "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
      "SPDK lib/nvmf/ctrlr.c, Linux drivers/nvme/target/core.c"},
+    {"nvmf-property", peer, "nvme*Property Set error: |nvme*Property Get error: ",
+     "The NVMe target (the controller of a fabric) did not answer the read or write of a register of its controller, "
+     "or refused it; the number is a status of NVMe (881, 0x371: the host gave the command up). Look whether the "
+     "target runs, at its log, and at the path to it.",
+     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"},
     {"nvmf-target-fatal",
      unknown,
      "nvmet: ctrl * fatal error occurred|nvmet*ctrl*fatal error",

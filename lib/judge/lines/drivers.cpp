@@ -365,6 +365,12 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC reports pause without end. If this port sends it, this host does not drain its receive "
      "buffers; if it is paused, another host beyond the switch does not.",
      "fabric-agentctl diagnose {port}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-tpa", host, "bnxt_en*TPA end agg_buf|bnxt_en*TPA cons",
+     "The NIC and its driver disagree about a packet that was received in parts (TPA: aggregation, GRO in hardware): "
+     "an error of the driver or firmware, and data can be corrupted. Update them; until then ethtool -K {netdev} "
+     "rx-gro-hw off lro off.",
+     "ethtool -k {netdev} | grep -E 'gro|lro'; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c bnxt_tpa_end()"},
     {"bnxt-temperature",
      host,
      "bnxt_en*Chip temperature has gone above|bnxt_en*Chip temperature has crossed",
@@ -395,12 +401,13 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/infiniband/core/device.c ib_register_device()"},
     {"rdma-setup-failed",
      host,
-     "Couldn't change QP1 state to|Couldn't create ib_mad |Couldn't start port|Couldn't open port|on MAD QP|"
-     "bnxt_re*Failed to create HW|bnxt_re*Failed to modify HW|bnxt_re*Failed to destroy HW|bnxt_re*Failed to allocate "
-     "HW|"
-     "bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to allocate HW AH|bnxt_re*Failed to create AH entry",
+     "Couldn't change QP1 state to|Couldn't create ib_mad |ib_post_recv failed: -|Couldn't post receive WRs|Couldn't "
+     "start port|Couldn't open port|on MAD QP|bnxt_re*Failed to create HW|bnxt_re*Failed to modify HW|bnxt_re*Failed "
+     "to destroy HW|bnxt_re*Failed to allocate HW|bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to "
+     "allocate HW AH|bnxt_re*Failed to create AH entry",
      "An object of an RDMA device could not be made, changed or removed, because the command before it failed. A port "
-     "without its QP1 has no connection manager (rdma_cm); \"registered successfully\" after it proves nothing.",
+     "without its QP1, for management datagrams (MAD), has no connection manager (rdma_cm); \"registered "
+     "successfully\" after it proves nothing.",
      "journalctl -k -g {rdma}",
      "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c",
      0,
@@ -436,8 +443,8 @@ constexpr LineMessage kDriverRows[] = {
     {"mana-refused", host,
      "HWC: Failed hw_channel req: 0x|mana*Command 0x*failed with status: 0x|mana*ailed*status=0xc|mana*ailed*, 0xc0",
      "The Azure host refused a request of the NIC's driver; the status is of the host: not supported (an older host, "
-     "or "
-     "a size of machine without it), resources that are used up, or an invalid parameter of an old driver.",
+     "or a size of machine without it), resources that are used up, or an invalid parameter of an old driver: then use "
+     "a newer kernel. If the driver does not start, traffic takes the slow synthetic path (hv_netvsc).",
      "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
      "The Azure host did not answer a command of the NIC's driver: the host is being serviced, or its device hangs.",
@@ -515,7 +522,7 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Bind iavf to the function again, or make the functions again."}},
      "journalctl -k -g 'iavf|ice|i40e'; on the host: ip link show PF",
      "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_disable_vf()"},
-    {"vf-request-refused", host, "VF * failed opcode ",
+    {"vf-request-refused", host, "VF * failed opcode |failed to honor VF",
      "The PF refused a request of one of its virtual functions; the opcode is the request, retval its status "
      "(ERR_PARAM: a parameter that the function may not use, or a function that was changed or reset meanwhile). The "
      "function lacks what it asked for: queues, interrupts, an address or a VLAN. Compare the settings of the VF "
@@ -534,13 +541,20 @@ constexpr LineMessage kDriverRows[] = {
      "*dmin Queue command never completed|"
      "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq",
      "The PF of this virtual function rejects its request or does not answer: the PF is down, in a reset, without a "
-     "driver, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the host, has the reason.",
+     "driver or with one of another version, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the "
+     "host, has the reason.",
      "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"},
-    {"hns-command", host,
-     "hns3*failed to set gid|hns_*failed to set gid|hns3*CMDQ|hns_*CMDQ|hns_*mailbox|hns_*ailed to *ret = -",
-     "A command of the RDMA driver to the NIC failed: its command queue is busy or stopped, often during a reset. The "
-     "first of these lines is the cause.",
-     "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c", 0,
+    {"hns-command",
+     host,
+     "hns3*failed to set gid|hns_*failed to set gid|hns_*set HEM *fail|hns3*cmd failed "
+     "-|hns3*CMDQ|hns_*CMDQ|hns_*mailbox|hns_*ailed to *ret = -",
+     {"A command of the driver to the hardware or firmware of the NIC failed: its command queue is busy or stopped, "
+      "often during a reset, or after one that did not end. The first of these lines is the cause. If it lasts, ",
+      {Work::ends_jobs, "reload the driver or reboot; "},
+      "update the driver and the firmware."},
+     "journalctl -k -g hns; ethtool -i {netdev}",
+     "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c",
+     0,
      Role::consequence},
     {"hns-request", software,
      "hns_*check SQ size error|hns_*check * size error|hns3*Invalid request local work queue|hns3*Local access "
@@ -633,7 +647,8 @@ constexpr LineMessage kDriverRows[] = {
      "*rdma*probe with driver*failed with error|mlx*probe with driver*failed with error",
      "A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
      "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
-     "(-22, -95), or a resource is used up (-12, -28).",
+     "(-22, -95), or a resource is used up (-12, -28; of a GPU also the address space of its BARs: Above 4G Decoding "
+     "in the BIOS, pci=realloc).",
      "journalctl -k -g {pci}; lspci -nnks {pci}", "Linux drivers/base/dd.c"},
 };
 

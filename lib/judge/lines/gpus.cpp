@@ -68,9 +68,11 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-controller",
      host,
      "NVRM: Xid (*): 59,|NVRM: Xid (*): 61,|NVRM: Xid (*): 62,|NVRM: Xid (*): 93,|NVRM: Xid (*): 122,|NVRM: Xid (*): "
-     "123,|NVRM: Xid (*): 124,|NVRM: Xid (*): 125,|NVRM: Xid (*): 143,|NVRM: Xid (*): 158,",
+     "123,|NVRM: Xid (*): 124,|NVRM: Xid (*): 125,|NVRM: Xid (*): 143,|NVRM: Xid (*): 158,|nfoROM is corrupted|nfoROM "
+     "corrupt",
      {"A controller inside a GPU failed: its power microcontroller (PMU, Xid 59, 61, 62), its flash or InfoROM (93, "
-      "122 to 125), its start (143) or a timeout without recovery (158). ",
+      "122 to 125; the configuration and the records of ECC errors are then not reliable), its start (143) or a "
+      "timeout without recovery (158). ",
       {Work::ends_jobs, "Reset the GPU, or reboot. "},
       "Update the driver and the VBIOS if the error recurs; ",
       {Work::in_machine, "replace the GPU if the update does not help."}},
@@ -92,7 +94,8 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g Xid", kXid},
     {"gpu-versions",
      host,
-     "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
+     "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is "
+     "insufficient|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorInsufficientDriver",
      {"The kernel driver of the GPU and its libraries are of different releases. ",
       {Work::ends_jobs, "After an update of the driver, reload it or reboot. "},
       "In the container, use the host's libraries."},
@@ -155,13 +158,17 @@ constexpr LineMessage kGpuRows[] = {
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
      "NVIDIA open-gpu-kernel-modules nvstatuscodes.h, mem_multicast_fabric.c"},
     {"gpu-fabric-manager", host,
-     "system not yet initialized|Fabric Manager*rror|fabricmanager*ailed|fabricmanager*rror",
+     "system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|Fabric "
+     "Manager*rror|fabricmanager*ailed|fabricmanager*rror",
      "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NVIDIA Fabric Manager user guide"},
-    {"gpu-cuda-memory", host, "uncorrectable ECC error encountered|uncorrectable NVLink error",
+    {"gpu-cuda-memory", host,
+     "uncorrectable ECC error encountered|uncorrectable NVLink "
+     "error|CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_NVLINK_UNCORRECTABLE",
      "A GPU had an error that could not be corrected; the kernel log has its Xid.", "journalctl -k -g Xid", kXid},
     {"gpu-cuda-program", software,
-     "an illegal memory access was encountered|unspecified launch failure|device-side assert",
+     "an illegal memory access was encountered|unspecified launch "
+     "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert",
      "A program made the GPU fault (Xid 13 or 31): a bug of the program, or of a library. The other ranks see errors "
      "of the network afterwards.",
      "journalctl -k -g Xid", kXid},
@@ -170,7 +177,8 @@ constexpr LineMessage kGpuRows[] = {
      "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", kXid},
     {"gpu-other-driver", host,
-     "obtained ownership of the NVIDIA device|NVRM: *Tried to get IRQ *, but another driver|NVRM: *conflicting driver",
+     "obtained ownership of the NVIDIA device|NVRM: GPU *is already bound to|NVRM: *Tried to get IRQ *, but another "
+     "driver|NVRM: *conflicting driver",
      "Another driver is bound to this GPU, so nvidia.ko cannot start it: nouveau, vfio-pci (for a virtual machine), or "
      "a frame buffer driver. Unbind that driver, or blacklist nouveau, also in the initramfs.",
      "lspci -nnks {pci}; lsmod | grep -E 'nouveau|vfio'", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv.c"},

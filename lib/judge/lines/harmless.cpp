@@ -20,11 +20,12 @@ constexpr LineMessage kRows[] = {
     {"transfer-library-note", none,
      "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
      "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
-     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to write-with-immediate|"
-     "Elastic buffer uses|Loading CUBIN|DeepEP initialized with|UCCL_EP_TRANSPORT=*initialized|Registered "
-     "atomic_buffer_ptr|- continuing with default",
-     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++): a choice of the "
-     "library, or an option that is off. Harmless.",
+     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to "
+     "write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
+     "with|UCCL_EP_TRANSPORT=*initialized|Registered atomic_buffer_ptr|- continuing with default|Host ignoring IBGDA "
+     "state",
+     "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++, NVSHMEM): a choice of "
+     "the library, or an option that is off. Harmless.",
      "env | grep -E 'NIXL_|UCCL_|MORI_|EP_'", "NIXL, UCCL, MORI, DeepEP, MSCCL++"},
     {"nccl-gdr-distance", none, "GPU Direct RDMA Disabled for GPU*distance",
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
@@ -139,7 +140,8 @@ constexpr LineMessage kRows[] = {
      "Frequency is not max|Using a different number of QPs|Setting burst size to tx depth|ATOMIC tests have only "
      "8B|not recognized to implement inline feature",
      "A note of perftest: it has changed an option that does not fit the test (inline size, moderation, MTU), or the "
-     "frequency of the CPU varies, so that latencies in microseconds are less exact. Harmless.",
+     "frequency of the CPU varies, so that latencies in microseconds are less exact; a run by duration (-D) measures "
+     "the average bandwidth only, not the peak. Harmless.",
      "cpupower frequency-info", "perftest src/perftest_parameters.c"},
     {"dcgm-no-nvswitch", none,
      "ReadNvSwitchStatusAllSwitches() returned No data|ReadNvSwitch*returned No data|ReadNvSwitch*No data is "
@@ -162,15 +164,16 @@ constexpr LineMessage kRows[] = {
      "debugging only (ICPL error), or the choice of RoCE instead of iWARP. Harmless.",
      "ethtool -i {netdev}; uname -r", "Linux drivers/net/ethernet/qlogic/qed/qed_int.c"},
     {"driver-note", none,
-     "running in slave mode|Link Down/Up ignored (recovered by|sfp*: no PHY detected|platform doesn't support global "
-     "atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags (this "
-     "device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
+     "running in slave mode|Slot(*): * ignored|Link Down/Up ignored|sfp*: no PHY detected|platform doesn't support "
+     "global atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags "
+     "(this device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
      "clearing broken state|enabling unsafe global rkey|did not enable P_Key index support|FEC autoneg "
      "o*encoding:|passive DA module inserted|DA module inserted|optical module inserted|Enslaving as a backup "
      "interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize SR-IOV because no VFs|Read "
-     "timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: GPU*is already bound|NVRM: No "
-     "NVIDIA GPU found|is not a valid child device|VPD access failed*just*|Skipped * previous similar message|ATOMIC "
-     "capability isn't|Detected virtual function|Invalid MAC address *using random|ssigning random MAC|sing random MAC",
+     "timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: No NVIDIA GPU found|is not a "
+     "valid child device|VPD access failed*just*|Skipped * previous similar message|ATOMIC capability isn't|Detected "
+     "virtual function|Invalid MAC address *using random|ssigning random MAC|sing random MAC|^ice *MAC * does not "
+     "exist for VF|bnxt_en*TS query for T|^hns3 *Reset done|^hns3 *reinit finished",
      "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
      "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
@@ -185,8 +188,8 @@ constexpr LineMessage kRows[] = {
      "Harmless: the device works.",
      "rdma link show", "Linux drivers/infiniband/sw/rxe/rxe_qp.c rxe_qp_chk_cap(), libfabric prov/verbs"},
     {"ib-port-init", none, "Port: 1 Link INIT|Port: 2 Link INIT|Port: *Link INIT|Port: *Link ACTIVE",
-     "The state of an InfiniBand port at start: its link is up, and INIT waits for the subnet manager. Normal for a "
-     "moment; if it stays INIT no subnet manager answers.",
+     "Information: the state of an RDMA port. ACTIVE: it is ready. INIT: the link of an InfiniBand port is up, and the "
+     "port waits for the subnet manager. Harmless for a moment; if it stays INIT no subnet manager answers.",
      "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
     {"daemon-stopped", none,
      "nvidia-persistenced*Received signal 15|nvidia-fabricmanager*using NVSwitch management port|wrapper: using "
@@ -194,6 +197,21 @@ constexpr LineMessage kRows[] = {
      "A daemon notes a setting, or that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
      "service. Harmless.",
      "systemctl status UNIT", "nvidia-persistenced, nvidia-fabricmanager"},
+    {"service-skipped", none,
+     "was skipped because of an unmet condition check|was skipped because no trigger condition checks were "
+     "met|Condition check resulted in * being skipped",
+     "Information of systemd: a service or mount was skipped, because its unit names a condition that this machine "
+     "does not meet (ConditionSecurity=, ConditionPathExists=). Harmless.",
+     "systemctl show UNIT -p Conditions", "systemd src/core/job.c"},
+    {"log-library-note", none, "Logging before InitGoogleLogging()|log messages before absl::InitializeLog()",
+     "Information of the log library of a program (glog, Abseil): the program has not initialized the library yet, and "
+     "the first messages go to the standard error. Harmless.",
+     "grep -nE '^[EF][0-9]{4} ' OUTPUT | head", "glog src/logging.cc, Abseil absl/log"},
+    {"hcoll-unused", none, "is not available but requested in hierarchy|ml_discover_hierarchy exited with error",
+     "Information of HCOLL (the collectives of HPC-X): the transports or devices that were chosen (UCX_TLS, "
+     "HCOLL_BCOL, HCOLL_SBGP) do not offer what HCOLL needs. Open MPI uses its own collectives, and the program runs. "
+     "Harmless; --mca coll ^hcoll removes the message.",
+     "env | grep -E 'HCOLL|UCX_TLS'; ompi_info | grep coll", "HPC-X hcoll"},
     {"opensm-state", none,
      "Entering DISCOVERING state|Entering MASTER state|Entering STANDBY state|SUBNET UP|OpenSM*starting|Exiting SM",
      "Information of OpenSM, the subnet manager: it starts, searches the fabric (DISCOVERING), or has become master or "

@@ -108,7 +108,7 @@ constexpr LineMessage kKernelRows[] = {
      host,
      "Unable to change power state from *device inaccessible|: not ready *; giving up",
      {"The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
-      "state. ",
+      "state (D3; runtime power management can be switched off: pcie_aspm=off, amdgpu.runpm=0). ",
       {Work::in_machine, "Power the node off and on; reseat the device if it recurs."}},
      "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},
@@ -172,10 +172,15 @@ constexpr LineMessage kKernelRows[] = {
      "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
     {"out-of-memory", software,
      "ut of memory: Killed process|oom_kill event in StepId|invoked oom-killer: gfp_mask|Out of memory and no killable "
-     "processes|oom-kill:constraint=",
-     "Linux killed a process because memory, or the limit of its cgroup, was used up. If the process was a rank of the "
-     "job, its peers see retry or remote errors.",
+     "processes|oom-kill:constraint=|slurm*memory limit exceeded|Exceeded job memory limit|Exceeded step memory limit",
+     "Linux killed a process because memory, or the limit of its cgroup (of a Slurm job: --mem), was used up. If the "
+     "process was a rank of the job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
+    {"page-pool-stalled", host, "page_pool_release_retry*stalled pool",
+     "Pages of a receive queue that no longer exists were not given back (inflight), and hold memory, mostly the "
+     "netdev too: a socket or a program that has the packets still, or a driver or another part of the kernel that "
+     "lost the pages (update the kernel). The line repeats until they are back.",
+     "ss -tmi; ethtool -i {netdev}; uname -r", "Linux net/core/page_pool.c"},
     {"page-allocation-failed", host, "page allocation failure: order:|page allocation stalls for",
      "The kernel could not allocate contiguous memory for a driver or process (order N: 2^N pages). Memory is "
      "fragmented, mostly by the page cache, or used up; at order 0 the host has no free memory. NIC drivers drop "

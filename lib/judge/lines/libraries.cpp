@@ -41,6 +41,11 @@ constexpr LineMessage kLibraryRows[] = {
      true,
      "ucx|wc|ofi|efa|cxi"},
     // UCX.
+    {"ucx-ud-timeout", network, "ud_iface.c*Endpoint timeout|ud_ep.c*Endpoint timeout|UD endpoint*unhandled timeout",
+     "UCX's UD transport sends a packet again until the peer acknowledges it or UCX_UD_TIMEOUT is over, and now gave "
+     "up: the path loses packets (link counters, drops, PFC), or the process or the port of the peer is gone. No "
+     "status of a completion comes before this line.",
+     "fabric-agentctl diagnose {port}; env | grep UCX_UD", "UCX src/uct/ib/ud/base/ud_ep.c"},
     {"ucx-endpoint-timeout",
      peer,
      "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
@@ -98,7 +103,9 @@ constexpr LineMessage kLibraryRows[] = {
     {"ucx-devx", host,
      "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
      "Error in mlx5dv_devx_obj_create",
-     "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
+     "The firmware of the NIC refused a command (DEVX: another queue, memory key or object) or did not answer: it "
+     "hangs, is too old, or lacks the resource. The kernel log has a line of mlx5_core with the same syndrome. Update "
+     "the firmware; fewer endpoints and channels, or UCX_IB_MLX5_DEVX=n, as a test.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
 
     {"ucx-transport-missing", software, "UCX*Cannot use */|UCX*annot use transport|UCX*does not support transport",
@@ -181,8 +188,8 @@ constexpr LineMessage kLibraryRows[] = {
      "such a NIC, the file in /etc/libibverbs.d that names it does no harm.",
      "ibv_devinfo -l; ls /sys/class/infiniband /etc/libibverbs.d", kInit},
     {"verbs-no-driver", none, "libibverbs: Warning: couldn't load driver",
-     "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
-     "provider.",
+     "Information: a file in /etc/libibverbs.d names the library of a device (its provider) that is not installed. "
+     "This is harmless unless the NIC needs this provider.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
     {"verbs-no-sysfs", host, "couldn't stat '/sys/class/infiniband/",
      "The container has /dev/infiniband of this device but not its entry in /sys: the device belongs to another "
@@ -270,12 +277,15 @@ constexpr LineMessage kLibraryRows[] = {
     {"ompi-no-parameters", software, "No preset parameters were found for the device that Open MPI detected",
      "The openib BTL does not know this NIC. Performance may be low; use the UCX PML.", "ompi_info | grep ucx",
      kOpenib},
-    {"ompi-openib-unused", software, "By default, for Open MPI 4.0 and later, infiniband ports on a device",
-     "The openib BTL leaves this port to UCX. Without the UCX PML, Open MPI uses TCP.", "ompi_info | grep ucx",
-     kOpenib},
-    {"ompi-no-pml", software, "No components were able to be opened in the pml framework",
-     "None of the requested PMLs can be used: UCX found no device for it, or this Open MPI was built without UCX.",
-     "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI opal/mca/base/help-mca-base.txt"},
+    {"ompi-openib-unused", none, "By default, for Open MPI 4.0 and later, infiniband ports on a device",
+     "Information: the old openib BTL does not use this port, but leaves it to UCX. Harmless if this Open MPI has the "
+     "UCX PML; without it Open MPI uses TCP. --mca btl ^openib removes the message.",
+     "ompi_info | grep ucx", kOpenib},
+    {"ompi-no-pml", unknown, "No components were able to be opened in the pml framework",
+     "None of the requested PMLs can be used on this node: UCX or its libraries cannot be loaded, UCX finds no RDMA "
+     "device, this Open MPI was built without UCX, or --mca pml names one that it does not have.",
+     "ompi_info | grep ucx; ldd LIBDIR/openmpi/mca_pml_ucx.so; ucx_info -d | grep -E 'Transport|Device'",
+     "Open MPI opal/mca/base/help-mca-base.txt"},
     {"ompi-libfabric", software, "Open MPI failed an OFI Libfabric library call",
      "A libfabric call failed; the lines after this one name the call and the provider.", "fi_info -l",
      "Open MPI opal/mca/common/ofi/help-common-ofi.txt"},
@@ -351,10 +361,10 @@ constexpr LineMessage kLibraryRows[] = {
 
     // verbs: VRB_WARN_ERRNO prints the function and the errno.
     {"verbs-no-device", host,
-     "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file|"
-     "rdma_create_event_channel failed|rdma_create_event_channel: No such",
-     "librdmacm found no RDMA device: the module rdma_ucm is not loaded (modprobe rdma_ucm), or "
-     "/dev/infiniband/rdma_cm is not in the container.",
+     "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file|rdma_create_event_channel "
+     "failed|rdma_create_event_channel: No such|librdmacm*read ABI version|librdmacm*unable to get RDMA device list",
+     "librdmacm found no RDMA device: the driver of the NIC or the module rdma_ucm is not loaded (modprobe rdma_ucm, "
+     "ibv_devices), or /dev/infiniband/rdma_cm is not in the container.",
      "ls -l /dev/infiniband; lsmod | grep rdma_cm", kOfiVerbs},
 
     // cxi (Slingshot).

@@ -210,6 +210,8 @@ void Log::add_unknown(const Line& line, Found found) {
 }
 
 void Log::finish() {
+  std::string only;
+  if (lines_ == 1) only = pending_ ? pending_->text : part_;
   if (!part_.empty()) {
     Line rest{std::exchange(part_, {}), std::nullopt, lines_};
     if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
@@ -263,6 +265,20 @@ void Log::finish() {
     each.count = 0;
   }
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
+  if (found_.empty() && !trim(only).empty()) {
+    const LogLine line = read_line(only);
+    const Condition* condition = condition_of(line);
+    // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
+    const bool is_open = line.severity == Severity::plain ||
+                         line.small.find("set by environment") != std::string::npos ||
+                         (condition != nullptr && condition->is_error);
+    if (line.severity <= Severity::plain)
+      found_.push_back({.message = is_open ? &kNoError : &kInformation,
+                        .line = only.substr(0, kShownOfLine),
+                        .time = time_of(only, now_, uptime_),
+                        .first = 1,
+                        .count = 1});
+  }
   const auto rank = [](const Found& each) {
     if (each.message == nullptr) return 3;
     if (each.message->is_component()) return 1;

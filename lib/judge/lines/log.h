@@ -60,7 +60,8 @@ class Log {
 
   // The next line of the log; at most kMaxRaw bytes of it are read.
   void add(std::string_view raw);
-  // After the last line. The causes come first, then components, consequences, unknown lines and harmless ones.
+  // After the last line. The causes come first, then components, consequences, unknown lines and harmless ones. A log
+  // of one line that no rule knows, and that is no error, has kInformation or kNoError.
   void finish();
 
   const std::vector<Found>& found() const { return found_; }

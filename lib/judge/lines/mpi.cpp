@@ -107,6 +107,20 @@ constexpr LineMessage kRows[] = {
      {},
      false,
      "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
+    {"mpich-launcher-gone",
+     unknown,
+     "write_line error; fd=|system msg for write_line failure",
+     "A process of MPICH, MVAPICH or Intel MPI could not tell its launcher (PMI) that it ends: the launcher is gone, "
+     "or the program was started without mpirun or srun (fd=-1). A consequence: the first error line before it is the "
+     "cause.",
+     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
+     "MPICH src/pmi/simple_pmiutil.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "mpi|mpich|ofi|ucx|wc|object|registration"},
     {"mpi-errors-fatal",
      unknown,
      "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun noticed that "
@@ -255,8 +269,8 @@ constexpr LineMessage kRows[] = {
      "HCOLL_ENABLE_SHARP=0).",
      "sharp_hello; saquery SR; systemctl status sharp_am sharpd", "SHARP libsharp, sharpd"},
     {"sharp-port-of-sm", host,
-     "port is used by SM|collect_ports_data: device * is not valid|collect_ports_data*not valid|device * port * is not "
-     "valid",
+     "port is used by SM|sharp_get_local_data: error|collect_ports_data: device * is not valid|collect_ports_data*not "
+     "valid|device * port * is not valid",
      "SHARP does not use this port because the subnet manager runs on it (or it is not active), and no other port of "
      "the host is left. Run the subnet manager on another node or port, or choose another device for SHARP "
      "(SHARP_COLL_IB_DEV_NAME).",

@@ -253,9 +253,12 @@ constexpr LineMessage kNcclRows[] = {
       {Work::ends_jobs, "Reset the GPUs, or reboot."}},
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
      "NCCL src/transport/nvls.cc"},
-    {"nccl-gpu-memory", software, "NCCL WARN Cuda failure*out of memory|NCCL WARN HIP failure*out of memory",
-     "The memory of the GPU is used up, so that NCCL has none for its buffers. Use a smaller batch or memory fraction; "
-     "look for another process on the GPU. The network is not at fault.",
+    {"nccl-gpu-memory", software,
+     "NCCL WARN Cuda failure*out of memory|NCCL WARN HIP failure*out of memory|Failed to CUDA calloc|Failed to CUDA "
+     "malloc|Failed to HIP calloc|Failed to HIP malloc",
+     "The memory of the GPU is used up, so that NCCL has none for its buffers. Use a smaller batch or memory fraction, "
+     "or fewer channels and buffers of NCCL (NCCL_MAX_NCHANNELS, NCCL_BUFFSIZE); look for another process on the GPU. "
+     "The network is not at fault.",
      "nvidia-smi; env | grep NCCL_BUFFSIZE", "NCCL src/include/alloc.h"},
     {"nccl-cuda-ended", unknown, "NCCL WARN Cuda failure*driver shutting down",
      "A consequence: the process ends while NCCL still works, and CUDA is already shut down. The first error of this "

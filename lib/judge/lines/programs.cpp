@@ -47,9 +47,11 @@ constexpr LineMessage kProgramRows[] = {
      {},
      true,
      "nvshmem"},
-    {"nvshmem-ibgda", host, "cannot allocate buffer on the specified memory type",
-     "NVSHMEM found no NIC that the GPU can drive itself (IBGDA, mlx5 only). The GPU driver needs "
-     "PeerMappingOverride=1 in NVreg_RegistryDwords, and the container access to the NIC.",
+    {"nvshmem-ibgda", host,
+     "cannot allocate buffer on the specified memory type|no active IB device that supports GPU-initiated",
+     "NVSHMEM found no NIC that the GPU can drive itself (IBGDA, mlx5 only). A port must be active, and of "
+     "NVSHMEM_HCA_LIST if that is set; the GPU driver needs PeerMappingOverride=1 in NVreg_RegistryDwords, or "
+     "NVSHMEM_IBGDA_NIC_HANDLER=cpu; the container needs access to the NIC.",
      "grep RegistryDwords /proc/driver/nvidia/params; ls -l /dev/infiniband",
      "NVSHMEM src/host/transport/transport.cpp"},
     {"nvshmem-address", network, "Unable to create ah",

@@ -197,6 +197,10 @@ constexpr LineMessage kRows[] = {
      "use an OpenSM that fits.",
      "lsmod | grep ib_umad; ls -l /dev/infiniband; ibstat -p; systemctl status opensm",
      "OpenSM opensm/osm_sm.c, libvendor/osm_vendor_ibumad.c"},
+    {"opensm-unbind", unknown, "_unbind: ERR*No previous bind",
+     "A consequence: OpenSM or a part of it ends, and releases a port that it was not attached to. The first ERR line "
+     "before it has the cause.",
+     "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c", 0, Role::consequence},
     {"opensm-mad-timeout", network,
      "sm_mad_ctrl_send_err_cb: ERR|ERR 3113|ERR 3119|ERR 3120|ERR 5411|ERR 5438|umad_receiver: ERR|MAD completed in "
      "error (IB_TIMEOUT)|MAD completed in error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
@@ -327,8 +331,8 @@ constexpr LineMessage kRows[] = {
      "on the switch: show pfc priority; show runningconfiguration all", "SONiC sonic-swss orchagent/pfcwdorch.cpp"},
     {"switch-stormed", network,
      " stormed |PFC storm|pfc storm|PFCWD_STORM|PFC_WD*storm|PFCWD-*|PFC "
-     "watchdog*detected|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected PFC "
-     "storm|restored*storm|storm restored|pauseStormDetected",
+     "watchdog*detected|startWdActionOnQueue*storm|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected "
+     "PFC storm|restored*storm|storm restored|pauseStormDetected",
      "The PFC watchdog of the switch found a pause storm on a priority of this port, and drops (or forwards) its "
      "packets until it ends: the device at the port sends pause frames without end. Look at the host or switch behind "
      "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
@@ -363,7 +367,7 @@ constexpr LineMessage kRows[] = {
       {Work::at_link, "Reseat the cable or try another one."}},
      "ibstat; sminfo; fabric-agentctl status",
      "OpenSM opensm/osm_state_mgr.c"},
-    {"k8s-unschedulable", software,
+    {"k8s-unschedulable", unknown,
      "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
      "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
      "match Pod's node affinity",

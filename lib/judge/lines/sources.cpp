@@ -30,7 +30,8 @@ constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std:
   return of(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
 }
 
-constexpr std::string_view kUcx = "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL";
+constexpr std::string_view kUcx =
+    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
 constexpr std::string_view kOfiCore = "libfabric:*core:*<warn>|libfabric:*core:*<critical>";
 constexpr std::string_view kMpich =
@@ -350,11 +351,12 @@ constexpr LineMessage kRows[] = {
            "that slurmd does not find at its start, or a GPU that is missing.",
            "slurmd -G; nvidia-smi -L; cat /etc/slurm/gres.conf", "Slurm src/interfaces/gres.c, src/plugins/gres, gpu"),
     marked("slurm-authentication-other", host, kSlurm,
-           "munge|Munge|MUNGE|auth/"
-           "|auth_|authentication|uthenticat|cred_|credential|redential|jwt|JWT|jwks|sack|certmgr|certgen|tls/"
-           "|TLS|s2n|Protocol authentication",
+           "munge|Munge|MUNGE|auth/|auth_|authentication|SlurmUser|ecurity "
+           "violation|uthenticat|cred_|credential|redential|jwt|JWT|jwks|sack|certmgr|certgen|tls/|TLS|s2n|Protocol "
+           "authentication",
            "The authentication between Slurm's daemons and commands failed. Usual causes: munged does not run, this "
-           "host has another munge.key or slurm.key, the clocks differ, or another host does not have the user (UID).",
+           "host has another munge.key or slurm.key, the clocks differ, another host does not have the user (UID), or "
+           "the user slurm (SlurmUser) has another UID on the controller.",
            "munge -n | unmunge; timedatectl; md5sum /etc/munge/munge.key", "Slurm src/plugins/auth, cred"),
     marked("slurm-pmi-other", unknown, kSlurm, "mpi/|pmix|PMIx|PMIX|pmi2|PMI2|^PMI|pmi_|cray_shasta|slingshot",
            "Slurm could not start an MPI program (PMIx, PMI-2) or set up the network (Slingshot VNI). Usual causes: a "
@@ -371,6 +373,13 @@ constexpr LineMessage kRows[] = {
            "a directory or file that is missing on this node, missing rights, or a script that failed.",
            "df -h /var/spool /tmp; journalctl -u slurmd -p warning; scontrol show config | grep -E 'Spool|State'",
            "Slurm src/slurmd, src/slurmctld, src/common"),
+    marked("slurm-configuration-other", host, kSlurm,
+           "arsing error|arse error|nrecognized key|nknown key|onfiguration file|is defunct|from cgroup.conf|in "
+           "slurm.conf|in cgroup.conf|in gres.conf",
+           "Slurm reads its configuration on this host (slurm.conf, cgroup.conf, gres.conf, topology.conf). Usual "
+           "causes: a key that belongs in another of these files or that this release does not know, or a file that "
+           "differs from that of the controller. The daemon does not start after \"fatal\".",
+           "md5sum /etc/slurm/*.conf; slurmd -V; slurmd -C", "Slurm src/common/parse_config.c, read_config.c"),
     marked(
         "slurm-option-other", software, kSlurm,
         "nvalid --|nvalid option|nvalid value|--*nvalid|--*specif|nvalid node name|nvalid job|nvalid user|nvalid "

@@ -24,11 +24,13 @@ constexpr LineMessage kRows[] = {
     {"torch-store-retry", peer,
      "TCP client failed to connect/validate|failed to connect/validate to host|waitForInput: poll for socket|wait "
      "timeout after * keys|Socket Timeout*store|DistStoreError|Timed out after * seconds waiting for clients|clients "
-     "joined|DistNetworkError|The client socket has failed to connect to any network "
-     "address|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d store has failed",
+     "joined|DistNetworkError|The client socket has failed to connect to any network address|retrieving ncclUniqueId "
+     "from*got error|store->get(*got error|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d "
+     "store has failed",
      "The store of PyTorch, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT, rdzv_endpoint), "
-     "does not answer or not all ranks joined: rank 0 ended or has not started, the name resolves to another address, "
-     "or a proxy or firewall closes the connection. RDMA is not used here.",
+     "does not answer or not all ranks joined: rank 0 is late (its log shows where it is; init_process_group has a "
+     "timeout), ended or has not started, the name resolves to another address, or a proxy or firewall closes the "
+     "connection. RDMA is not used here.",
      "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"},
     {"torch-heartbeat",
      peer,
@@ -349,9 +351,8 @@ constexpr LineMessage kRows[] = {
      "offers another PMI. UID needs an interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
      "env | grep NVSHMEM; ldconfig -p | grep nvshmem_bootstrap; ip -br addr", "NVSHMEM src/host/bootstrap"},
     {"nvshmem-device-state", software,
-     "IBGDA not enabled by host lib|device state*version|NVSHMEM device library version|NVSHMEM host "
-     "library*version|device_lib_version|Unable to find device lib|nvshmemx_cumodule_init|CUDA stack size limit has "
-     "been set",
+     "device state*version|NVSHMEM device library version|NVSHMEM host library*version|device_lib_version|Unable to "
+     "find device lib|nvshmemx_cumodule_init|CUDA stack size limit has been set",
      "The device code of the program and the NVSHMEM host library do not belong together, or the code uses IBGDA and "
      "the library runs without it: build both with one release, and set NVSHMEM_IB_ENABLE_IBGDA=1 if the program "
      "(DeepEP) needs it.",

@@ -604,7 +604,8 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   Captured tree;
   const Ran unknown = ran_on(tree, {"explain", "all is well"});
   EXPECT_EQ(unknown.code, 1);
-  EXPECT_TRUE(unknown.text.starts_with("Unknown line: ")) << unknown.text;
+  EXPECT_TRUE(unknown.text.starts_with("no-error (unknown)")) << unknown.text;
+  EXPECT_TRUE(has(unknown.text, "\nUnknown line: ")) << unknown.text;
   for (const char* line : {"I0801 15:40:04.429156 1049 agent.cpp:92] such a feature is disabled",
                            "libfabric:9:1753871169::tcp:fabric:f():285<info> no variable is set"}) {
     const Ran note = ran_on(tree, {"explain", line, "--json"});

@@ -94,6 +94,10 @@ TEST(LogConditions, AreNotOfAnotherErrno) {
   EXPECT_EQ(condition->cause, FaultLocation::unknown);
   condition = condition_of(read_line("acme: the feature is unavailable, err -11"));
   EXPECT_TRUE(condition == nullptr || condition->id != "says-unsupported") << "EAGAIN is no lack of a feature";
+  condition = condition_of(read_line("acme: failed to open the handle: File already exists"));
+  EXPECT_TRUE(condition == nullptr || condition->id != "says-absent") << "the object is there";
+  condition = condition_of(read_line("fatal: the option is deprecated and no longer known"));
+  EXPECT_TRUE(condition == nullptr || condition->cause != FaultLocation::none) << "the program does not go on";
   condition = condition_of(read_line("acme: Remote I/O error, modify failed"));
   EXPECT_TRUE(condition == nullptr || condition->id != "says-peer-ended") << "EREMOTEIO is of this host's firmware";
 }
@@ -959,6 +963,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
       {"Et23   errdisabled   link-flap", "says-disabled"},
       {"report_duplicated_guid: ERR 0D01: Found duplicated node GUID.", "says-duplicate"},
+      {"curl: (6) Could not resolve host: mirror.example", "says-name-lookup"},
       {"bind() failed: Address already in use", "says-in-use"},
       {"eth1: Failed to rename network interface 4: Device or resource busy", "says-busy"},
       {"Remote device is incompatible with the local one", "says-peer-differs"},
@@ -981,6 +986,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"both GID_INDEX and ROCE_SUBNET_LIST are specified, please select only one of them", "says-configuration"},
       {"acme: GPU 3 is far from the NIC, performance may be reduced", "says-speed"},
       {"There are not enough slots available in the system to satisfy the 16 slots", "says-slots"},
+      {"error: the option ACME_DEPTH has no effect since 2.0", "says-old-option"},
       {"acmed: cannot parse line 7 of the config file", "says-configuration-file"},
       {"acme: Resource temporarily unavailable", "says-temporary"},
       {"acme: tagged traffic is not supported", "says-unsupported"},
@@ -1122,6 +1128,21 @@ TEST(LogConditions, SomeAreErrorsWithoutAMark) {
   EXPECT_EQ(found[0].condition->id, "says-link-down");
   EXPECT_TRUE(found_in("level=info msg=\"link down\" interface=veth1\n").empty());
   EXPECT_TRUE(found_in("acme: the file was not found\n").empty());
+}
+
+// A log of one line has an answer, if the line is no error. With more lines, what reports no error is not shown.
+TEST(LogOfOneLine, ThatNoRuleKnows) {
+  const auto id_in = [](std::string_view line) -> std::string_view {
+    const auto found = found_in(line);
+    if (found.size() != 1 || found[0].message == nullptr) return "";
+    return found[0].message->id;
+  };
+  EXPECT_EQ(id_in("I0801 15:40:04.429156 1049 agent.cpp:92] such a feature is off"), "information");
+  EXPECT_EQ(id_in("ice 0000:ca:00.0: VF 3 is now trusted"), "no-error");
+  EXPECT_EQ(id_in("NCCL INFO NCCL_ACME set by environment to 300."), "no-error") << "the value is not judged";
+  EXPECT_EQ(id_in("switch-a INFO syncd#syncd: Port 37 link down event"), "no-error")
+      << "a mark of information proves little";
+  for (const char* line : {"", " ", "acme: the file was not found", "step 1\nstep 2"}) EXPECT_EQ(id_in(line), "");
 }
 
 // Lines as the programs that keep logs write them.
