@@ -1779,7 +1779,7 @@ constexpr LineMessage kRows[] = {
         "amdgpu-power-other", host, kAmd,
         "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance level|^dpm|DPM|voltage|sclk|thermal|"
         "emperature|powerplay|power profile|powergating",
-        "The power management of an AMD GPU (clocks, power limit, fans, sensors) reports an error. Usual causes: a "
+        "The power management of an AMD GPU (clocks, power limit, cooling, sensors) reports an error. Usual causes: a "
         "value that this GPU or its firmware does not allow, power firmware (SMU) that does not answer, or a virtual "
         "function, whose settings only its host can change. A rejected setting is unchanged.",
         "amd-smi metric --clock --power; amd-smi static --limit; journalctl -k -g amdgpu",

@@ -508,10 +508,15 @@ constexpr LineMessage kDriverRows[] = {
      "used.",
      "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
     // set_rdma_caps() disables RDMA of a device with more than four ports.
-    {"ice-no-rdma", host, "ice *RDMA functionality is not available with the current device",
-     "This Intel NIC has more than four functions (ports) in its present configuration. The driver then disables RDMA, "
-     "and irdma creates no RDMA device. Select a port mode with four ports or fewer (Intel's EPCT), then reboot.",
-     "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show", "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
+    {"ice-no-rdma",
+     host,
+     "ice *RDMA functionality is not available with the current device",
+     {"This Intel NIC has more than four functions (ports) in its present configuration. The driver then disables "
+      "RDMA, "
+      "and irdma creates no RDMA device. ",
+      {Work::ends_jobs, "Select a port mode with four ports or fewer (Intel's EPCT), then reboot."}},
+     "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show",
+     "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
     {"iavf-reset",
      host,
      "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled|iavf "

@@ -208,11 +208,16 @@ constexpr LineMessage kKernelRows[] = {
      "use the IOMMU.",
      "cat /proc/cmdline; cat /sys/kernel/debug/swiotlb/io_tlb_*; journalctl -k -g 'IO TLB'",
      "Linux kernel/dma/swiotlb.c"},
-    {"pci-payload", host, "Max Payload Size *, but upstream",
-     "This PCIe device and the bridge above it have different maximum payload sizes, so the device reports large "
-     "packets from the bridge as malformed TLPs. The mismatch is common behind hotplug slots and in virtual machines. "
-     "Boot with pci=pcie_bus_safe, or correct the setting in the BIOS.",
-     "lspci -vv -s {pci} | grep MaxPayload; cat /proc/cmdline", "Linux drivers/pci/probe.c pci_configure_mps()"},
+    {"pci-payload",
+     host,
+     "Max Payload Size *, but upstream",
+     {"This PCIe device and the bridge above it have different maximum payload sizes, so the device reports large "
+      "packets from the bridge as malformed TLPs. The mismatch is common behind hotplug slots and in virtual "
+      "machines. ",
+      {Work::ends_jobs, "Boot with pci=pcie_bus_safe. "},
+      {Work::in_machine, "Or correct the setting in the BIOS."}},
+     "lspci -vv -s {pci} | grep MaxPayload; cat /proc/cmdline",
+     "Linux drivers/pci/probe.c pci_configure_mps()"},
     {"module-symbols", host,
      "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
      "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",

@@ -397,17 +397,18 @@ constexpr LineMessage kRows[] = {
      "several hosts have (docker0, virbr0), another job or release, or a port scanner. Select the network of the "
      "cluster: --mca btl_tcp_if_include 10.0.0.0/16.",
      "ip -br addr; env | grep OMPI_MCA", "Open MPI help-mpi-btl-tcp.txt, PRRTE help-oob-tcp.txt"},
-    {"ompi-gpu", host,
+    {"ompi-gpu",
+     host,
      "The call to cu*failed|CUDA: error calling|CUDA: unable to set ctx|Error in accelerator mem|accelerator "
      "mem_copy|accelerator/*mem_copy|coll/accelerator: Error|Failed to cuMemcpy GPU memory|call to allocate memory "
      "within the CUDA support failed|outstanding event handles|therefore cannot utilize CUDA|CUDA-aware support is "
      "disabled|HIP error: * file: * line: |Could not create hipStream|Could not allocate hipStream|No HIP capab|Large "
      "BAR support is not enabled|create_ipc_event failed|get_ipc_event_handle failed|check_addr failed (dst|IPC cannot "
      "be set|UNKNOWN GPU IPC control",
-     "Open MPI's access to the memory of a GPU failed (CUDA or ROCm: copy, IPC, events, registration). The value is a "
-     "code of CUDA or HIP: 1 or 101 is an invalid pointer or device of the program, 2 is memory that is used up, 700 "
-     "and above is an earlier error of a kernel of the program. The network is not at fault. Large BAR requires Above "
-     "4G Decoding in the firmware setup.",
+     {"Open MPI's access to the memory of a GPU failed (CUDA or ROCm: copy, IPC, events, registration). The value is a "
+      "code of CUDA or HIP: 1 or 101 is an invalid pointer or device of the program, 2 is memory that is used up, 700 "
+      "and above is an earlier error of a kernel of the program. The network is not at fault. ",
+      {Work::in_machine, "Large BAR requires Above 4G Decoding in the firmware setup."}},
      "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'; ompi_info | grep -iE 'cuda|rocm'",
      "Open MPI help-accelerator-cuda.txt, opal/mca/accelerator"},
     {"ompi-ofi-contexts", host,

@@ -579,7 +579,7 @@ TEST(HostCollectors, OneThatHangsDelaysNoDevice) {
   std::vector<HostCollector> with_a_dead_one = host_collectors();
   with_a_dead_one[1].read = Dead::read;
   CollectorOptions options = test::collector_options(machine(tree).path());
-  options.stuck = std::chrono::milliseconds(50);
+  options.stuck = std::chrono::milliseconds(500);
   options.collectors = &with_a_dead_one;
   RunningCollector running(std::move(options));
   const Dead release;
