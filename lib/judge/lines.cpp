@@ -75,7 +75,7 @@ const LineMessage kInformation{"information",
                                FaultLocation::none,
                                "",
                                "The line is marked as information, or reports that a step succeeded. It does not "
-                               "report an error. No rule describes this line in detail.",
+                               "report an error, and is usually harmless. No rule describes it in detail.",
                                "",
                                ""};
 const LineMessage kNoError{
