@@ -646,15 +646,17 @@ constexpr LineMessage kDriverRows[] = {
      "lspci -vv -s {pci} | grep LnkSta", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
 
     // Any driver; -110 and others are errnos.
-    {"driver-load-failed", host,
+    {"driver-load-failed",
+     host,
      "probe of *:*:*.*failed with error|*:*:*.*probe with driver*failed with error|probe of *rdma*failed with error|"
      "probe of *roce*failed with error|probe of mlx*failed with error|probe of *.eth*failed with error|"
      "*rdma*probe with driver*failed with error|mlx*probe with driver*failed with error",
-     "A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
-     "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
-     "(-22, -95), or a resource is used up (-12, -28; of a GPU also the address space of its BARs: Above 4G Decoding "
-     "in the BIOS, pci=realloc).",
-     "journalctl -k -g {pci}; lspci -nnks {pci}", "Linux drivers/base/dd.c"},
+     {"A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
+      "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
+      "(-22, -95), or a resource is used up (-12, -28). ",
+      {Work::in_machine, "A GPU may lack address space for its BARs: enable Above 4G Decoding in the BIOS."}},
+     "journalctl -k -g {pci}; lspci -nnks {pci}",
+     "Linux drivers/base/dd.c"},
 };
 
 }  // namespace
