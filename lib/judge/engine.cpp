@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/engine.h"
 
+#include "base/name_index.h"
 #include "judge/cause.h"
 #include "judge/link.h"
 #include "judge/planes.h"
@@ -440,13 +441,8 @@ std::span<const RuleWindow> rule_windows() {
 }
 
 const RuleWindow* find_window(std::string_view key) {
-  static const auto by_key = [] {
-    std::unordered_map<std::string_view, const RuleWindow*> out;
-    for (const RuleWindow& window : rule_windows()) out.emplace(window.key, &window);
-    return out;
-  }();
-  const auto found = by_key.find(key);
-  return found != by_key.end() ? found->second : nullptr;
+  static const NameIndex<RuleWindow> index(rule_windows(), &RuleWindow::key);
+  return index.find(key);
 }
 
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {

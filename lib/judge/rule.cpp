@@ -3,8 +3,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <unordered_map>
 
+#include "base/name_index.h"
 #include "judge/cause.h"
 
 namespace fabric {
@@ -108,13 +108,8 @@ Keys judged_settings() {
 }
 
 const Rule* find_rule(std::string_view id) {
-  static const auto by_id = [] {
-    std::unordered_map<std::string_view, const Rule*> out;
-    for (const Rule& rule : rules()) out.emplace(rule.id, &rule);
-    return out;
-  }();
-  const auto found = by_id.find(id);
-  return found != by_id.end() ? found->second : nullptr;
+  static const NameIndex<Rule> index(rules(), &Rule::id);
+  return index.find(id);
 }
 
 RuleRows rule_rows() {

@@ -2,7 +2,8 @@
 #include "setting/setting_table.h"
 
 #include <bit>
-#include <unordered_map>
+
+#include "base/name_index.h"
 
 namespace fabric {
 namespace {
@@ -82,14 +83,10 @@ Problem check_mrrs(const Qos& want) {
 }
 
 std::optional<SettingId> parse_setting(std::string_view key) {
-  static const auto by_key = [] {
-    std::unordered_map<std::string_view, SettingId> out;
-    for (const Setting& setting : kSettings) out.emplace(setting.key, setting.id);
-    return out;
-  }();
-  const auto found = by_key.find(key);
-  if (found == by_key.end()) return std::nullopt;
-  return found->second;
+  static const NameIndex<Setting> index(kSettings, &Setting::key);
+  const Setting* setting = index.find(key);
+  if (setting == nullptr) return std::nullopt;
+  return setting->id;
 }
 
 Keys keys_in(SettingGroup group) {

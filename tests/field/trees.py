@@ -739,15 +739,22 @@ def ice_safe_mode(tree):
     tree.file('proc/modules', 'irdma 393216 0 - Live 0x0000000000000000\nice 1277952 1 irdma, Live 0x0000000000000000')
 
 
-def spark_second_half(tree):
-    """A DGX Spark: the cable ends at one cage, which has two PCI functions of x4; only one of their netdevs has an address."""
+def spark_nics(tree, cage):
+    """The GPU of a DGX Spark, and one of its two cages: a PCI function of x4 in each of two domains. (domain, folder, RDMA device, netdev)"""
     x4 = ('32.0 GT/s PCIe', '4')
     bridge = tree.bridge('sys/devices/pci000f:00', '000f:00:00.0', ids=('0x10de', '0x22d1'))
     vendor, device, kind, driver = GPUS['gb10']
     tree.function(bridge, '000f:01:00.0', kind, vendor, device, driver)
-    for domain, rdma, netdev in ((0, 'rocep1s0f0', 'enp1s0f0np0'), (2, 'roceP2p1s0f0', 'enP2p1s0f0np0')):
+    for domain, place in ((0, 'p1'), (2, 'P2p1')):
         root = tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', ids=('0x10de', '0x22ce'), link=x4)
-        nic = tree.function(root, f'{domain:04x}:01:00.0', '0x020000', *NICS['mlx5'], link=x4)
+        nic = tree.function(root, f'{domain:04x}:01:00.{cage}', '0x020000', *NICS['mlx5'], link=x4)
+        yield domain, nic, f'roce{place}s0f{cage}', f'en{place}s0f{cage}np{cage}'
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
+
+
+def spark_second_half(tree):
+    """A DGX Spark: the cable ends at one cage, which has two PCI functions of x4; only one of their netdevs has an address."""
+    for domain, nic, rdma, netdev in spark_nics(tree, 0):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200)
         tree.gids(port, netdev, f'10.1.{domain}.1')
@@ -755,7 +762,6 @@ def spark_second_half(tree):
             tree.file(f'{port}/gids/1', NO_GID)
             os.unlink(tree.path(f'{port}/gid_attrs/types/1'))
             os.unlink(tree.path(f'{port}/gid_attrs/ndevs/1'))
-    tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
 
 
 def pex_uplink_half_speed(tree):
@@ -903,18 +909,11 @@ def gb300_root_port_acs(tree):
 
 def spark_second_port_mtu(tree):
     """A DGX Spark after a firmware update: the second function of the cage is back at MTU 1500 and without its address."""
-    x4 = ('32.0 GT/s PCIe', '4')
-    bridge = tree.bridge('sys/devices/pci000f:00', '000f:00:00.0', ids=('0x10de', '0x22d1'))
-    vendor, device, kind, driver = GPUS['gb10']
-    tree.function(bridge, '000f:01:00.0', kind, vendor, device, driver)
-    for domain, rdma, netdev, mtu in ((0, 'rocep1s0f1', 'enp1s0f1np1', 9000), (2, 'roceP2p1s0f1', 'enP2p1s0f1np1', 1500)):
-        root = tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', ids=('0x10de', '0x22ce'), link=x4)
-        nic = tree.function(root, f'{domain:04x}:01:00.1', '0x020000', *NICS['mlx5'], link=x4)
+    for domain, nic, rdma, netdev in spark_nics(tree, 1):
         port = tree.rdma(nic, rdma, domain, 200)
-        tree.netdev(nic, netdev, 200, mtu=mtu)
+        tree.netdev(nic, netdev, 200, mtu=1500 if domain else 9000)
         texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', '0000:0000:0000:0000:0000:ffff:0a0a:0101']
         tree.gids_of_both_versions(port, netdev, *texts[:1 if domain else 2])
-    tree.module('nvidia', 'mlx5_core', 'mlx5_ib')
 
 
 def oke_pod_ipv6_disabled(tree):

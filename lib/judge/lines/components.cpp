@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any other error, by the component that prints it: the file of a library, the functions or the subject of a driver.
 // The message itself is not known. A cause is given only where the component can have no other.
-#include "judge/lines/tables.h"
+#include "judge/lines/component_rows.h"
 
 namespace fabric::lines {
 namespace {
 
 using enum FaultLocation;
-
-constexpr LineMessage component(Severity severity, std::string_view id, FaultLocation cause, std::string_view printer,
-                                std::string_view patterns, const FixRow& meaning, std::string_view next,
-                                std::string_view source) {
-  LineMessage out{id, cause, patterns, meaning, next, source};
-  out.printer = printer;
-  out.severity = severity;
-  return out;
-}
-
-constexpr LineMessage marked(std::string_view id, FaultLocation cause, std::string_view printer,
-                             std::string_view patterns, const FixRow& meaning, std::string_view next,
-                             std::string_view source) {
-  return component(Severity::plain, id, cause, printer, patterns, meaning, next, source);
-}
 
 // A library that rejects a call or a value of its program. A line with an errno reports another fault.
 constexpr LineMessage refusing(std::string_view id, std::string_view printer, std::string_view patterns,
@@ -36,13 +21,6 @@ constexpr LineMessage failing(std::string_view id, FaultLocation cause, std::str
                               std::string_view patterns, const FixRow& meaning, std::string_view next,
                               std::string_view source) {
   return component(Severity::failure, id, cause, printer, patterns, meaning, next, source);
-}
-
-// Programs, and drivers that refuse a request.
-constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std::string_view printer,
-                                  std::string_view patterns, const FixRow& meaning, std::string_view next,
-                                  std::string_view source) {
-  return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
 }
 
 constexpr std::string_view kNccl = "NCCL WARN|NCCL ERROR";
@@ -62,7 +40,6 @@ constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | h
 constexpr std::string_view kUcx =
     "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
-constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
 constexpr std::string_view kKernelLog = "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}";
 // Every error and warning of mlx5_core and mlx5_ib has the function, the line and the process.
 constexpr std::string_view kMlx5 = "mlx5_core*:(pid ";

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any other error of libraries and programs in user space, by the source file, the log component or the subject of the
 // line. The rows are narrower than those of components.cpp: each is a group of messages with one cause.
-#include "judge/lines/tables.h"
+#include "judge/lines/component_rows.h"
 
 namespace fabric::lines {
 namespace {
 
 using enum FaultLocation;
 
-// severity: plain if `printer` contains the word that marks an error.
-constexpr LineMessage of(Severity severity, std::string_view id, FaultLocation cause, std::string_view printer,
-                         std::string_view patterns, const FixRow& meaning, std::string_view next,
-                         std::string_view source) {
-  LineMessage out{id, cause, patterns, meaning, next, source};
-  out.printer = printer;
-  out.severity = severity;
-  return out;
-}
-
-constexpr LineMessage marked(std::string_view id, FaultLocation cause, std::string_view printer,
-                             std::string_view patterns, const FixRow& meaning, std::string_view next,
-                             std::string_view source) {
-  return of(Severity::plain, id, cause, printer, patterns, meaning, next, source);
-}
-
-constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std::string_view printer,
-                                  std::string_view patterns, const FixRow& meaning, std::string_view next,
-                                  std::string_view source) {
-  return of(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
-}
-
 constexpr std::string_view kUcx =
     "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
-constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
 constexpr std::string_view kOfiCore = "libfabric:*core:*<warn>|libfabric:*core:*<critical>";
 constexpr std::string_view kMpich =
     "MPIR_|MPID_|MPIDU_|MPIDI_|MPIDIG_|MPL_|^Fatal error in PMPI|^Fatal error in internal";
