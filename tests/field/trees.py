@@ -16,6 +16,7 @@ NICS = {'mlx5': ('0x15b3', '0x1021', 'mlx5_core'), 'mlx5-vf': ('0x15b3', '0x101e
 GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0x2329', '0x030200', 'nvidia'),
         'a100': ('0x10de', '0x20b2', '0x030200', 'nvidia'), 'b300': ('0x10de', '0x3182', '0x030200', 'nvidia'),
         'gb10': ('0x10de', '0x2e12', '0x030200', 'nvidia'), 'v100': ('0x10de', '0x1db1', '0x030200', 'nvidia'),
+        'b200': ('0x10de', '0x2901', '0x030200', 'nvidia'),
         'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu')}
 # Names of the rate file by Gb/s.
 RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)'}
@@ -1019,6 +1020,281 @@ def e810_lid_1(tree):
         tree.netdev(nic, f'ens{n + 1}', 100)
         tree.gids(port, f'ens{n + 1}', f'5.5.{n}.1')
     tree.module('ice', 'irdma', 'ib_core', 'nvidia', 'nvidia_peermem')
+
+
+def efa_p2p_none(tree):
+    """A P5 instance with the driver of NVIDIA that is not open: the driver of EFA has found no provider of peer-to-peer memory."""
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-1078-aws')
+    guest(tree, 'Amazon EC2', 'p5.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 5, numa)
+        tree.gpu(ports[0], bus + 3, 'h100', numa)
+        for which in range(4):
+            nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
+            tree.file(f'{nic}/device', '0xefa1')
+            tree.file(f'{nic}/p2p')
+            port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 4 * n + which, 100, layer='Unspecified')
+            for index in range(4):
+                os.unlink(tree.path(f'{port}/gids/{index}'))
+            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{4 * n + which:04x}', '')
+    tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024')
+
+
+def spark_second_controller_x2(tree):
+    """A DGX Spark with a BIOS of before April 2026: the PCIe link of the second half of the cage has 2 lanes."""
+    for domain, nic, rdma, netdev in spark_nics(tree, 0):
+        if domain:
+            for folder in nic, os.path.dirname(nic):
+                tree.file(f'{folder}/current_link_width', '2')
+        port = tree.rdma(nic, rdma, domain, 200)
+        tree.netdev(nic, netdev, 200)
+        tree.gids(port, netdev, f'10.1.{domain}.1')
+
+
+def ib_card_mlx5_ib_missing(tree):
+    """Two ConnectX-6 for InfiniBand only: mlx5_core is loaded from the initramfs, which does not have mlx5_ib. No RDMA device, no netdev."""
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
+        tree.function(below_nic, f'0000:{0x14 + 0x10 * n:02x}:00.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', n)
+    tree.module('mlx5_core', 'nvidia')
+    tree.file('proc/modules', 'mlx5_core 1634304 0 - Live 0x0000000000000000\nnvidia 56598528 0 - Live 0x0000000000000000')
+
+
+def grace(tree, numa, domain, kind='0x22b1'):
+    """A root port of a Grace CPU, in a PCI domain of its own."""
+    return tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', numa, ('0x10de', kind))
+
+
+def gh200(tree, release, cmdline):
+    """A GH200: the GPU and two ConnectX-7 with two ports each, each below a root port of its own."""
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.file('proc/cmdline', cmdline)
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    tree.files('sys/class/dmi/id', sys_vendor='Supermicro', product_name='ARS-111GL-NHR')
+    gpu = tree.function(grace(tree, 0, 9, '0x22b2'), '0009:01:00.0', '0x030200', '0x10de', '0x2342', 'nvidia')
+    for card in range(2):
+        above = grace(tree, 0, 2 * card)
+        for n in range(2):
+            name = 2 * card + n
+            nic = tree.function(above, f'{2 * card:04x}:01:00.{n}', '0x020000', *NICS['mlx5'])
+            port = tree.rdma(nic, f'mlx5_{name}', name, 200)
+            tree.netdev(nic, f'ens{name}np{n}', 200)
+            tree.gids(port, f'ens{name}np{n}', f'10.1.{name}.1')
+    tree.module('nvidia', 'nvidia_uvm', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  565.10  Release Build')
+    return gpu
+
+
+def gh200_passthrough(tree):
+    """Linux 6.8 with iommu.passthrough=y: the group of the GPU has an identity domain."""
+    gpu = gh200(tree, '6.8.0-1010-nvidia-64k', 'BOOT_IMAGE=/vmlinuz-6.8.0-1010-nvidia-64k root=/dev/mapper/ubuntu--vg-ubuntu--lv ro iommu.passthrough=y')
+    tree.file('sys/kernel/iommu_groups/7/type', 'identity')
+    tree.link(f'{gpu}/iommu_group', 'sys/kernel/iommu_groups/7')
+    tree.link('sys/kernel/iommu_groups/7/devices/0009:01:00.0', gpu)
+    tree.file('sys/class/iommu/smmu3.0x0000000011000000/devices/.keep')
+
+
+def gh200_gdr_c2c(tree):
+    gh200(tree, '6.8.0-1013-nvidia-64k', 'BOOT_IMAGE=/vmlinuz-6.8.0-1013-nvidia-64k root=LABEL=cloudimg-rootfs ro')
+
+
+def vf_gid_of_old_mac(tree):
+    """Virtual functions whose MAC address was set while mlx5_ib registered the RDMA device: the default GIDs are those of the random
+    address before; the GIDs of the IPv6 and IPv4 addresses follow."""
+    tree.file('proc/sys/kernel/osrelease', '6.17.0-1008-nvidia')
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h100', n)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        tree.netdev(nic, f'ens{n + 1}v0', 400)
+        mac = open(tree.path(f'{nic}/net/ens{n + 1}v0/address'), encoding='ascii').read().strip()[-2:]
+        for index in range(4, 8):
+            tree.file(f'{port}/gids/{index}', NO_GID)
+        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:19{n:02x}',
+                                   f'fe80:0000:0000:0000:5aa2:e1ff:fe00:00{mac}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}01')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def spurd_memlock_8m(tree):
+    """A node of a cluster with the scheduler Spur: spurd.service has the default limit of systemd, and starts the steps of jobs with it."""
+    modules(tree, 'mi300x', 'bnxt')
+    tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
+    tree.file('lib/systemd/system/spurd.service', '[Unit]\nDescription=Spur node agent\n[Service]\nExecStart=/usr/bin/spurd\nRestart=on-failure')
+    tree.link('etc/systemd/system/multi-user.target.wants/spurd.service', 'lib/systemd/system/spurd.service')
+    tree.file('sys/fs/cgroup/system.slice/spurd.service/cgroup.procs', 1310)
+    tree.files('proc/1310', comm='spurd', cgroup='0::/system.slice/spurd.service', cmdline='/usr/bin/spurd\0',
+               status='Name:\tspurd\nPid:\t1310\nNSpid:\t1310\nUid:\t0\t0\t0\t0',
+               limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+               'Max open files            524288               524288               files     \n'
+               'Max locked memory         8388608              8388608              bytes     ')
+    tree.file('proc/1/comm', 'systemd')
+
+
+def oci_roce_without_address(tree):
+    """A BM.GPU4.8 of Oracle Cloud without the agent's plugins for RDMA: the ports of the cluster network have links and no addresses."""
+    tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER E4-2c', chassis_asset_tag='OracleCloud.com')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 2, numa)
+        tree.gpu(ports[0], bus + 3, 'a100', numa)
+        for which in 0, 1:
+            name = 2 * n + which
+            nic = tree.nic(ports[1], bus + 4, 'mlx5', numa, slot=f'00.{which}')
+            tree.file(f'{nic}/device', '0x1019')
+            port = tree.rdma(nic, f'mlx5_{name}', name, 100)
+            tree.netdev(nic, f'rdma{name}', 100)
+            tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}')
+    tree.roce(tree.root(0xc0), 0xc1, 'mlx5_16', 'eth0', 16, rate=25, address='10.0.0.5')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def nebius_vpc_nic(tree):
+    """A virtual machine with eight GPUs and the eight InfiniBand NICs beside them; mlx5_12 is a virtual function for the VPC's network."""
+    guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
+        tree.files(port, lid=f'0x{0x101 + n:x}', sm_lid='0x1')
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+    tree.roce(tree.root(0xc0), 0xc1, 'mlx5_12', 'eth0', 12, maker='mlx5-vf', rate=100, address='10.0.0.5')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def hgx_b200(tree, lpf):
+    """Eight B200 with a RoCE NIC each, and the four functions of ConnectX-7 that manage the NVSwitches, of which `lpf` is the first number;
+    the folders of their ports."""
+    modules(tree, 'b200', 'mlx5', names='mlx5_{n}')
+    above, out = tree.root(0xb0), []
+    for n in range(4):
+        nic = tree.nic(above, 0xb1, 'mlx5', slot=f'00.{n}', kind='0x020700', link=('32.0 GT/s PCIe', '2'))
+        tree.file(f'{nic}/vpd', 'MLX:MN=MLNX:CSKU=V2:UUID=V3:PCI=V0:MODL=CX71143A:SMDL=SW_MNG')
+        port = tree.rdma(nic, f'mlx5_{lpf + n}', lpf + n, 400, layer='InfiniBand')
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:cc40:f303:0027:f6{0x2e + n:02x}')
+        out.append(port)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    return out
+
+
+def b200_nvlink_management(tree):
+    """Healthy."""
+    for n, port in enumerate(hgx_b200(tree, 8)):
+        tree.files(port, lid=f'0x{n + 1:x}', sm_lid='0x1')
+    tree.module('ib_umad')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in (
+        'nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')))
+
+
+def b200_ib_umad_not_loaded(tree):
+    """The fabric manager has not started: nothing loads ib_umad, and the ports that manage the NVSwitches have no subnet manager."""
+    for port in hgx_b200(tree, 8):
+        tree.files(port, state='2: INIT', lid='0xffff')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in (
+        'nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')))
+    tree.file('proc/1/comm', 'systemd')
+    tree.file('lib/systemd/system/nvidia-fabricmanager.service', '[Unit]\nDescription=NVIDIA fabric manager service\n[Service]\n'
+              'ExecStart=/usr/bin/nvidia-fabricmanager-start.sh --mode start')
+
+
+def h4d_irdma_gids(tree):
+    """Healthy: the RDMA device of a virtual machine of Google Cloud (Intel IPU, idpf and irdma); two GIDs, both of RoCE v2."""
+    guest(tree, 'Google', 'Google Compute Engine')
+    nic = tree.function(tree.root(0x10), '0000:11:00.0', '0x020000', '0x8086', '0x1452', 'idpf')
+    port = tree.rdma(nic, 'irdma0', 1, 200)
+    tree.file(f'{port}/lid', '0x1')
+    tree.netdev(nic, 'eth1', 200, mtu=8896)
+    tree.gid(port, 0, 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', 'eth1')
+    tree.gid(port, 1, '0000:0000:0000:0000:0000:ffff:c0a8:4004', 'eth1')
+    tree.module('idpf', 'irdma', 'ib_core', 'ib_uverbs')
+
+
+def efa_zero_guid(tree):
+    """Healthy: the EFA devices of a P4d instance have no GUID and no version of a firmware."""
+    guest(tree, 'Amazon EC2', 'p4d.24xlarge')
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        ports = tree.switch(n, 3, numa)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+        nic = tree.nic(ports[2], bus + 5, 'efa', numa)
+        tree.files(nic, device='0xefa0', p2p='NVIDIA')
+        port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
+        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='0.0.0.0')
+        for index in range(4):
+            os.unlink(tree.path(f'{port}/gids/{index}'))
+        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+    tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
+
+
+def switchdev_pf_with_sf(tree):
+    """Healthy: one port of a ConnectX-6 Dx is in switchdev mode, with a subfunction; the PF's RDMA device has no GIDs then."""
+    tree.file('proc/sys/kernel/osrelease', '5.13.0')
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    above = tree.root(0x20)
+    first, second = (tree.nic(above, 0x21, 'mlx5', slot=f'00.{n}') for n in (0, 1))
+    for nic in first, second:
+        tree.file(f'{nic}/device', '0x101d')
+    tree.gids(tree.rdma(first, 'mlx5_0', 0, 100), 'enp33s0f0np0', '10.1.0.1')
+    tree.netdev(first, 'enp33s0f0np0', 100)
+    tree.rdma(second, 'mlx5_1', 1, 100)
+    tree.netdev(second, 'enp33s0f1np1', 100, phys_port_name='p1', phys_switch_id='0c42a10300c6cf53')
+    tree.netdev(second, 'enp33s0f1npf1sf88', 100, phys_port_name='pf1sf88', phys_switch_id='0c42a10300c6cf53')
+    function = f'{second}/mlx5_core.sf.4'
+    os.makedirs(os.path.join(tree.top, function))
+    tree.link('sys/bus/auxiliary/devices/mlx5_core.sf.4', function)
+    tree.file(f'{function}/sfnum', '88')
+    port = tree.rdma(function, 'mlx5_2', 2, 100)
+    tree.netdev(function, 'enp33s0f1s88', 100)
+    tree.gids(port, 'enp33s0f1s88', '10.1.2.1')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def gb300_no_issm(tree):
+    """Healthy: a GB300 tray with InfiniBand, whose kernel makes no devices for a subnet manager (issm)."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL')
+    for n in range(4):
+        numa, domain = n // 2, (0x00, 0x02, 0x10, 0x12)[n]
+        tree.function(grace(tree, numa, (0x08, 0x09, 0x18, 0x19)[n], '0x22b2'), f'{(0x08, 0x09, 0x18, 0x19)[n]:04x}:01:00.0', '0x030200', '0x10de',
+                      '0x31c2', 'nvidia', numa)
+        nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:01:00.0', '0x020700', '0x15b3', '0x1023', 'mlx5_core', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
+        tree.files(port, lid=f'0x{0x21 + n:x}', sm_lid='0x1', cap_mask='0xa751ec48')
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.files(f'{nic}/infiniband_mad/umad{n}', ibdev=f'mlx5_{n}', port=1)
+        tree.link(f'sys/class/infiniband_mad/umad{n}', f'{nic}/infiniband_mad/umad{n}')
+        tree.file(f'dev/infiniband/umad{n}')
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def bond_of_two_400g(tree):
+    """Eight ConnectX-8 with two ports of 400 Gb/s in a RoCE bond, one beside each GPU."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+        first, second = (tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}', link=('64.0 GT/s PCIe', '16')) for f in (0, 1))
+        port = tree.rdma(first, f'mlx5_bond_{n}', n, 400)
+        members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
+        for nic, member in zip((first, second), members):
+            tree.file(f'{nic}/device', '0x1023')
+            tree.netdev(nic, member, 400)
+            tree.link(f'{nic}/net/{member}/master', f'sys/devices/virtual/net/bond{n}')
+            tree.file(f'{nic}/net/{member}/bonding_slave/state', 'active')
+        virtual_netdev(tree, f'bond{n}')
+        tree.file(f'sys/devices/virtual/net/bond{n}/speed', 800000)
+        tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
+                   mii_status='up', miimon='100')
+        tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
+    tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
 def write(name, folder):
