@@ -472,6 +472,34 @@ bool is_function_expected_up(const View& view, const Port& port, const FunctionC
   return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
 }
 
+// The ports through which the fabric manager sets up the NVSwitches (HGX B200 and later) get their state from its
+// subnet manager, NVLSM. Which of them it uses is its choice: it has started if one is ACTIVE. nullopt: there are none,
+// or it has.
+std::optional<Finding> no_fabric_manager(const Node& node) {
+  std::string observed;
+  for (const Port& port : node.ports) {
+    if (port.role != PortRole::nvlink_management) continue;
+    if (!port.state || is_active(port)) return std::nullopt;
+    append_item(observed, port.id() + " " + state_text(port));
+  }
+  if (observed.empty()) return std::nullopt;
+  std::string meaning =
+      "The fabric manager has not set up the NVSwitches through any of these ports, so CUDA cannot be initialized on "
+      "the GPUs of this board.";
+  std::string first;
+  if (node.host && contains(node.host->software.modules, std::string(kMadModule), &ModuleRule::module)) {
+    const std::string module = kMadModule;
+    observed += "; " + module + " is not loaded";
+    meaning += " Without " + module + " it cannot send them management datagrams, and stops.";
+    first =
+        "modprobe " + module + ", and for each start: echo " + module + " > /etc/modules-load.d/" + module + ".conf. ";
+  }
+  return bad(Status::critical, "NVLink", observed, "ACTIVE at one of these ports", std::move(meaning),
+             {first,
+              {Work::service, "systemctl restart nvidia-fabricmanager. Its log: journalctl -u nvidia-fabricmanager. "},
+              "Look at the GPUs: nvidia-smi -q (Fabric, State)"});
+}
+
 // The port was renamed, or is now a member of a bond, or belongs to a container or a virtual machine.
 bool is_still_there(const View& view, const Port& old) {
   if (old.pci.empty()) return false;
@@ -680,6 +708,7 @@ void ask_port_state(const View& view, Findings& findings) {
     return;
   }
   add_gone_ports(view, findings);
+  if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty())
     if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty() || !findings.empty()) return;
@@ -782,7 +811,8 @@ constexpr Rule kPortState{
         "host, functions that are DOWN are listed, and reported if named or if they were up. A function in use without "
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
-        "GPUs, the finding names the NICs, their driver and the modules to load.",
+        "GPUs, the finding names the NICs, their driver and the modules to load. If none of the ports that manage the "
+        "NVSwitches is ACTIVE, the fabric manager has not started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
@@ -1029,6 +1059,46 @@ std::string why_without_gid(const View& view, const Port& port) {
   return {};
 }
 
+// "58a2:e1ff:fe00:0002", the identifier of an interface in a link-local GID that is made from a MAC address; empty: it
+// is not (RFC 4291, appendix A).
+std::string_view mac_part(const Gid& gid) {
+  const std::string_view text = gid.gid;
+  constexpr size_t kHalf = 20;
+  if (!text.starts_with("fe80:0000:0000:0000:") || text.size() != 39) return {};
+  const std::string_view part = text.substr(kHalf);
+  return part.substr(7, 5) == "ff:fe" ? part : std::string_view{};
+}
+
+// The default GID of the netdev, which the kernel makes from its MAC address, if a link-local GID behind it is made
+// from another one. nullptr: there is none.
+const Gid* odd_default_gid(const Port& port, const Gid& best) {
+  const Gid* first = nullptr;
+  for (const Gid& gid : port.gids) {  // by index
+    if (gid.netdev != best.netdev || gid.type != best.type || mac_part(gid).empty()) continue;
+    if (first == nullptr) first = &gid;
+    else if (mac_part(gid) != mac_part(*first)) return first;
+  }
+  return nullptr;
+}
+
+// Either the default GID or the link-local address of the netdev is of an earlier MAC address. The kernel loses the
+// change if it comes while the RDMA device registers (Linux 9af0feae8016).
+Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
+  return bad(
+      Status::warning, port.id(),
+      describe(best) + "; default GID " + describe(odd) + " and a link-local GID are made from two MAC addresses",
+      "a default GID of the MAC address of the netdev",
+      "The MAC address of " + best.netdev +
+          " has changed, and one of both GIDs is of the earlier address: usually the default GID, if the address was "
+          "set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal machines: "
+          "a job with a fixed index takes the wrong one.",
+      {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
+       {Work::ends_jobs | Work::when_idle,
+        "While no job runs, register the RDMA device again, with the MAC address in place: devlink dev reload pci/" +
+            port.pci + ". "},
+       {Work::ends_jobs, "Linux 7.0 and kernels with its change 9af0feae8016 keep the GIDs in step."}});
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (is_active(port) && port.transport == RdmaTransport::iwarp && is_endpoint(port))
@@ -1067,6 +1137,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (const Port* other = sharer_of(view.now, port, *best)) return shared_gid_finding(view, port, *other, *best);
     if (const Port* other = backup_of(view.now, port, *best))
       return active_backup_finding(view, port, *other, describe(*best) + ": " + other->id() + " has none");
+    if (const Gid* odd = odd_default_gid(port, *best)) return odd_default_finding(port, *odd, *best);
     return good(port.id(), describe(*best), expected);
   }
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
@@ -1111,8 +1182,9 @@ constexpr Rule kGid{
         "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A bond over "
         "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
         "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "
-        "GIDs by design: its virtual functions and subfunctions have them. A GID whose netdev is in another network "
-        "namespace does not count. A container whose RDMA ports have neither a netdev nor a GID can use none of them.",
+        "GIDs by design: its virtual functions and subfunctions have them. A default GID of an earlier MAC address "
+        "shifts the indexes of the others. A GID whose netdev is in another network namespace does not count. A "
+        "container whose RDMA ports have neither a netdev nor a GID can use none of them.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "

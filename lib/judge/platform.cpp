@@ -279,11 +279,32 @@ bool has_gpu(const std::vector<GpuNic>& pairs, uint16_t vendor) {
   return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
 }
 
+// EFA has an interface of its own, which nvidia_peermem does not know. Without a provider in it, dma-buf is left (efa
+// since Linux 6.1). With the closed module there is a provider on older kernels, or by the module efa_nv_peermem.
+Finding efa_gpudirect(const GpuDirect& has) {
+  std::string ways;
+  for (const std::string& peer : has.memory_peers)
+    if (peer.starts_with("NVIDIA")) append_item(ways, "provider of EFA: " + peer);
+  if (contains(has.peer_modules, std::string("efa_nv_peermem"))) append_item(ways, "efa_nv_peermem");
+  if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
+  const std::string driver = "NVIDIA driver " + has.nvidia_driver, expected = "NVIDIA's open kernel modules";
+  if (!ways.empty()) return good("host", driver + ": " + ways, expected);
+  return bad(
+      Status::warning, "host", driver + ", closed kernel module: efa has no provider of GPU memory (p2p)", expected,
+      "The driver of EFA cannot access GPU memory: it may not use the functions of a closed module. NCCL over EFA "
+      "fails, or copies through host memory. nvidia_peermem is no help, because EFA does not use it.",
+      {Work::ends_jobs,
+       "Install NVIDIA's open kernel modules, with the EFA installer 1.29.0 or later, and reboot. With a driver "
+       "that has no open modules: the module efa_nv_peermem of the EFA installer."});
+}
+
 // With GPUs of both vendors, NVIDIA is checked.
 std::optional<Finding> ask_gpudirect(const View& view) {
   const GpuDirect& has = view.now.platform.gpudirect;
   const auto pairs = gpu_nic_pairs(view);
   if (!has.nvidia_driver.empty() && has_gpu(pairs, kNvidia)) {
+    if (std::ranges::all_of(pairs, [](const GpuNic& pair) { return pair.nic->vendor == kAmazon; }))
+      return efa_gpudirect(has);
     // The same evidence as NCCL uses (src/transport/net_ib.cc).
     std::string ways = joined(has.peer_modules);
     if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
@@ -319,8 +340,10 @@ constexpr Rule kGpudirect{
     .title = "The RDMA driver cannot access GPU memory",
     .meaning =
         "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
-        "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY. Otherwise NCCL and RCCL copy through "
-        "host memory. With NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
+        "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY; for EFA the open modules, or a "
+        "provider "
+        "that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. With "
+        "NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
     .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
     .ask_host = ask_gpudirect,
@@ -332,13 +355,15 @@ namespace {
 constexpr const char* kPassThrough = "identity";
 const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)"},
                                                 {"DMA-FQ", "translate, lazy (DMA-FQ)"},
-                                                {kPassThrough, "pass-through (identity)"}};
+                                                {kPassThrough, "pass-through (identity)"},
+                                                {kIdentityWithoutPasid, "pass-through (identity)"}};
 
 // iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12);
 // on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
 constexpr FixRow kRemedy{
     Work::ends_jobs,
-    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot."};
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace from Linux 6.11 on: iommu.passthrough=1) and "
+    "reboot."};
 
 // Without an RDMA NIC, several GPUs of a vendor exchange data by peer-to-peer.
 std::vector<InUse> gpus_without_nic(const Node& node) {
@@ -351,6 +376,34 @@ std::vector<InUse> gpus_without_nic(const Node& node) {
   return out;
 }
 
+// Empty: unknown.
+std::string group_type_of(const Node& node, const std::string& pci) {
+  const PlatformFunction* function = function_of(node, pci);
+  const auto* type = function == nullptr ? nullptr : find_in(node.platform.iommu_groups, function->iommu_group);
+  return type == nullptr ? std::string{} : *type;
+}
+
+std::string command_line_text(const Platform& platform) {
+  return platform.command_line.empty() ? "" : "; kernel command line: " + joined(platform.command_line);
+}
+
+// GPUs on NVLink-C2C use the page tables of the CPU, for which the IOMMU needs a PASID of each process.
+std::optional<Finding> without_address_translation(const Node& node) {
+  std::vector<std::string> gpus;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (has_c2c(gpu) && !is_given_away(node, gpu.pci) && group_type_of(node, gpu.pci) == kIdentityWithoutPasid)
+      gpus.push_back(gpu.name);
+  if (gpus.empty()) return std::nullopt;
+  return bad(Status::warning, "host",
+             "pass-through (identity) with a kernel before 6.11: " + joined(gpus) + command_line_text(node.platform),
+             "iommu.passthrough=0, or Linux 6.11",
+             "Before Linux 6.11 a device in pass-through can have no PASID, which the address translation (ATS) of a "
+             "GPU on NVLink-C2C needs. No program can create a CUDA context: GPUs are reported as busy. A kernel whose "
+             "vendor has backported the change is not affected.",
+             {Work::ends_jobs,
+              "Write iommu.passthrough=0 on the kernel command line, or install Linux 6.11 or later, and reboot."});
+}
+
 // In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
@@ -359,21 +412,19 @@ std::optional<Finding> ask_iommu(const View& view) {
   auto devices = devices_in_use(view);
   const bool has_nic = std::ranges::any_of(devices, &InUse::nic);
   if (!has_nic) devices = gpus_without_nic(node);
-  std::map<std::string, std::vector<std::string>> by_type;
+  if (auto finding = without_address_translation(node)) return finding;
+  std::map<std::string, std::vector<std::string>> by_mode;
+  bool translates = false;
   for (const InUse& each : devices) {
-    const PlatformFunction* function = function_of(node, each.device->pci);
-    if (function == nullptr) continue;
-    const auto* type = find_in(platform.iommu_groups, function->iommu_group);
-    if (type != nullptr && kModes.contains(*type)) by_type[*type].push_back(each.name);
+    const std::string type = group_type_of(node, each.device->pci);
+    if (!kModes.contains(type)) continue;
+    by_mode[kModes.at(type)].push_back(each.name);
+    translates = translates || (type != kPassThrough && type != kIdentityWithoutPasid);
   }
   std::string observed;
-  bool translates = false;
-  for (const auto& [type, names] : by_type) {
-    append_item(observed, kModes.at(type) + ": " + joined(names), "; ");
-    translates = translates || type != kPassThrough;
-  }
+  for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");
   if (translates) {
-    if (!platform.command_line.empty()) observed += "; kernel command line: " + joined(platform.command_line);
+    observed += command_line_text(platform);
     return bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
                has_nic ? "The IOMMU translates every DMA of these devices: small messages take longer, and throughput "
                          "drops when the IOTLB is too small."
@@ -381,7 +432,7 @@ std::optional<Finding> ask_iommu(const View& view) {
                          "are slow or hang.",
                kRemedy);
   }
-  if (!by_type.empty()) return good("host", observed, "pass-through or off");
+  if (!by_mode.empty()) return good("host", observed, "pass-through or off");
   if (platform.iommu == false && !devices.empty()) return good("host", "off", "pass-through or off");
   return std::nullopt;
 }
@@ -395,7 +446,8 @@ constexpr Rule kIommu{
     .meaning =
         "A translating IOMMU looks up every DMA address. Small messages take longer, throughput drops when the IOTLB "
         "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Two or "
-        "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. Not checked in "
+        "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. On GPUs with "
+        "NVLink-C2C (GH200, GB200) pass-through needs Linux 6.11: before, CUDA does not work with it. Not checked in "
         "virtual machines.",
     .inspect =
         "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",

@@ -100,11 +100,13 @@ struct VerbsLibrary {
   std::map<std::string, uint32_t> kernel_abis{};  // of the RDMA devices: "bnxt_re0" -> 1
 };
 
+inline constexpr const char* kMadModule = "ib_umad";  // the devices for management datagrams
+
 // Why a module for RDMA is not loaded: a line of modprobe.d(5), a parameter of the kernel, or a kernel without this
-// module.
+// module. Of kMadModule also that nothing has loaded it.
 struct ModuleRule {
   std::string module;    // "ionic_rdma"
-  std::string text;      // "blacklist ionic_rdma"; empty: the kernel has no such module
+  std::string text;      // "blacklist ionic_rdma", "not loaded"; empty: the kernel has no such module
   FileLine where;        // line 0: the kernel command line, or the folder of the kernel's modules
   bool refuses = false;  // modprobe does not load it either; a blacklist prevents only loading for a device
 };

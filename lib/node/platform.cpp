@@ -120,7 +120,7 @@ std::optional<std::string> read_kernel_options(const Root& root) {
   return gunzip(*packed, kMostOptions);
 }
 
-GpuDirect read_gpudirect(const Root& root) {
+GpuDirect read_gpudirect(const Root& root, const Topology& topology) {
   GpuDirect out;
   if (auto version = parse_nvidia_version(root.text_of("proc/driver/nvidia/version"))) {
     out.nvidia_driver = std::move(version->version);
@@ -129,6 +129,13 @@ GpuDirect read_gpudirect(const Root& root) {
   for (const char* module : {"nvidia_peermem", "nv_peer_mem", "efa_nv_peermem"})
     if (root.exists(std::string("sys/module/") + module)) out.peer_modules.emplace_back(module);
   out.memory_peers = root.names_in("sys/kernel/mm/memory_peers");
+  // EFA's own interface: the driver names the provider that it has found, or none (p2p_show() in efa_sysfs.c of
+  // amzn-drivers; the kernel's efa has no such file).
+  for (const Nic& nic : topology.nics) {
+    if (nic.vendor != kAmazon) continue;
+    std::string provider = root.line_of("sys/bus/pci/devices/" + nic.pci + "/p2p");
+    if (!provider.empty() && !contains(out.memory_peers, provider)) out.memory_peers.push_back(std::move(provider));
+  }
   out.amdgpu = root.exists("sys/module/amdgpu");
 
   const auto options = read_kernel_options(root);
@@ -141,6 +148,25 @@ GpuDirect read_gpudirect(const Root& root) {
   const auto major = parse_number<unsigned>(release.substr(0, release.find('.')));
   if (!out.dmabuf_move_notify && major && *major < 7) out.dmabuf_move_notify = false;
   return out;
+}
+
+// Whether the driver of the SMMUv3 refuses PASIDs for a device with an identity domain, as before Linux 6.11, so that
+// the address translation service of a GPU cannot be set up. NVIDIA's kernels of 6.8 have had the change since August
+// 2024 (NVIDIA/NV-Kernels pull 22); kernels of Red Hat have backports that the release does not show.
+bool identity_takes_no_pasid(const Root& root) {
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
+  const auto numbers = split(std::string_view(release).substr(0, release.find('-')), '.');
+  if (numbers.size() < 2 || release.find(".el") != std::string::npos) return false;
+  const auto major = parse_number<unsigned>(numbers[0]), minor = parse_number<unsigned>(numbers[1]);
+  if (!major || !minor || std::pair(*major, *minor) >= std::pair(6u, 11u)) return false;
+  if (release.find("-nvidia") != std::string::npos) {
+    constexpr unsigned kLast = 1010;
+    const std::string_view rest = std::string_view(release).substr(release.find('-') + 1);
+    const auto build = parse_number<unsigned>(rest.substr(0, rest.find('-')));
+    if (!release.starts_with("6.8.0-") || !build || *build > kLast) return false;
+  }
+  return std::ranges::any_of(root.names_in("sys/class/iommu"),
+                             [](const std::string& unit) { return unit.starts_with("smmu3"); });
 }
 
 }  // namespace
@@ -224,12 +250,13 @@ Platform read(const Root& root, const Topology& topology) {
   for (const auto& [address, function] : out.functions) {
     const std::string& group = function.iommu_group;
     if (group.empty() || out.iommu_groups.contains(group)) continue;
-    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
-      out.iommu_groups.emplace(group, std::move(type));
+    std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type");
+    if (type == "identity" && identity_takes_no_pasid(root)) type = kIdentityWithoutPasid;
+    if (!type.empty()) out.iommu_groups.emplace(group, std::move(type));
   }
   if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
   out.command_line = parse_command_line(root.text_of("proc/cmdline"));
-  if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
+  if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root, topology);
   return out;
 }
 

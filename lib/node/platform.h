@@ -53,18 +53,23 @@ struct GpuDirect {
   std::string nvidia_driver{};              // version; empty: not loaded
   std::optional<bool> nvidia_open{};        // the kernel module is the open one, which exports dma-buf
   std::vector<std::string> peer_modules{};  // loaded ones of "nvidia_peermem", "nv_peer_mem", ...
-  std::vector<std::string> memory_peers{};  // clients of OFED's peer memory interface: "nv_mem", "amdkfd"
-  bool amdgpu = false;                      // the module is loaded
+  // Clients of OFED's peer memory interface, "nv_mem" or "amdkfd", and the provider of EFA's: "NVIDIA peermem".
+  std::vector<std::string> memory_peers{};
+  bool amdgpu = false;  // the module is loaded
   // Options of the kernel's configuration; absent: it could not be read.
   std::optional<bool> pci_p2pdma{}, dmabuf_move_notify{};
   bool operator==(const GpuDirect&) const = default;
 };
 
+// The type of an IOMMU group with an identity domain whose devices can have no PASID beside it.
+inline constexpr const char* kIdentityWithoutPasid = "identity, without PASID";
+
 struct Platform {
   std::map<std::string, PlatformFunction> functions{};  // by PCI address
-  std::map<std::string, std::string> iommu_groups{};    // of the functions: number -> "DMA", "DMA-FQ", "identity"
-  std::optional<bool> iommu{};                          // whether the kernel drives one; absent: unknown
-  std::vector<std::string> command_line{};              // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
+  // Of the functions: number -> "DMA", "DMA-FQ", "identity", kIdentityWithoutPasid.
+  std::map<std::string, std::string> iommu_groups{};
+  std::optional<bool> iommu{};              // whether the kernel drives one; absent: unknown
+  std::vector<std::string> command_line{};  // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
   GpuDirect gpudirect{};
   bool operator==(const Platform&) const = default;
 };

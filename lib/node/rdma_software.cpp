@@ -160,6 +160,19 @@ std::optional<ModuleRule> parse_module_rule(std::string_view line) {
   return rule;
 }
 
+namespace {
+
+// Whether /proc/modules, which has no built-in modules, lacks the module and the class of its devices is absent.
+bool is_unloaded(const Root& root, std::string_view module) {
+  const auto modules = root.read_text("proc/modules");
+  if (!modules || root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/infiniband_mad"))
+    return false;
+  return std::ranges::none_of(split(*modules, '\n'),
+                              [&](std::string_view line) { return line.substr(0, line.find(' ')) == module; });
+}
+
+}  // namespace
+
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options) {
   std::set<std::string> wanted;
@@ -172,6 +185,12 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
     if (driver.empty()) wanted.emplace(modules->function);
   }
   std::vector<ModuleRule> out;
+  // The fabric manager reaches NVSwitches by management datagrams, for which nothing loads the module by itself.
+  const bool manages_nvlink = std::ranges::any_of(topology.nics, &Nic::nvlink_management);
+  if (manages_nvlink && is_unloaded(root, kMadModule)) {
+    out.push_back({kMadModule, "not loaded", {"/proc/modules", 0}, false});
+    wanted.emplace(kMadModule);
+  }
   if (wanted.empty()) return out;
   const auto add = [&](ModuleRule rule) {
     if (wanted.contains(rule.module) && out.size() < kMaxRules) out.push_back(std::move(rule));

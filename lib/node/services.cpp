@@ -163,6 +163,7 @@ constexpr KnownService kKnownServices[] = {
     {"flux-broker-", "flux.service", JobRole::batch},  // with its rank: src/broker/broker.c of flux-core
     {"sbatchd", "lsfd.service", JobRole::batch},
     {"condor_startd", "condor.service", JobRole::batch},
+    {"spurd", "spurd.service", JobRole::batch},  // ROCm/spur
     {"containerd", "containerd.service", JobRole::runtime},
     {"crio", "crio.service", JobRole::runtime},
     {"k3s-server", "k3s.service", JobRole::runtime},

@@ -276,14 +276,15 @@ void add_common(EnvFile& out, const Library& library, const TopoView& view, cons
 
 // -- NCCL
 
+// Whether the GPU's NICs are below the CPU, without a PCIe switch between.
+bool is_far(const Pair& pair) { return pair.path && *pair.path > PathClass::PXB; }
+
 // Facts about this machine that decide whether NCCL's variables have an effect.
 void add_nccl_remarks(EnvFile& out, const TopoView& view) {
   std::string far;
-  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
-    const auto path = view.pairing.pairs[g].path;
-    if (path && *path > PathClass::PXB)
-      append_item(far, view.topology.gpus[g].name + " " + std::string(to_text(*path)));
-  }
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
+    if (const Gpu& gpu = view.topology.gpus[g]; is_far(view.pairing.pairs[g]) && !has_c2c(gpu))
+      append_item(far, gpu.name + " " + std::string(to_text(*view.pairing.pairs[g].path)));
   if (is_flattened(view.topology))
     out.remark(
         "The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and NICs "
@@ -295,6 +296,17 @@ void add_nccl_remarks(EnvFile& out, const TopoView& view) {
     out.remark("AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.");
   if (contains(view.topology.gpus, kHabana, &Gpu::vendor))
     out.remark("Gaudi: HCCL uses the accelerators' own ports and ignores these variables.");
+}
+
+// NVLink-C2C brings the data of such NICs to the GPU as fast as a switch does.
+void add_nccl_c2c(EnvFile& out, const TopoView& view) {
+  std::string gpus;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
+    if (is_far(view.pairing.pairs[g]) && has_c2c(view.topology.gpus[g])) append_item(gpus, view.topology.gpus[g].name);
+  if (!gpus.empty())
+    out.set("NCCL_NET_GDR_C2C", "1",
+            "GPUDirect RDMA over NVLink-C2C with the NICs of the CPU: " + gpus +
+                ". The default since NCCL 2.27. Before 2.26 NCCL has NCCL_NET_GDR_LEVEL=SYS for it (NCCL User Guide).");
 }
 
 // A queue pair of a bond uses one of its members.
@@ -420,6 +432,7 @@ std::string topo_nccl(const TopoView& view) {
           "with it (NVIDIA/cluster-readiness-engine pull request 287).");
     add_nccl_merging(out, view);
   }
+  add_nccl_c2c(out, view);
   if (view.bootstrap.empty()) {
     out.remark("NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.");
     return out.text();

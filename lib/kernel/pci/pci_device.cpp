@@ -64,4 +64,9 @@ bool is_data_direct(const PciDevice& function) {
   return function.vendor == kNvidiaNetworking && function.device == 0x2100;
 }
 
+bool has_c2c(const PciDevice& gpu) {
+  constexpr uint16_t kIds[] = {0x2342, 0x2345, 0x2348, 0x2941, 0x31c2};
+  return gpu.vendor == kNvidia && contains(kIds, gpu.device);
+}
+
 }  // namespace fabric

@@ -69,4 +69,8 @@ bool is_dpu_function(std::string_view pci_id);
 // drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12).
 bool is_data_direct(const PciDevice& function);
 
+// A GPU of a Grace superchip (GH200, GB200, GB300): NVLink-C2C joins it to its CPU, and it uses the address translation
+// service of the SMMU (nvgrace_gpu_vfio_pci_table in drivers/vfio/pci/nvgrace-gpu/main.c, Linux 6.18).
+bool has_c2c(const PciDevice& gpu);
+
 }  // namespace fabric

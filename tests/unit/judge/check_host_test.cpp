@@ -839,6 +839,41 @@ TEST(Gpudirect, AmdNeedsPeerMemoryOrDmaBuf) {
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
 }
 
+// nvidia_peermem registers with the RDMA core, which EFA does not ask; its driver looks for a provider itself.
+TEST(Gpudirect, EfaHasAnInterfaceOfItsOwn) {
+  Healthy node;
+  for (Nic& nic : node.now.topology.nics) nic.vendor = kAmazon;
+  GpuDirect& has = node.now.platform.gpudirect;
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "open modules";
+  has.nvidia_open = false;
+  has.peer_modules = {"nvidia_peermem"};
+  has.memory_peers = {"nv_mem"};
+  const auto found = complaints_of(node.view(), {"gpudirect"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(test::has(found[0].observed, "efa has no provider")) << found[0].observed;
+  EXPECT_TRUE(test::has(found[0].remedy, "open kernel modules")) << found[0].remedy;
+  EXPECT_FALSE(test::has(found[0].remedy, "modprobe")) << found[0].remedy;
+  has.memory_peers = {"NVIDIA"};
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "a kernel that lets efa use the closed module";
+  has.memory_peers.clear();
+  has.peer_modules = {"efa_nv_peermem"};
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
+}
+
+// On GH200 and GB200 CUDA needs the address translation service of the GPU.
+TEST(Check, PassThroughThatTakesNoPasid) {
+  Healthy node;
+  groups(node, kIdentityWithoutPasid);
+  EXPECT_EQ(said(node.view(), {"iommu"}), "") << "GPUs on PCIe do not need it";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.vendor = kNvidia, gpu.device = 0x2342;
+  const auto found = complaints_of(node.view(), {"iommu"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0].observed, "before 6.11: GPU0, GPU1")) << found[0].observed;
+  EXPECT_TRUE(has(found[0].remedy, "iommu.passthrough=0")) << found[0].remedy;
+  groups(node, "identity");
+  EXPECT_EQ(said(node.view(), {"iommu"}), "") << "Linux 6.11";
+}
+
 TEST(Aer, PastErrorsAreShown) {
   Healthy node;
   node.now.platform.functions.at(kNic).fatal.total = 3;

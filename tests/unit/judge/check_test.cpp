@@ -602,6 +602,58 @@ TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
         << each.subject << ": " << each.observed;
 }
 
+// The MAC address was set while the RDMA device registered; the default GID is that of the random address before.
+TEST(Check, ADefaultGidOfAnotherMacAddress) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  const std::string netdev = port.netdev;
+  const auto gid = [&](unsigned index, const std::string& end) {
+    return Gid{index, "fe80:0000:0000:0000:" + end, "RoCE v2", netdev};
+  };
+  const Gid ipv4{5, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", netdev};
+  port.gids = {gid(1, "a4ed:ccff:fe8b:1994"), gid(3, "5aa2:e1ff:fe00:0002"), ipv4};
+  const auto found = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].subject, port.id());
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_TRUE(has(found[0].observed, "index 5") && has(found[0].observed, "default GID index 1")) << found[0].observed;
+  // A stable private address of the netdev is made from no MAC address.
+  port.gids[1] = gid(3, "1186:a6b1:3f0b:c441");
+  EXPECT_EQ(said(node.view(), {"gid"}), "");
+  // A macvlan or a VLAN has GIDs of its own address.
+  port.gids[1] = gid(3, "5aa2:e1ff:fe00:0002");
+  port.gids[1].netdev = "macvlan0";
+  EXPECT_EQ(said(node.view(), {"gid"}), "");
+  port.gids = {gid(1, "5aa2:e1ff:fe00:0002"), {3, ipv4.gid, "RoCE v2", netdev}};
+  EXPECT_EQ(said(node.view(), {"gid"}), "");
+}
+
+// HGX B200: the ports of the functions that manage the NVSwitches are INIT until NVLSM, the fabric manager's subnet
+// manager, runs.
+TEST(Check, AFabricManagerThatHasNotStarted) {
+  Healthy node;
+  for (unsigned i = 0; i < 2; ++i) {
+    Port& port = node.now.ports.emplace_back(node.now.ports[0]);
+    port.rdma = "mlx5_" + std::to_string(20 + i);
+    port.netdev.clear();
+    port.gids.clear();
+    port.link_layer = LinkLayer::infiniband;
+    port.role = PortRole::nvlink_management;
+    port.state = 2;
+  }
+  node.before.ports = node.now.ports;
+  auto found = complaints_of(node.view(), {"port-state"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].observed, "mlx5_20/1 INIT") && has(found[0].observed, "mlx5_21/1 INIT"))
+      << found[0].observed;
+  EXPECT_FALSE(has(found[0].remedy, "modprobe")) << found[0].remedy;
+  node.now.host->software.modules = {{"ib_umad", "not loaded", {"/proc/modules", 0}}};
+  found = complaints_of(node.view(), {"port-state"});
+  EXPECT_TRUE(found.at(0).remedy.starts_with("modprobe ib_umad")) << found[0].remedy;
+  node.now.ports.back().state = kPortActive;
+  EXPECT_EQ(said(node.view(), {"port-state"}), "") << "the fabric manager has chosen one";
+}
+
 // RDMA waits for a late receiver: information, no fault.
 TEST(Check, ReceiverNotReadyIsShownAsOk) {
   Healthy node;

@@ -515,6 +515,35 @@ TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
   EXPECT_EQ(rules(), "");
 }
 
+TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
+  Tree tree;
+  Topology topology;
+  topology.nics.emplace_back().rdma = {"mlx5_8"};
+  const auto modules = [&] {
+    std::string out;
+    for (const ModuleRule& each : host::read_module_rules(tree.root(), topology, {})) out += each.module + "\n";
+    return out;
+  };
+  tree.file("proc/modules", "ib_umad_x 1 0 - Live 0x0\nmlx5_ib 1 0 - Live 0x0\n");
+  EXPECT_EQ(modules(), "") << "no NVSwitches";
+  topology.nics[0].nvlink_management = true;
+  EXPECT_EQ(modules(), "ib_umad\n");
+  tree.folder("sys/class/infiniband_mad");
+  EXPECT_EQ(modules(), "") << "built into the kernel";
+  tree.remove("sys/class/infiniband_mad").file("proc/modules", "ib_umad 1 0 - Live 0x0\n");
+  EXPECT_EQ(modules(), "");
+  tree.remove("proc/modules");
+  EXPECT_EQ(modules(), "") << "unknown";
+}
+
+TEST(HostServices, AnUnitOfAScheduler) {
+  Tree tree;
+  add_process(tree, 1310, "spurd", "/system.slice/spurd.service", "8388608 8388608");
+  const host::Services services = host::read_services(tree.root());
+  ASSERT_NE(find(services, "spurd.service"), nullptr);
+  EXPECT_EQ(find(services, "spurd.service")->role, JobRole::batch);
+}
+
 TEST(HostServices, ControlGroups) {
   EXPECT_EQ(host::unit_of_cgroup("0::/system.slice/docker.service/init\n"), "docker.service");
   EXPECT_EQ(host::unit_of_cgroup("4:memory:/x.service\n1:name=systemd:/system.slice/slurmd.service\n0::/\n"),
@@ -925,6 +954,31 @@ TEST_F(PlatformOf, TheConfigurationThatOnlyTheKernelHas) {
   tree.remove("proc/sys/kernel/osrelease");
   EXPECT_EQ(scanned().platform.gpudirect.pci_p2pdma, true);
   EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, std::nullopt) << "later kernels have no such option";
+}
+
+// arm_smmu_attach_dev_identity() before Linux 6.11; NVIDIA's kernels of 6.8 have the change from the build after 1010.
+TEST_F(PlatformOf, AnIdentityDomainWithoutPasids) {
+  const auto type = [&] { return scanned().platform.iommu_groups.at("37"); };
+  EXPECT_EQ(type(), "identity") << "an IOMMU of Intel";
+  tree.folder("sys/class/iommu/smmu3.0x0000000011000000");
+  for (const char* release : {"6.1.0-28-arm64", "6.8.0-1010-nvidia-64k", "6.10.3", "6.8.0-60-generic"}) {
+    tree.file("proc/sys/kernel/osrelease", std::string(release) + "\n");
+    EXPECT_EQ(type(), kIdentityWithoutPasid) << release;
+  }
+  for (const char* release : {"6.11.0-1007-generic", "7.0.0", "6.8.0-1013-nvidia-64k", "6.5.0-1019-nvidia-64k",
+                              "5.14.0-570.el9_6.aarch64+64k", "nonsense", "6", "6.x.1"}) {
+    tree.file("proc/sys/kernel/osrelease", std::string(release) + "\n");
+    EXPECT_EQ(type(), "identity") << release;
+  }
+}
+
+TEST_F(PlatformOf, TheProviderOfEfa) {
+  const auto pci =
+      add_pci(tree, {std::string("pci0000:20/") + kPort, "0000:25:00.0", "0x1d0f", "0xefa1", "0x020000", "0"});
+  tree.file(pci + "/p2p", "\n");
+  EXPECT_EQ(scanned().platform.gpudirect.memory_peers, (std::vector<std::string>{"nv_mem"}));
+  tree.file(pci + "/p2p", "NVIDIA peermem\n");
+  EXPECT_EQ(scanned().platform.gpudirect.memory_peers, (std::vector<std::string>{"nv_mem", "NVIDIA peermem"}));
 }
 
 TEST_F(PlatformOf, ASleepingGpuIsNotWoken) {

@@ -254,6 +254,24 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   EXPECT_TRUE(has(printed("nccl", node), "RCCL"));
 }
 
+// GH200, GB200: each GPU and each NIC is below a root port of the CPU.
+TEST(TopoNccl, GpusThatNvlinkJoinsToTheCpuUseGpuDirect) {
+  Node node = eight_on_eight();
+  for (size_t i = 0; i < node.topology.gpus.size(); ++i) {
+    Gpu& gpu = node.topology.gpus[i];
+    gpu.root = "pci000" + std::to_string(i) + ":00";
+    gpu.bridges = {"000" + std::to_string(i) + ":00:00.0"};
+  }
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_NET_GDR_C2C")) << printed("nccl", node);
+  EXPECT_TRUE(has(printed("nccl", node), "NCCL_NET_GDR_LEVEL decides")) << printed("nccl", node);
+  for (Gpu& gpu : node.topology.gpus) gpu.vendor = kNvidia, gpu.device = 0x2941;
+  EXPECT_TRUE(has_line(printed("nccl", node), "NCCL_NET_GDR_C2C=1")) << printed("nccl", node);
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_NET_GDR_LEVEL decides")) << printed("nccl", node);
+  Node near = eight_on_eight();
+  for (Gpu& gpu : near.topology.gpus) gpu.vendor = kNvidia, gpu.device = 0x31c2;
+  EXPECT_FALSE(has(printed("nccl", near), "NCCL_NET_GDR_C2C")) << "at the switch of its NIC";
+}
+
 TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
   const Node node = eight_on_eight();
   EXPECT_TRUE(has_line(printed("cpuset", node), "GPU0\t0000:13:00.0\t0-7,64-71\t0xff00000000000000ff"));
