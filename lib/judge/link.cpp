@@ -473,14 +473,13 @@ bool is_function_expected_up(const View& view, const Port& port, const FunctionC
 }
 
 // The ports through which the fabric manager sets up the NVSwitches (HGX B200 and later) get their state from its
-// subnet manager, NVLSM. Which of them it uses is its choice: it has started if one is ACTIVE. nullopt: there are none,
-// or it has.
+// subnet manager, NVLSM. It uses some of them, and others may have no link. nullopt: none waits for it, or it runs.
 std::optional<Finding> no_fabric_manager(const Node& node) {
   std::string observed;
   for (const Port& port : node.ports) {
-    if (port.role != PortRole::nvlink_management) continue;
-    if (!port.state || is_active(port)) return std::nullopt;
-    append_item(observed, port.id() + " " + state_text(port));
+    if (port.role != PortRole::nvlink_management || !port.state) continue;
+    if (*port.state > kInit) return std::nullopt;
+    if (*port.state == kInit) append_item(observed, port.id() + " " + state_text(port));
   }
   if (observed.empty()) return std::nullopt;
   std::string meaning =
@@ -494,7 +493,7 @@ std::optional<Finding> no_fabric_manager(const Node& node) {
     first =
         "modprobe " + module + ", and for each start: echo " + module + " > /etc/modules-load.d/" + module + ".conf. ";
   }
-  return bad(Status::critical, "NVLink", observed, "ACTIVE at one of these ports", std::move(meaning),
+  return bad(Status::critical, "NVLink", observed, "one of these ports ACTIVE", std::move(meaning),
              {first,
               {Work::service, "systemctl restart nvidia-fabricmanager. Its log: journalctl -u nvidia-fabricmanager. "},
               "Look at the GPUs: nvidia-smi -q (Fabric, State)"});
@@ -615,8 +614,10 @@ struct WithoutRdma {
     if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
     if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
     if (!first.empty()) first += "Then: ";
+    std::string last;
+    if (places.empty()) last = ". If it helps, write the names into a file of /etc/modules-load.d";
     return first + "modprobe -a " + joined(load, " ") +
-           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'";
+           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'" + last;
   }
 };
 
@@ -811,8 +812,9 @@ constexpr Rule kPortState{
         "host, functions that are DOWN are listed, and reported if named or if they were up. A function in use without "
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
-        "GPUs, the finding names the NICs, their driver and the modules to load. If none of the ports that manage the "
-        "NVSwitches is ACTIVE, the fabric manager has not started.",
+        "GPUs, the finding names the NICs, their driver and the modules to load. If ports that manage the NVSwitches "
+        "are "
+        "INIT and none is ACTIVE, the fabric manager has not started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "

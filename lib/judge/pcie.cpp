@@ -225,11 +225,13 @@ struct CheckedLink {
 Finding degraded(const CheckedLink& subject, std::string observed, std::string expected, std::string meaning,
                  bool starves) {
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
-  return bad(starves ? Status::critical : Status::warning, subject.name, std::move(observed), std::move(expected),
-             std::move(meaning),
-             {{Work::in_machine,
-               "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. "},
-              "Errors: journalctl -k -g " + subject.device->pci});
+  return bad(
+      starves ? Status::critical : Status::warning, subject.name, std::move(observed), std::move(expected),
+      std::move(meaning),
+      {{Work::in_machine,
+        "Reseat the device or its riser, or update the firmware of the machine if it is part of the board. Check "
+        "lanes and speed of the slot in the firmware setup. "},
+       "Errors: journalctl -k -g " + subject.device->pci});
 }
 
 // Virtual functions that a guest cannot recognize as such report only their maximum.

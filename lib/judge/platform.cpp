@@ -292,7 +292,7 @@ Finding efa_gpudirect(const GpuDirect& has) {
   return bad(
       Status::warning, "host", driver + ", closed kernel module: efa has no provider of GPU memory (p2p)", expected,
       "The driver of EFA cannot access GPU memory: it may not use the functions of a closed module. NCCL over EFA "
-      "fails, or copies through host memory. nvidia_peermem is no help, because EFA does not use it.",
+      "fails, or copies through host memory. EFA does not use nvidia_peermem.",
       {Work::ends_jobs,
        "Install NVIDIA's open kernel modules, with the EFA installer 1.29.0 or later, and reboot. With a driver "
        "that has no open modules: the module efa_nv_peermem of the EFA installer."});

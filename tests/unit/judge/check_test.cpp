@@ -652,6 +652,8 @@ TEST(Check, AFabricManagerThatHasNotStarted) {
   EXPECT_TRUE(found.at(0).remedy.starts_with("modprobe ib_umad")) << found[0].remedy;
   node.now.ports.back().state = kPortActive;
   EXPECT_EQ(said(node.view(), {"port-state"}), "") << "the fabric manager has chosen one";
+  for (size_t i = 4; i < node.now.ports.size(); ++i) node.now.ports[i].state = 1;
+  EXPECT_EQ(said(node.view(), {"port-state"}), "") << "without links: of no NVSwitch";
 }
 
 // RDMA waits for a late receiver: information, no fault.
