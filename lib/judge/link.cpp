@@ -813,8 +813,7 @@ constexpr Rule kPortState{
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load. If ports that manage the NVSwitches "
-        "are "
-        "INIT and none is ACTIVE, the fabric manager has not started.",
+        "are INIT and none is ACTIVE, the fabric manager has not started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "

@@ -280,7 +280,7 @@ bool has_gpu(const std::vector<GpuNic>& pairs, uint16_t vendor) {
 }
 
 // EFA has an interface of its own, which nvidia_peermem does not know. Without a provider in it, dma-buf is left (efa
-// since Linux 6.1). With the closed module there is a provider on older kernels, or by the module efa_nv_peermem.
+// since Linux 5.16). With the closed module there is a provider on older kernels, or by the module efa_nv_peermem.
 Finding efa_gpudirect(const GpuDirect& has) {
   std::string ways;
   for (const std::string& peer : has.memory_peers)
@@ -341,8 +341,7 @@ constexpr Rule kGpudirect{
     .meaning =
         "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
         "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY; for EFA the open modules, or a "
-        "provider "
-        "that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. With "
+        "provider that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. With "
         "NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
     .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
