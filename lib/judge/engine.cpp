@@ -480,6 +480,7 @@ static std::vector<std::string> names_of(const Node& node, const std::string& su
   }
   for (const Gpu& gpu : node.topology.gpus)
     if (subject == gpu.name || subject == gpu.pci) return {"", gpu.pci, "", gpu.name};
+  if (function_of(node, subject) != nullptr) return {"", subject, "", ""};  // a switch or root port
   return {};
 }
 

@@ -979,16 +979,17 @@ const Port* active_member(const Node& node, const Port& port) {
   });
 }
 
-// The other port of a bond that no RoCE LAG combines: with one, the bond has one RDMA device. In other modes than
-// active-backup both have the bond's GIDs.
-const Port* sharer_of(const Node& node, const Port& port, const Gid& gid) {
+// The ports of the bond that have this GID, `port` among them. More than one: no RoCE LAG combines them, which would
+// make one RDMA device of the bond. In other modes than active-backup all have the bond's GIDs.
+std::vector<const Port*> sharers_of(const Node& node, const Port& port, const Gid& gid) {
   const std::string bond = bond_of(node, port);
-  if (bond.empty()) return nullptr;
-  return find_where(node.ports, [&](const Port& other) {
-    return other.rdma != port.rdma && is_endpoint(other) && bond_of(node, other) == bond &&
-           std::ranges::any_of(other.gids,
-                               [&](const Gid& each) { return each.gid == gid.gid && is_routable_v2(each); });
-  });
+  std::vector<const Port*> out;
+  if (bond.empty()) return out;
+  for (const Port& each : node.ports)
+    if (is_endpoint(each) && (&each == &port || each.rdma != port.rdma) && bond_of(node, each) == bond &&
+        std::ranges::any_of(each.gids, [&](const Gid& own) { return own.gid == gid.gid && is_routable_v2(own); }))
+      out.push_back(&each);
+  return out;
 }
 
 // The other port of an active-backup bond that no RoCE LAG combines, which has no GIDs because this one is the active
@@ -1011,27 +1012,34 @@ std::string member_of(const Node& node, const Port& port) {
 
 constexpr const char* kOneDeviceOfBond = "a GID of its own, or one RDMA device for the bond";
 
-// A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode.
-Fix fix_of_bond(const Node& node, const Port& port, const Port& other, const std::string& bond) {
-  const std::string mine = member_of(node, port), theirs = member_of(node, other);
-  if (card_of(port.pci) == card_of(other.pci))
+// A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode. `ports`:
+// those of the bond that have an RDMA device.
+Fix fix_of_bond(const Node& node, const Port& port, const std::vector<const Port*>& ports, const std::string& bond) {
+  const bool is_one_nic =
+      std::ranges::all_of(ports, [&](const Port* each) { return card_of(each->pci) == card_of(port.pci); });
+  if (is_one_nic)
     return {{Work::ends_jobs | Work::when_idle,
              "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
              "functions in legacy mode prevent it): journalctl -k -g lag. "},
-            {Work::ends_jobs, "Else give each netdev an address of its own: ip link set " + mine + " nomaster"}};
-  return {Work::ends_jobs, "Take " + mine + " and " + theirs + " out of " + bond +
-                               " and give each an address of its own: ip link set " + mine +
-                               " nomaster. A RoCE LAG combines the ports of one NIC only."};
+            {Work::ends_jobs,
+             "Else give each netdev an address of its own: ip link set " + member_of(node, port) + " nomaster"}};
+  const std::string members = joined(ports, " ", [&](const Port* each) { return member_of(node, *each); });
+  return {Work::ends_jobs, "Take the members out of " + bond + ": for netdev in " + members +
+                               "; do ip link set $netdev nomaster; done. Then make a bond for each NIC, or give each "
+                               "netdev an address of its own. A RoCE LAG combines the ports of one NIC only."};
 }
 
-Finding shared_gid_finding(const View& view, const Port& port, const Port& other, const Gid& gid) {
-  const std::string bond = bond_of(view.now, port), observed = describe(gid) + ": " + other.id() + " has it too";
+Finding shared_gid_finding(const View& view, const Port& port, const std::vector<const Port*>& sharers,
+                           const Gid& gid) {
+  const std::string bond = bond_of(view.now, port);
+  const std::string observed =
+      describe(gid) + ": on " + joined(sharers, ", ", [](const Port* each) { return each->id(); });
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
   return bad(Status::critical, port.id(), observed, kOneDeviceOfBond,
-             bond +
-                 " spans two RDMA devices, and no RoCE LAG combines them: both have its GIDs. The switch sends answers "
-                 "to either link; those that reach the other device are dropped, and connections fail or hang.",
-             fix_of_bond(view.now, port, other, bond));
+             bond + " spans " + std::to_string(sharers.size()) +
+                 " RDMA devices, and no RoCE LAG combines them: all have its GIDs. The switch sends answers to any of "
+                 "the links; those that reach another device are dropped, and connections fail or hang.",
+             fix_of_bond(view.now, port, sharers, bond));
 }
 
 // Jobs run, and half of the NICs carry nothing. Storage and management need no more of a bond than that.
@@ -1042,7 +1050,7 @@ Finding active_backup_finding(const View& view, const Port& port, const Port& ot
              bond +
                  " is active-backup over two RDMA devices, and no RoCE LAG combines them: RoCE uses the active member "
                  "alone. At a failover the GIDs move to the other device, and all RDMA connections end.",
-             fix_of_bond(view.now, port, other, bond));
+             fix_of_bond(view.now, port, {&port, &other}, bond));
 }
 
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
@@ -1135,7 +1143,8 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   auto best = std::ranges::find_if(v2, is_ipv4);
   if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
   if (best != v2.end()) {
-    if (const Port* other = sharer_of(view.now, port, *best)) return shared_gid_finding(view, port, *other, *best);
+    if (const auto sharers = sharers_of(view.now, port, *best); sharers.size() > 1)
+      return shared_gid_finding(view, port, sharers, *best);
     if (const Port* other = backup_of(view.now, port, *best))
       return active_backup_finding(view, port, *other, describe(*best) + ": " + other->id() + " has none");
     if (const Gid* odd = odd_default_gid(port, *best)) return odd_default_finding(port, *odd, *best);

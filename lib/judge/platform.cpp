@@ -70,15 +70,19 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
   if (!node.topology.hypervisor.empty())
     return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
-  const std::string meaning = "This switch port sends traffic between " + joined(turn.pairs) +
-                              " through the root complex: GPUDirect loses half or more of its throughput.";
-  if (turn.direct)
-    return bad(Status::warning, bridge, observed, expected, meaning, {Work::ends_jobs, kSetAcsOfDataDirect});
-  return bad(Status::warning, bridge, observed, expected, meaning,
-             {"setpci -s " + bridge + " ECAP_ACS+6.w=0000",
-              {Work::service, " && systemctl restart fabric-agent-pci"},
-              {Work::in_machine, "; persistent: disable ACS in the firmware setup, or add " + persistent},
-              ". Keep ACS if virtual machines get single devices."});
+  Fix fix{Work::ends_jobs, kSetAcsOfDataDirect};
+  if (!turn.direct)
+    fix = {"setpci -s " + bridge + " ECAP_ACS+6.w=0000",
+           {Work::service, " && systemctl restart fabric-agent-pci"},
+           {Work::in_machine, "; persistent: disable ACS in the firmware setup, or add " + persistent},
+           ". Keep ACS if virtual machines get single devices."};
+  const std::string pairs = joined(turn.pairs);
+  Finding out = bad(Status::warning, bridge, observed, expected,
+                    "This switch port sends traffic between " + pairs +
+                        " through the root complex: GPUDirect loses half or more of its throughput.",
+                    std::move(fix));
+  out.about = pairs;
+  return out;
 }
 
 Finding unread_finding(const std::string& why) {
@@ -122,12 +126,14 @@ std::map<std::string, std::string> split_groups(const View& view) {
 }
 
 void add_split_groups(const View& view, Findings& findings) {
-  for (const auto& [port, observed] : split_groups(view))
+  for (const auto& [port, observed] : split_groups(view)) {
     findings.push_back(bad(Status::warning, port, observed, "one IOMMU group",
                            "ACS of the ports below this root port puts the GPU and the Data Direct function of its NIC "
                            "into different IOMMU groups. NVIDIA's driver then rejects DMA-BUF of GPU memory "
                            "(ENOTSUPP), and GPUDirect RDMA works only with nvidia_peermem.",
                            {Work::ends_jobs, kSetAcsOfDataDirect}));
+    findings.back().about = observed;
+  }
 }
 
 void ask_acs(const View& view, Findings& findings) {

@@ -111,29 +111,38 @@ std::string texts_of(const Finding& finding) {
   for (const std::string* text : {&finding.observed, &finding.expected, &finding.meaning, &finding.remedy})
     out.append(*text).append(1, '\n');
   for (const std::string& step : finding.next) out.append(step).append(1, '\n');
-  return masked(std::move(out), finding.names);
+  return out;
 }
 
-// A finding as one fault of its subject: the texts without the subject's names.
-struct MaskedFinding {
+// A finding as one fault of its subject.
+struct Fault {
   const Finding* finding;
   std::string texts;
+  std::string masked_texts;  // without the names of the subject, and without what else the finding is about
 
-  bool operator==(const MaskedFinding& other) const {
+  explicit Fault(const Finding& which) : finding(&which), texts(texts_of(which)) {
+    // `about` first: it may contain the names.
+    masked_texts = masked(masked(texts, {"", "", "", "", which.about}), which.names);
+  }
+  bool operator==(const Fault& other) const {
     const Finding &a = *finding, &b = *other.finding;
-    return a.status == b.status && texts == other.texts && a.acknowledgement == b.acknowledgement &&
-           a.suppression == b.suppression && a.since == b.since && a.outcome == b.outcome && a.unjudged == b.unjudged &&
-           a.culprit == b.culprit && a.certainty == b.certainty;
+    return (texts == other.texts || masked_texts == other.masked_texts) && a.status == b.status &&
+           a.acknowledgement == b.acknowledgement && a.suppression == b.suppression && a.since == b.since &&
+           a.outcome == b.outcome && a.unjudged == b.unjudged && a.culprit == b.culprit && a.certainty == b.certainty;
   }
 };
 
-// The name of the subject in commands: its netdev or its address, depending on the texts; empty: they have neither.
-std::string name_in_texts(const MaskedFinding& fault) {
+// What stands in the texts of this fault alone: what the finding is about, and the subject's netdev or address, which
+// commands contain; empty: neither.
+std::string own_words(const Fault& fault) {
   constexpr size_t kInCommands = 2;
-  for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i)
-    if (fault.texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) != std::string::npos)
-      return fault.finding->names[i];
-  return {};
+  std::string out = fault.finding->about;
+  for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i) {
+    if (fault.masked_texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) == std::string::npos) continue;
+    const std::string& name = fault.finding->names[i];
+    return out.empty() ? name : out + " (" + name + ")";
+  }
+  return out;
 }
 
 }  // namespace
@@ -141,13 +150,13 @@ std::string name_in_texts(const MaskedFinding& fault) {
 // Merges the subjects of one check, then the checks with the same subjects.
 std::vector<FindingGroup> group_findings(const Report& report) {
   struct Check {
-    MaskedFinding fault;
+    Fault fault;
     FindingGroup group;
   };
   std::vector<Check> checks, merged;
   for (const Finding& finding : report.findings) {
     if (!is_listed(finding)) continue;
-    MaskedFinding fault{&finding, texts_of(finding)};
+    Fault fault(finding);
     const auto same = std::ranges::find_if(
         checks, [&](const Check& check) { return check.group.ids.front() == finding.id && check.fault == fault; });
     if (same == checks.end()) {
@@ -155,8 +164,7 @@ std::vector<FindingGroup> group_findings(const Report& report) {
       continue;
     }
     add_once(same->group.subjects, finding.subject);
-    const std::string name = name_in_texts(fault);
-    if (name != name_in_texts(same->fault)) add_once(same->group.likewise, name);
+    if (fault.texts != same->fault.texts) add_once(same->group.likewise, own_words(fault));
   }
   for (Check& check : checks) {
     const auto same = std::ranges::find_if(merged, [&](const Check& other) {

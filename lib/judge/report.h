@@ -55,6 +55,8 @@ struct Finding {
   // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.
   // Findings that differ only in them are one in a text. Empty: no port.
   std::vector<std::string> names{};
+  // What else its texts name that findings of the same fault differ in: "GPU0 and mlx5_0" of a switch port.
+  std::string about{};
 
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};
@@ -103,7 +105,8 @@ Json causes_json(const Report& report);
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
-  std::vector<std::string> likewise{};  // in place of the first subject's netdev or address in the texts: the others'
+  // In place of the first subject's netdev or address in the texts, and of Finding::about: the others'.
+  std::vector<std::string> likewise{};
 };
 // The groups of the findings that are listed, in the report's order: those that are not ok come first.
 std::vector<FindingGroup> group_findings(const Report& report);

@@ -31,12 +31,16 @@ void append_value(std::string& out, double value) {
   out.append(text.data(), end);
 }
 
-// A metric's help. Quotes are escaped in OpenMetrics only.
+// A metric's help. Quotes are escaped in OpenMetrics only. Most helps have nothing to escape, and are appended at once.
 void append_help(std::string& out, std::string_view help, bool quotes) {
-  for (const char c : help) {
-    if (c == '\n' || c == '\\' || (quotes && c == '"')) out += '\\';
-    out += c == '\n' ? 'n' : c;
+  size_t done = 0;
+  for (size_t i = 0; i < help.size(); ++i) {
+    if (help[i] != '\n' && help[i] != '\\' && !(quotes && help[i] == '"')) continue;
+    (out += help.substr(done, i - done)) += '\\';
+    out += help[i] == '\n' ? 'n' : help[i];
+    done = i + 1;
   }
+  out += help.substr(done);
 }
 
 // Writes one page in one format.

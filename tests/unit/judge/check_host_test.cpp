@@ -799,6 +799,20 @@ TEST(Acs, OneKernelOptionNamesAllPorts) {
     EXPECT_TRUE(has(each.remedy, "pci=disable_acs_redir=0000:22:03.0;0000:22:04.0 to the kernel")) << each.remedy;
 }
 
+// A machine has several pairs of GPU and NIC with the same fault: one paragraph.
+TEST(Acs, PairsWithTheSameFaultAreOneGroup) {
+  Healthy node;
+  for (auto& [pci, function] : node.now.pci_settings->functions)
+    if (function.acs) function.acs = uint16_t{0x1d};
+  const Report report = run_rules(node.view(), std::vector<std::string>{"acs"});
+  const auto listed = std::ranges::count_if(report.findings, is_listed);
+  EXPECT_GE(listed, 4) << describe(report.findings);
+  const auto groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u) << describe(report.findings);
+  EXPECT_EQ(groups[0].subjects.size(), static_cast<size_t>(listed));
+  EXPECT_FALSE(groups[0].likewise.empty());
+}
+
 TEST(PciTuning, ReadRequestsOfOneSizeMayBeTooSmallForAll) {
   Healthy node;
   for (auto& [pci, function] : node.now.pci_settings->functions) function.mrrs = 256;

@@ -138,9 +138,9 @@ const PlantedDefects& network_defects() {
            for (Gid& gid : port.gids) gid.netdev = "bond0";
          }
        },
-       {{"gid", "mlx5_0/1", C, "mlx5_1/1 has it too", "bond0 spans two RDMA devices",
-         "Take ens0 and ens1 out of bond0|ip link set ens0 nomaster"},
-        {"gid", "mlx5_1/1", C, "mlx5_0/1 has it too", "", "ip link set ens1 nomaster"}}},
+       {{"gid", "mlx5_0/1", C, "on mlx5_0/1, mlx5_1/1", "bond0 spans 2 RDMA devices",
+         "out of bond0|for netdev in ens0 ens1; do ip link set $netdev nomaster; done"},
+        {"gid", "mlx5_1/1", C, "on mlx5_0/1, mlx5_1/1", "", "for netdev in ens0 ens1"}}},
       {"switch_accepts_one_byte_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
        finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",

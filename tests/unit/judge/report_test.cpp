@@ -93,6 +93,32 @@ TEST(Report, FindingsThatDifferOnlyInTheNamesOfTheirPortAreOne) {
   EXPECT_EQ(group_findings(report).size(), 3u);
 }
 
+// The switch ports of several pairs of GPU and NIC, and the members of a bond, which all name the same list of ports.
+TEST(Report, OneFaultOfSeveralPairsIsOne) {
+  const auto of_bridge = [](const std::string& bridge, const std::string& pair) {
+    Finding out{"acs", bridge, Status::warning, "ReqRedir+", "ReqRedir-", pair + " are slow", "setpci -s " + bridge};
+    out.names = {"", bridge, "", ""};
+    out.about = pair;
+    return out;
+  };
+  Report report{{of_bridge("0008:02:00.0", "GPU0 and mlx5_0"), of_bridge("0009:02:00.0", "GPU1 and mlx5_1")}};
+  std::vector<FindingGroup> groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].subjects, (std::vector<std::string>{"0008:02:00.0", "0009:02:00.0"}));
+  EXPECT_EQ(groups[0].likewise, std::vector<std::string>{"GPU1 and mlx5_1 (0009:02:00.0)"});
+  report.findings[1].observed = "CmpltRedir+";
+  EXPECT_EQ(group_findings(report).size(), 2u);
+
+  for (Finding& each : report.findings) {
+    each = {"gid", "mlx5_0/1", Status::critical, "on mlx5_0/1, mlx5_1/1", "a GID of its own", "why", "for both"};
+    each.names = {"", "", each.subject, ""};
+  }
+  report.findings[1].subject = report.findings[1].names[2] = "mlx5_1/1";
+  groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_TRUE(groups[0].likewise.empty());
+}
+
 TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   Node node;
   node.unseen = {"acknowledgements: EIO"};
