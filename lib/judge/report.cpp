@@ -216,21 +216,30 @@ std::vector<std::string> unseen_lines(const Node& node) {
 
 std::vector<UnseenLine> merged_unseen(const Node& node) {
   std::vector<UnseenLine> lines;
-  for (const std::string& reason : node.unseen) lines.push_back({reason, {}});
-  const size_t first = lines.size();
-  std::vector<std::string> texts;  // of the lines from `first` on: the reason without the names of its port
-  for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) {
-      const std::string text = masked(reason, {port.netdev, port.pci, port.id(), port.rdma});
-      const auto same = static_cast<size_t>(std::ranges::find(texts, text) - texts.begin());
-      if (same == texts.size()) {
-        texts.push_back(text);
-        lines.push_back({reason, {}});
-      }
-      UnseenLine& line = lines[first + same];
-      add_once(line.ports, port.id());
-      if (line.ports.size() > 1) line.reason = with_placeholders(text);
+  std::vector<std::string> texts;  // of the lines: the reason without the names of its port or device
+  const auto add = [&](const std::string& reason, const std::string& subject, const std::vector<std::string>& names) {
+    const std::string text = masked(reason, names);
+    const auto same = static_cast<size_t>(std::ranges::find(texts, text) - texts.begin());
+    if (same == texts.size()) {
+      texts.push_back(text);
+      lines.push_back({reason, {}});
     }
+    UnseenLine& line = lines[same];
+    if (subject.empty()) return;
+    add_once(line.subjects, subject);
+    if (line.subjects.size() > 1) line.reason = with_placeholders(text);
+  };
+  for (const std::string& reason : node.unseen) {
+    std::string device;  // the RDMA device that it names; empty: none
+    for (const Nic& nic : node.topology.nics)
+      for (const std::string& rdma : nic.rdma)
+        if (masked(reason, {rdma}) != reason) device = rdma;
+    add(reason, device, {"", "", "", device});
+  }
+  for (UnseenLine& line : lines)
+    if (line.subjects.size() == 1) line.subjects.clear();  // the reason names it
+  for (const Port& port : node.ports)
+    for (const std::string& reason : port.unread) add(reason, port.id(), {port.netdev, port.pci, port.id(), port.rdma});
   return lines;
 }
 

@@ -118,10 +118,10 @@ std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
-// The same for a text: ports with the same reason, but for their names, in one line.
+// The same for a text: ports or devices with the same reason, but for their names, in one line.
 struct UnseenLine {
   std::string reason;
-  std::vector<std::string> ports;  // empty: not of a port
+  std::vector<std::string> subjects;  // ports, or the devices that reasons of the node name; empty: of neither
 };
 std::vector<UnseenLine> merged_unseen(const Node& node);
 

@@ -182,9 +182,9 @@ std::string next_text(const Report& report, const Node& node, bool can_plan, con
 
 std::string unseen_text(const Node& node, const Output& output) {
   std::string text;
-  for (const auto& [reason, ports] : merged_unseen(node)) {
+  for (const auto& [reason, subjects] : merged_unseen(node)) {
     text += "  ";
-    if (!ports.empty()) text += names_text(ports) + ": ";
+    if (!subjects.empty()) text += names_text(subjects) + ": ";
     text += reason + "\n";
   }
   if (text.empty()) return {};

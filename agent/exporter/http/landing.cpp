@@ -336,8 +336,8 @@ class Landing {
   // The readings that failed, since an absent value is not zero.
   [[nodiscard]] std::string not_known() const {
     std::vector<std::string> lines;
-    for (const auto& [reason, ports] : merged_unseen(node_))
-      lines.push_back(ports.empty() ? reason : joined(ports) + ": " + reason);
+    for (const auto& [reason, subjects] : merged_unseen(node_))
+      lines.push_back(subjects.empty() ? reason : joined(subjects) + ": " + reason);
     for (const CollectorRun& run : snapshot_.runs) {
       if (run.success) continue;
       std::string line = run.collector;

@@ -131,8 +131,8 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1].reason, "ethtool statistics: EPERM");
-  EXPECT_EQ(lines[1].ports.size(), 3u);
-  EXPECT_EQ(lines[2].ports.size(), 1u);
+  EXPECT_EQ(lines[1].subjects.size(), 3u);
+  EXPECT_EQ(lines[2].subjects.size(), 1u);
 }
 
 // A reason often has a path, and a path the name of its port. That of one port alone is shown as it is.
@@ -154,8 +154,28 @@ TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].reason, "gids: sys/class/infiniband/RDMADEV/ports/1/gids: ENOENT");
   EXPECT_EQ(lines[1].reason, "settings of NETDEV (ADDRESS): EIO");
-  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(lines[i].ports.size(), 12u) << lines[i].reason;
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(lines[i].subjects.size(), 12u) << lines[i].reason;
   EXPECT_EQ(lines[2].reason, "rate: " + path(node.ports[10], "rate"));
+}
+
+// A reason of the node may name an RDMA device: 32 devices without ports are one line.
+TEST(Report, AReasonWithTheNameOfADeviceIsOneLineForAllDevices) {
+  Node node;
+  node.topology.nics.resize(12);
+  node.unseen = {"acknowledgements: EIO"};
+  for (size_t i = 0; i < node.topology.nics.size(); ++i) {
+    const std::string rdma = "rdmap" + std::to_string(i) + "s0";
+    node.topology.nics[i].rdma = {rdma};
+    node.unseen.push_back("the ports of " + rdma + ": sys/class/infiniband/" + rdma + "/ports: ENOENT");
+  }
+  node.unseen.emplace_back("the links of rdmap3s0: EIO");
+  const auto lines = merged_unseen(node);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(lines[0].subjects.empty());
+  EXPECT_EQ(lines[1].reason, "the ports of RDMADEV: sys/class/infiniband/RDMADEV/ports: ENOENT");
+  EXPECT_EQ(lines[1].subjects.size(), 12u);
+  EXPECT_EQ(lines[2].reason, "the links of rdmap3s0: EIO");
+  EXPECT_TRUE(lines[2].subjects.empty());
 }
 
 // Like an acknowledgement, but of the site: counted, listed with its reason, and apart from acknowledgements.
