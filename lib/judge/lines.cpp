@@ -16,17 +16,37 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
+// Programs with a mark of their own in every line, and the families of messages whose words may explain them.
+struct Program {
+  std::string_view marks;
+  std::string_view families;  // empty: any
+};
+constexpr Program kPrograms[] = {
+    {"NVRM: ", "gpu|nvrm"},
+    {"HCCL(|HCCP(|^EI00*: [PID: |^EJ00*: [PID: ", "ascend"},
+    {"^EAL: |net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: |net_failsafe: |net_ice|"
+     "net_bnxt|net_ena|net_iavf|^ETHDEV: ",
+     "dpdk"},
+    {"DAOS[*hg  |mercury/src/", "mercury|daos"},
+    {"nvme_rdma.c:*: |nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: |nvmf_rdma", ""},
+};
+
+std::string_view family_of(const LineMessage& message) { return message.id.substr(0, message.id.find('-')); }
+
 // The patterns of a message, prepared.
 struct Prepared {
   const LineMessage* message;
   PatternList patterns, printer;
 };
 
-bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& groups) {
+bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& groups, std::string_view families) {
   const LineMessage& message = *prepared.message;
+  // Words mean something else in another program; a code, and a harmless line, do not.
+  const bool is_of_program =
+      families.empty() || message.cause == FaultLocation::none || has_word(families, family_of(message));
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
-    return line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
+    return is_of_program && line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
            (message.patterns.empty() || prepared.patterns.is_in(line.text, groups)) &&
            (message.errors != kNoErrno || line.codes.error.empty());
   const Codes& codes = line.codes;
@@ -37,7 +57,7 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
   if (message.call != Call::none && message.call == codes.call && !is_own_step)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
-  return prepared.patterns.is_in(line.text, groups);
+  return is_of_program && prepared.patterns.is_in(line.text, groups);
 }
 
 // The messages that a line may be, by a group of letters of each pattern.
@@ -113,15 +133,29 @@ LogLine read_line(std::string_view line) {
   return out;
 }
 
+size_t program_of(std::string_view line) {
+  static const std::vector<PatternList> marks = [] {
+    std::vector<PatternList> out;
+    for (const Program& each : kPrograms) out.emplace_back(each.marks);
+    return out;
+  }();
+  const LetterGroups groups(line);
+  for (size_t at = 0; at < marks.size(); ++at)
+    if (marks[at].is_in(line, groups)) return at + 1;
+  return 0;
+}
+
 const LineMessage* recognize(const LogLine& line) {
   static const MessageIndex index;
   const LetterGroups groups(line.text);
+  const size_t program = program_of(line.text);
+  const std::string_view families = program == 0 ? std::string_view() : kPrograms[program - 1].families;
   std::vector<size_t> candidates = index.always;
   for (const uint16_t group : groups.list())
     candidates.insert(candidates.end(), index.by_group[group].begin(), index.by_group[group].end());
   std::ranges::sort(candidates);
   for (const size_t at : candidates)
-    if (fits(index.rows[at], line, groups)) return index.rows[at].message;
+    if (fits(index.rows[at], line, groups, families)) return index.rows[at].message;
   return nullptr;
 }
 

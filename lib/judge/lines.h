@@ -64,6 +64,9 @@ struct LogLine {
 };
 LogLine read_line(std::string_view line);
 
+// The program that prints the line, by the mark that all its lines have; 0: no mark that is known.
+size_t program_of(std::string_view line);
+
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(const LogLine& line);
 

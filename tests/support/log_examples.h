@@ -1366,6 +1366,17 @@ inline constexpr LogExample kLogExamples[] = {
     {"nvidia-runtime-other", "format", "time=\"2026-11-29T08:14:43Z\" level=error msg=\"failed to load elf info for CUDA compat library: Invalid argument\""},
     {"nic-operator-other", "format", "2026-11-29T08:14:43.123Z ERROR Failed to reset NIC firmware {\"device\": \"node07-cx7-1\"}"},
     {"cdi-other", "format", "E1129 08:14:43.123456  4120 null.go:45] cannot return a qualified CDI device name with the null CDI handler"},
+    {"ascend-link", "vllm-project/vllm-ascend 1815", "[ERROR] HCCP(38011,python):2025-07-15-12:45:32.997.682 [ra_hdc_rdma.c:1199]tid:38011,ra_hdc_rdev_init(1199) : [init][ra_hdc_rdev]ra hdc message process failed ret(-67) phy_id(0)"},
+    {"ascend-listen", "vllm-project/vllm-ascend 1955", "[ERROR] HCCL(2717288,python3):2025-07-23-03:47:57.070.463 [hccl_socket.cc:100] [2717288][HcclSocket][Listen] socket type[1], listen on ip[192.168.20.160] and specific port[16666] fail. Please check the port status and whether the port is been using by other process."},
+    {"ascend-listen", "format", "[ERROR] HCCP(160639,all_gather_test):2023-10-17-07:28:13.178.137 [rs_socket.c:671]tid:160639,rs_socket_listen_bind_listen(671) : bind fail! ::1, port:60000, sock:25, ret:0xffffffff, error:99, Possible Cause: the IP address and port have been bound already"},
+    {"ascend-rank-table", "format", "[ERROR] HCCP(1609,python3):2023-10-19-12:33:13.313.594 [ra_host.c:544]tid:1609,ra_rdev_init_check_ip(544) : [check][ip]fail, ret(-16) the IP address(10.4.84.36) in the ranktable is inconsistent with the IP(10.4.76.85)address of the network adapter"},
+    {"ascend-peer", "vllm-project/vllm-ascend 3162", "[rank1]: EI0009: [PID: 2225827] 2025-09-24-20:59:48.119.066 Transport init error. Reason: [Create][DestLink]Create Dest error! createLink para:rank[1]-localUserrank[1]-localIpAddr[172.16.0.114], dst_rank[0]-remoteUserrank[0]-remote_ip_addr[172.16.0.114]"},
+    {"ascend-peer", "format", "[ERROR] HCCL(2717288,python3):2025-07-23-03:49:57.177.194 [hccl_socket_manager.cc:778] [2734049][Wait][LinkEstablish]wait socket establish timeout, role[1] rank[12] timeout[120]"},
+    {"ascend-other", "vllm-project/vllm-ascend 1955", "[ERROR] HCCL(2717288,python3):2025-07-23-03:49:57.177.269 [hccl_socket_manager.cc:393] [2734049][Create][Sockets]Wait links establish completed failed, local role is client. ret[9]"},
+    {"dpdk-mlx5-other", "F-Stack/f-stack 531", "net_mlx5: cannot initialize PMD due to missing run-time dependency on rdma-core libraries (libibverbs, libmlx5)"},
+    {"dpdk-other", "format", "EAL: Requested device 0000:18:00.0 cannot be used"},
+    {"udev-rename", "format", "systemd-udevd[492]: eth1: Failed to rename network interface 4 from 'eth2' to 'eth1': File exists"},
+    {"module-absent", "SoftRoCE/librxe-dev 9", "modprobe: FATAL: Module rdma_rxe not found."},
 };
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.

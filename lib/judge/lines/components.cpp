@@ -1488,6 +1488,21 @@ constexpr LineMessage kRows[] = {
         "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
         "Lustre lnet, lustre"),
     complaining(
+        "dpdk-mlx5-other", host, "net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: ", "",
+        "DPDK's driver of NVIDIA NICs, which uses the NIC through libibverbs beside the kernel's driver. Usual causes: "
+        "the modules ib_uverbs and mlx5_ib (mlx4_ib) are not loaded, rdma-core (libibverbs, libmlx5) or the glue "
+        "library "
+        "of this DPDK is not found, /dev/infiniband is not in the container, or a firmware, kernel or bond (LAG) does "
+        "not offer what this DPDK asks for (DevX, flow steering).",
+        "lsmod | grep -E 'ib_uverbs|mlx'; ibv_devinfo -l; ldconfig -p | grep -E 'ibverbs|mlx'; ls -l /dev/infiniband",
+        "DPDK drivers/net/mlx5, drivers/common/mlx5, drivers/net/mlx4"),
+    complaining(
+        "dpdk-other", unknown, "^EAL: |net_failsafe: |net_ice|net_bnxt|net_ena|net_iavf|^ETHDEV: ", "",
+        "DPDK, which drives NICs from a program without the network stack of the kernel. Usual causes: a driver of the "
+        "NIC that could not start (its own line before this one has the reason), a device that is bound to another "
+        "driver or whose IOMMU group is not free, or too few huge pages.",
+        "dpdk-devbind.py --status; grep Huge /proc/meminfo; ls /dev/vfio", "DPDK lib/eal, drivers/net"),
+    complaining(
         "storage-client-other", unknown,
         "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
         "ERROR|nvme_rdma.c|^rdma.c:",
@@ -1788,6 +1803,13 @@ constexpr LineMessage kRows[] = {
         "The driver of an Intel GPU (xe, i915). Usual causes: a GPU whose firmware (GuC, HuC) failed or is missing, a "
         "program's kernel that hangs, or a memory or PCIe error. The RDMA network is not at fault.",
         "journalctl -k -g 'xe |i915'; xpu-smi discovery", "Linux drivers/gpu/drm/xe, i915"),
+    failing(
+        "ascend-other", unknown, "HCCL(|HCCP(|^EI00*: [PID: |^EJ00*: [PID: ", "",
+        "HCCL or HCCP, which connect the Ascend NPUs of Huawei over RoCE and HCCS. Usual causes: a network port of an "
+        "NPU without a link or address, a rank that ended or is late, or a rank table that does not fit the hosts. "
+        "hcclRet, ret and return are of enum HcclResult (9 timeout, 11 TCP connection, 12 RoCE connection, 19 "
+        "network) or errnos; a line with 'call trace' passes on the error before it.",
+        "npu-smi info; hccn_tool -i NPU -link -g; grep -h ERROR LOG-OF-EVERY-RANK | head", "CANN HCCL src"),
     failing(
         "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "

@@ -457,9 +457,11 @@ constexpr LineMessage kRows[] = {
      "systemctl show ceph-osd@0 -p LimitNOFILE -p LimitMEMLOCK; ceph config dump | grep rdma",
      "Ceph src/msg/async/rdma"},
     {"mercury-unreachable", network, "NA_HOSTUNREACH|HG_HOSTUNREACH|na_ofi*FI_EHOSTUNREACH|na_ofi*No route to host",
-     "Mercury (DAOS and others) cannot reach the server: no route to its address, a link that is down, or, on "
-     "Slingshot, a job without a VNI of the server's network. Look at the network of this node and the VNI of the job, "
-     "then at the server.",
+     "Mercury (DAOS and others) cannot reach the other end: no route to its address, a link that is down, a client "
+     "that "
+     "has gone, or, on Slingshot, a job without a VNI of the server's network. Look at the network of this node and "
+     "the "
+     "VNI of the job, then at the other end.",
      "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
      "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "

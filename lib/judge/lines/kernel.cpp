@@ -218,6 +218,14 @@ constexpr LineMessage kKernelRows[] = {
       {Work::in_machine, "Or correct the setting in the BIOS."}},
      "lspci -vv -s {pci} | grep MaxPayload; cat /proc/cmdline",
      "Linux drivers/pci/probe.c pci_configure_mps()"},
+    // Before the rows of the module that it names.
+    {"module-absent", host, "modprobe: FATAL: Module * not found|modprobe: ERROR: *Module * not found",
+     "The running kernel has no module of this name: the package with it is not installed for this kernel (extra "
+     "kernel "
+     "modules, the driver's own package, DKMS that was not built after an update), the kernel was built without it, or "
+     "the name is wrong.",
+     "uname -r; find /lib/modules/$(uname -r) -name 'NAME*'; dkms status; grep -i NAME /boot/config-$(uname -r)",
+     "kmod tools/modprobe.c"},
     {"module-symbols", host,
      "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
      "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",

@@ -63,6 +63,7 @@ bool continues(std::string_view before, std::string_view text) {
       {"Requested OFI provider", "protocol) is not available"},
       {"BIOS has enabled interrupt remapping", "on a chipset that contains"},
       {"can't read ABI version from", "abi_version ("},
+      {" -- Error -- ", " # "},            // Mercury
       {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
   };
   for (const auto& [first, second] : kPairs)

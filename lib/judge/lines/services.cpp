@@ -159,11 +159,20 @@ constexpr LineMessage kRows[] = {
      "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
      "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
      "NVIDIA network operator, GPU operator"},
+    {"udev-rename", host, "Failed to rename network interface",
+     "systemd-udevd could not give this interface its name: another interface has the name (EEXIST; two rules or .link "
+     "files want the same one, or names of the kernel, eth0, are given away), or the interface is up or used by "
+     "another "
+     "program (EBUSY). It keeps the name that it has, and settings by name miss it. Use names that the kernel does not "
+     "give, by MAC address or PCI slot.",
+     "ip -br link; grep -rn Name= /etc/systemd/network; grep -rn NAME= /etc/udev/rules.d; udevadm test-builtin "
+     "net_setup_link /sys/class/net/{netdev}",
+     "systemd src/udev/udev-event.c"},
     {"networkd-busy",
      host,
      "Failed to set IAID+DUID|DHCP4 CLIENT: Failed|Could not set DHCP|Could not bring up interface|Failed to configure "
      "DHCP|networkd*: Failed|Could not process link message|Failed to set MTU|Could not set route|Could not set "
-     "address|Failed to rename network interface",
+     "address",
      {"systemd-networkd could not apply a setting to this interface (EBUSY: the client still runs, here after the "
       "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
       "it in the state failed. ",

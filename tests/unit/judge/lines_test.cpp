@@ -284,6 +284,31 @@ TEST(LogComponents, OfASourceFileAreOfItsProgramOnly) {
             FaultLocation::none);
 }
 
+// The words of a message of another program mean something else.
+TEST(LogLines, TheProgramDecidesBeforeTheWords) {
+  for (const auto& [line, id] : {
+           std::pair("[588574.797113] NVRM: nvAssertOkFailedNoLog: Assertion failed: Requested object not found "
+                     "[NV_ERR_OBJECT_NOT_FOUND] (0x00000057) returned from btreeSearch(pteArray[0], &pNode, "
+                     "pFabricVAS->pFabricVaToGpaMap) @ fabric_vaspace.c:727",
+                     "nvrm-fabric-other"),
+           std::pair("net_mlx4: cannot list devices, is ib_uverbs loaded?", "dpdk-mlx5-other"),
+           std::pair("net_mlx5: cannot initialize PMD due to missing run-time dependency on rdma-core libraries "
+                     "(libibverbs, libmlx5)",
+                     "dpdk-mlx5-other"),
+           std::pair("[ERROR] HCCL(38011,python):2025-07-15-12:45:32.997.778 [adapter_hccp.cc:647] [38011][Init]"
+                     "[RaRdma]errNo[0x0000000005000013] rdma init fail. return: ret[328004]",
+                     "ascend-other"),
+           std::pair("habanalabs hl0: HCL failed to open the port", "habanalabs-other"),
+           std::pair(
+               "systemd-udevd[492]: eth1: Failed to rename network interface 4 from 'eth2' to 'eth1': File exists",
+               "udev-rename"),
+           std::pair("modprobe: FATAL: Module rdma_rxe not found.", "module-absent"),
+           // A code means the same in every program.
+           std::pair("net_mlx5: ibv_reg_mr failed: Cannot allocate memory", "registration-memlock"),
+       })
+    EXPECT_EQ(id_of(line), id) << line;
+}
+
 // A component explains only what no message does: the components come last.
 TEST(LogComponents, MessagesComeFirst) {
   const auto is_component = [](const LineMessage& message) { return message.is_component(); };
@@ -945,6 +970,11 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   ASSERT_EQ(functions.size(), 1u);
   EXPECT_EQ(functions[0].message->id, "vfs-resources");
   EXPECT_EQ(found_in("Failed to modify QP to RTR\nerrno: 110\n").at(0).message->id, "modify-qp-timeout");
+  const auto mercury = found_in(
+      "12/18-16:55:36.66 node-a DAOS[57603/57628] hg   ERR  # NA -- Error -- /src/mercury/src/na/na_ofi.c:3754\n"
+      " # na_ofi_msg_send_unexpected(): fi_tsend() unexpected failed, rc: -113(No route to host)\n");
+  ASSERT_EQ(mercury.size(), 1u);
+  EXPECT_EQ(mercury[0].message->id, "mercury-unreachable");
   const auto fork = found_in(
       "A process has executed an operation involving a call\nto the fork() system call to create a child process.\n");
   ASSERT_EQ(fork.size(), 1u);
