@@ -1377,6 +1377,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"dpdk-other", "format", "EAL: Requested device 0000:18:00.0 cannot be used"},
     {"udev-rename", "format", "systemd-udevd[492]: eth1: Failed to rename network interface 4 from 'eth2' to 'eth1': File exists"},
     {"module-absent", "SoftRoCE/librxe-dev 9", "modprobe: FATAL: Module rdma_rxe not found."},
+    {"rdmacm-connect-failed", "spdk/spdk 1333", "nvme_rdma.c: 949:nvme_rdma_connect: *ERROR*: RDMA connect error"},
 };
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.

@@ -131,22 +131,6 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   return text;
 }
 
-// Without a message that is known: the usual cause of the component's errors. If it has several, the one that the words
-// name, or that of the errno. Words about settings, and about no fault, are more certain than the component.
-FaultLocation cause_of(const Found& found) {
-  if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
-  FaultLocation cause = FaultLocation::unknown;
-  if (found.message != nullptr) cause = found.message->cause;
-  if (const lines::Condition* condition = found.condition; condition != nullptr)
-    if (cause == FaultLocation::unknown || condition->cause == FaultLocation::software ||
-        condition->cause == FaultLocation::none)
-      cause = condition->cause;
-  if (cause != FaultLocation::unknown) return cause;
-  const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
-  if (meaning == nullptr) return FaultLocation::unknown;
-  return meaning->cause;
-}
-
 // The id of the message or component, else that of the condition.
 std::string_view id_of(const Found& found) {
   if (found.message != nullptr) return found.message->id;
@@ -256,8 +240,11 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   for (const lines::OtherLine& each : found.others)
     paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
-    std::string follows = (each.message->is_component() ? "Printed after it: " : "Follows from it: ") +
-                          lines_text(each.first, each.count) + ", " + std::string(each.message->id);
+    std::string_view relation = "Follows from it: ";
+    if (each.message->is_component())
+      relation = each.first < found.first ? "Printed before it: " : "Printed after it: ";
+    std::string follows =
+        std::string(relation) + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
     if (!each.codes.empty()) follows += " (" + counted_text(each.codes) + ")";
     paragraphs.push_back(follows + ": " + clean_text(each.line));
   }

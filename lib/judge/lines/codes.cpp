@@ -1067,7 +1067,10 @@ void read_events(Codes& codes, std::string_view line) {
         add(codes, "event IBV_EVENT_" + std::string(name));
         break;
       }
-  if (const size_t at = line.find("RDMA_CM_EVENT_"); at != std::string_view::npos) {
+  // SPDK: "Expected RDMA_CM_EVENT_ESTABLISHED but received RDMA_CM_EVENT_REJECTED (8)".
+  size_t received = line.find(" but received ");
+  if (received == std::string_view::npos) received = 0;
+  if (const size_t at = line.find("RDMA_CM_EVENT_", received); at != std::string_view::npos) {
     size_t end = at;
     while (end < line.size() && is_word_letter(line[end])) ++end;
     add(codes, "event " + std::string(line.substr(at, end - at)));

@@ -1416,12 +1416,18 @@ constexpr LineMessage kRows[] = {
         "rdma link show; journalctl -k -g 'rxe|siw'", "Linux drivers/infiniband/sw"),
 
     // ---- The kernel's RDMA stack and what uses it.
-    marked("kernel-warning-other", software,
-           "WARNING: CPU: *at drivers/|kernel BUG at drivers/|WARNING: CPU: *at net/|WARNING: drivers/", "",
-           "The kernel found a state in a driver that its code excludes (WARN or BUG), and prints its stack below the "
-           "line. It is a fault of the driver that the path names, often after an error of its device or firmware, "
-           "which an earlier line has. After a BUG the driver may hang: update the kernel or the driver.",
-           "journalctl -k | grep -A 40 -E 'WARNING: CPU|kernel BUG'; uname -r", "Linux lib/bug.c"),
+    marked(
+        "kernel-warning-other", software,
+        "WARNING: CPU: *at drivers/|kernel BUG at drivers/|WARNING: CPU: *at net/|WARNING: drivers/|WARNING: CPU: *at "
+        "lib/dma-debug|DMA-API: |BUG: KASAN: ",
+        "",
+        "The kernel found a state in a driver that its code excludes (WARN or BUG), or a checker of a debug kernel a "
+        "wrong use of memory (KASAN) or of the DMA interface (DMA-API), and prints the stack below the line. It is a "
+        "fault of the driver that the path, the function or the stack names, often after an error of its device or "
+        "firmware, "
+        "which an earlier line has. After a BUG the driver may hang: update the kernel or the driver.",
+        "journalctl -k | grep -A 40 -E 'WARNING: CPU|kernel BUG'; uname -r",
+        "Linux lib/bug.c, mm/kasan, kernel/dma/debug.c"),
     failing(
         "kernel-cm-other", unknown,
         "^rdma_cm|^rdma_ucm|^iw_cm|^ib_cm|^ib_sa|^ib_mad|^ib_umad|^ib_addr|^iwpm|^infiniband*MAD|^infiniband*agent|^"

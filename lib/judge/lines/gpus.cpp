@@ -168,7 +168,7 @@ constexpr LineMessage kGpuRows[] = {
      "A GPU had an error that could not be corrected; the kernel log has its Xid.", "journalctl -k -g Xid", kXid},
     {"gpu-cuda-program", software,
      "an illegal memory access was encountered|unspecified launch "
-     "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert",
+     "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert triggered",
      "A program made the GPU fault (Xid 13 or 31): a bug of the program, or of a library. The other ranks see errors "
      "of the network afterwards.",
      "journalctl -k -g Xid", kXid},

@@ -246,6 +246,9 @@ constexpr LineMessage kLibraryRows[] = {
     {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
      "The peer closed the connection. This is a consequence unless the job had just ended.", "ping -c 3 {peer}",
      "rdma-core librdmacm/cma.c", 0, Role::consequence},
+    {"rdmacm-unreachable", network, "CM_EVENT_UNREACHABLE",
+     "The peer did not answer the connection request: no path for its answer, a firewall, or its node is down.",
+     "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
     {"rdmacm-rejected", peer,
      "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected|"
      "connection rejected: status",

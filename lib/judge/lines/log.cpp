@@ -63,6 +63,7 @@ bool continues(std::string_view before, std::string_view text) {
       {"Requested OFI provider", "protocol) is not available"},
       {"BIOS has enabled interrupt remapping", "on a chipset that contains"},
       {"can't read ABI version from", "abi_version ("},
+      {"BUG: KASAN: ", "+0x"},
       {" -- Error -- ", " # "},            // Mercury
       {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
   };
@@ -71,6 +72,26 @@ bool continues(std::string_view before, std::string_view text) {
   return (before.find("completion with error:") != std::string_view::npos ||
           before.find("dump error cqe") != std::string_view::npos) &&
          is_dump(text);
+}
+
+bool names_a_cause(const Found& found) {
+  const FaultLocation cause = cause_of(found);
+  return cause != FaultLocation::unknown && cause != FaultLocation::none;
+}
+
+// Whether the line names another port or device than the cause.
+bool names_another(const Found& each, const Found& cause) {
+  const auto differs = [](const std::vector<Counted>& names, const std::vector<Counted>& known) {
+    return std::ranges::any_of(names, [&](const Counted& name) {
+      return find_where(known, [&](const Counted& one) { return one.text == name.text; }) == nullptr;
+    });
+  };
+  return (!each.named.ports.empty() && each.named.ports != cause.named.ports) || differs(each.pci, cause.pci) ||
+         differs(each.elsewhere, cause.elsewhere);
+}
+
+bool names_a_device(const Found& found) {
+  return !found.named.ports.empty() || !found.pci.empty() || !found.elsewhere.empty();
 }
 
 // Whether a line that no rule knows reports a problem.
@@ -103,6 +124,20 @@ void count_other(Found& component, const Found& found) {
 }
 
 }  // namespace
+
+FaultLocation cause_of(const Found& found) {
+  if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
+  FaultLocation cause = FaultLocation::unknown;
+  if (found.message != nullptr) cause = found.message->cause;
+  if (const Condition* condition = found.condition; condition != nullptr)
+    if (cause == FaultLocation::unknown || condition->cause == FaultLocation::software ||
+        condition->cause == FaultLocation::none)
+      cause = condition->cause;
+  if (cause != FaultLocation::unknown) return cause;
+  const ErrorMeaning* meaning = meaning_of(found.error);
+  if (meaning == nullptr) return FaultLocation::unknown;
+  return meaning->cause;
+}
 
 void Log::add(std::string_view raw) {
   ++lines_;
@@ -240,15 +275,6 @@ void Log::finish() {
   }
   // A component's message right after a known cause is shown with it, because the usual causes of the component say
   // less; not if its words name a cause of their own, or if it names another port or device.
-  const auto names_another = [](const Found& each, const Found& cause) {
-    const auto differs = [](const std::vector<Counted>& names, const std::vector<Counted>& known) {
-      return std::ranges::any_of(names, [&](const Counted& name) {
-        return find_where(known, [&](const Counted& one) { return one.text == name.text; }) == nullptr;
-      });
-    };
-    return (!each.named.ports.empty() && each.named.ports != cause.named.ports) || differs(each.pci, cause.pci) ||
-           differs(each.elsewhere, cause.elsewhere);
-  };
   for (Found& each : found_) {
     if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
       continue;
@@ -265,6 +291,7 @@ void Log::finish() {
     cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
     each.count = 0;
   }
+  fold_wrappers();
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   if (found_.empty() && !trim(only).empty()) {
     const LogLine line = read_line(only);
@@ -288,6 +315,38 @@ void Log::finish() {
     return 0;
   };
   std::ranges::stable_sort(found_, {}, rank);
+  // A message that names no cause is often of a layer above; the reason is in an earlier line of another program.
+  if (found_.empty() || cause_of(found_.front()) != FaultLocation::unknown) return;
+  const Found& first = found_.front();
+  const bool is_known = first.message != nullptr && !first.message->is_component();
+  auto reason = found_.end();
+  for (auto each = found_.begin(); each != found_.end(); ++each)
+    if (names_a_cause(*each) && (!is_known || each->first < first.first) &&
+        (reason == found_.end() || each->first < reason->first))
+      reason = each;
+  if (reason != found_.end()) std::rotate(found_.begin(), reason, reason + 1);
+}
+
+// Lines of a program that name no cause are shown with the line of the same program that does.
+void Log::fold_wrappers() {
+  for (Found& each : found_) {
+    const bool is_known = each.message != nullptr && !each.message->is_component();
+    const size_t program = program_of(each.line);
+    if (program == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
+    Found* cause = nullptr;
+    for (Found& other : found_)
+      if (other.count > 0 && names_a_cause(other) && program_of(other.line) == program &&
+          (!names_a_device(other) || !names_another(each, other)) &&
+          (cause == nullptr || (cause->message == nullptr && other.message != nullptr)))
+        cause = &other;
+    if (cause == nullptr) continue;
+    if (each.message != nullptr)
+      cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
+    else each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
+    for (OtherLine& other : each.others)
+      if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
+    each.count = 0;
+  }
 }
 
 }  // namespace fabric::lines

@@ -20,7 +20,8 @@ struct Counted {
   size_t count = 0;
 };
 
-// A consequence, shown with its cause; or an unknown message of a component that was printed right after it.
+// A consequence, shown with its cause; or an unknown message of a component that was printed right after it, or by the
+// same program around it.
 struct Consequence {
   const LineMessage* message = nullptr;
   std::string line;             // the first
@@ -52,6 +53,10 @@ struct Found {
   size_t before_number = 0;
 };
 
+// Without a message that is known: the usual cause of the component's errors. If it has several, the one that the words
+// name, or that of the errno. Words about settings, and about no fault, are more certain than the component.
+FaultLocation cause_of(const Found& found);
+
 class Log {
  public:
   // Names are resolved on the node. now, uptime: of this node, for the times of the lines.
@@ -60,8 +65,9 @@ class Log {
 
   // The next line of the log; at most kMaxRaw bytes of it are read.
   void add(std::string_view raw);
-  // After the last line. The causes come first, then components, consequences, unknown lines and harmless ones. A log
-  // of one line that no rule knows, and that is no error, has kInformation or kNoError.
+  // After the last line. The causes come first, then components, consequences, unknown lines and harmless ones; but an
+  // earlier line that names a cause comes before a message that names none. A log of one line that no rule knows, and
+  // that is no error, has kInformation or kNoError.
   void finish();
 
   const std::vector<Found>& found() const { return found_; }
@@ -78,6 +84,7 @@ class Log {
 
   void take(Line line);
   void add_unknown(const Line& line, Found found);
+  void fold_wrappers();
 
   const Node* node_;
   const Lids* lids_;

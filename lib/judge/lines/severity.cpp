@@ -57,8 +57,15 @@ Severity severity_of(std::string_view line) {
   return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;
 }
 
+// Help that PyTorch prints below every error of CUDA or HIP (c10/cuda/CUDAException.cpp): its words are no finding.
+constexpr std::string_view kHelp[] = {"kernel errors might be asynchronously reported at some other API call",
+                                      "so the stacktrace below might be incorrect", "to enable device-side assertions"};
+
 std::string without_denials(std::string_view line) {
   std::string out(line);
+  for (const std::string_view help : kHelp)
+    for (size_t at = out.find(help); at != std::string::npos; at = out.find(help, at))
+      out.replace(at, help.size(), help.size(), ' ');
   const std::string small = lower(line);
   constexpr std::string_view kOne[] = {"error", "failure", "fault", "timeout"};
   constexpr std::string_view kMany[] = {"errors", "failures", "faults", "timeouts"};

@@ -18,7 +18,8 @@ enum class Severity : uint8_t {
 // line: without_denials() of it.
 Severity severity_of(std::string_view line);
 
-// The line without its negated statements: "no error", "0 errors", "errors: 0".
+// The line without its negated statements ("no error", "0 errors", "errors: 0") and without help that a program prints
+// with every error.
 std::string without_denials(std::string_view line);
 
 }  // namespace fabric::lines

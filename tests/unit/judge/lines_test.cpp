@@ -929,6 +929,65 @@ TEST(LogComponents, AnErrnoHasAMeaning) {
       << "a message of its own";
 }
 
+// An earlier line with a reason is the cause of messages of layers above it, and of the same program around it.
+TEST(LogOfManyLines, TheLineWithTheReasonComesFirst) {
+  const auto spdk = found_in(
+      "nvme_rdma.c: 949:nvme_rdma_connect: *ERROR*: RDMA connect error\n"
+      "nvme_rdma.c:1179:_nvme_rdma_ctrlr_connect_qpair: *ERROR*: Unable to connect the rqpair\n"
+      "nvme_rdma.c: 423:nvme_rdma_validate_cm_event: *ERROR*: Expected RDMA_CM_EVENT_ESTABLISHED but received "
+      "RDMA_CM_EVENT_REJECTED (8) from CM event channel (status = 8)\n"
+      "nvme_rdma.c: 949:nvme_rdma_connect: *ERROR*: RDMA connect error\n");
+  ASSERT_EQ(spdk.size(), 1u);
+  EXPECT_EQ(spdk[0].message->id, "rdmacm-rejected");
+  EXPECT_EQ(names(spdk[0].codes), "event RDMA_CM_EVENT_REJECTED=1 ");
+  ASSERT_EQ(spdk[0].consequences.size(), 2u);
+  EXPECT_EQ(spdk[0].consequences[0].message->id, "rdmacm-connect-failed");
+  EXPECT_EQ(found_in("nvme_rdma.c: 949:nvme_rdma_connect: *ERROR*: RDMA connect error\n").at(0).message->cause,
+            FaultLocation::unknown)
+      << "without an event or an errno";
+
+  const auto dpdk = found_in(
+      "EAL: Probe PCI driver: net_mlx4 (15b3:1004) device: 6b7d:00:02.0 (socket 0)\n"
+      "net_mlx4: cannot list devices, is ib_uverbs loaded?\n"
+      "EAL: Requested device 6b7d:00:02.0 cannot be used\nEAL: Bus (pci) probe failed.\n");
+  ASSERT_EQ(dpdk.size(), 1u);
+  EXPECT_EQ(dpdk[0].message->id, "dpdk-mlx5-other");
+  EXPECT_EQ(dpdk[0].consequences.size() + dpdk[0].others.size(), 2u);
+  EXPECT_EQ(found_in("mlx5_pci: probe of PCI device 0000:18:00.0 aborted after encountering an error: Operation not "
+                     "supported\nEAL: Requested device 0000:3b:00.1 cannot be used\n")
+                .size(),
+            2u)
+      << "another device";
+
+  const auto psm = found_in(
+      "opening remote shared memory object in shm_open: No such file or directory (err=9)\n"
+      "MPIDI_NM_mpi_init_hook(1202): OFI get address vector map failed\n");
+  ASSERT_EQ(psm.size(), 2u);
+  EXPECT_EQ(psm[0].first, 1u);
+  EXPECT_EQ(cause_of(psm[0]), FaultLocation::host);
+  const auto later = found_in(
+      "MPIDI_NM_mpi_init_hook(1202): OFI get address vector map failed\n"
+      "acme: open of the log failed: No such file or directory\n");
+  EXPECT_EQ(later.at(0).message->id, "mpich-ofi") << "a later line is not the reason of a known message";
+
+  const auto kasan = found_in(
+      "[   7.345365] rdma_rxe: qp#17 moved to error state\n"
+      "[   8.861048] BUG: KASAN: stack-out-of-bounds in\nacme_post_send+0x12f3/0x1880 [acme] at addr "
+      "ffff88001f787838\n");
+  EXPECT_EQ(kasan.at(0).message->id, "kernel-warning-other");
+}
+
+// Help that a program prints with every error.
+TEST(LogOfManyLines, HelpIsNoFinding) {
+  const auto found = found_in(
+      "RuntimeError: CUDA error: uncorrectable ECC error encountered\n"
+      "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
+      "incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n"
+      "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "gpu-cuda-memory");
+}
+
 // A message that is known is the better cause of a consequence, and comes first.
 TEST(LogComponents, AKnownCauseComesFirst) {
   const std::string component = "a:1:2 [0] some_new.cc:1 NCCL WARN new call broke\n",
