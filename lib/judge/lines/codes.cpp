@@ -369,10 +369,11 @@ constexpr std::string_view kExitCodes[] = {"exitcode",
 // ice and i40e about a virtual function: "VF 0 failed opcode 6, retval: -5".
 bool is_of_virtchnl(std::string_view line) { return has_any(line, "VF * failed opcode "); }
 
-// Intel's i40e and iavf print statuses of their own (enum i40e_status, enum virtchnl_status_code) as negative numbers,
-// and ice those of its virtual functions; the functions of the kernel that they call return errnos.
+// SAI, the interface of the chips of switches, and Intel's i40e and iavf print statuses of their own (enum i40e_status,
+// enum virtchnl_status_code) as negative numbers, and ice those of its virtual functions; the functions of the kernel
+// that they call return errnos.
 bool has_own_statuses(std::string_view line) {
-  if (is_of_virtchnl(line)) return true;
+  if (is_of_virtchnl(line) || line.find("SAI_") != std::string_view::npos) return true;
   constexpr std::string_view kOfIntel[] = {
       "i40e ", "i40e: ", "iavf ", "iavf: ", "I40E_ERR_", "IAVF_ERR_", "VIRTCHNL_STATUS_"};
   constexpr std::string_view kOfKernel[] = {"probe", "sriov", "SR-IOV", "SRIOV"};
@@ -391,7 +392,8 @@ size_t provider_error(std::string_view small) {
 
 // In a line of the kernel -1 is EPERM; a program prints the -1 that a call returned, whatever its errno.
 bool is_of_kernel(std::string_view line) {
-  if (line.find(" kernel: ") != std::string_view::npos || line.find("infiniband ") != std::string_view::npos)
+  if (line.find(" kernel: ") != std::string_view::npos || line.find("infiniband ") != std::string_view::npos ||
+      line.starts_with("amdgpu: ") || line.find("] amdgpu: ") != std::string_view::npos)
     return true;
   return std::ranges::any_of(words(line), [](std::string_view word) {
     while (word.ends_with(':')) word.remove_suffix(1);
@@ -441,6 +443,86 @@ std::optional<unsigned> errno_of_provider(std::string_view small) {
   return std::nullopt;
 }
 
+// Programs whose numbers are not errnos. A number is behind one of `prefixes`; `sign` is that of the named numbers.
+struct NumberSpace {
+  std::string_view marks, prefixes, title, sign;
+  std::span<const Name> names;
+};
+// dcgmReturn_t of dcgm_structs.h, pmix_status_t of pmix_common.h, nvmlReturn_t of nvml.h, HcclResult of hccl_types.h.
+constexpr Name kDcgmStatuses[] = {{1, "BADPARAM"},
+                                  {3, "GENERIC_ERROR"},
+                                  {4, "MEMORY"},
+                                  {5, "NOT_CONFIGURED"},
+                                  {6, "NOT_SUPPORTED"},
+                                  {7, "INIT_ERROR"},
+                                  {8, "NVML_ERROR"},
+                                  {10, "UNINITIALIZED"},
+                                  {11, "TIMEOUT"},
+                                  {12, "VER_MISMATCH"},
+                                  {13, "UNKNOWN_FIELD"},
+                                  {14, "NO_DATA"},
+                                  {15, "STALE_DATA"},
+                                  {16, "NOT_WATCHED"},
+                                  {17, "NO_PERMISSION"},
+                                  {18, "GPU_IS_LOST"},
+                                  {19, "RESET_REQUIRED"},
+                                  {21, "CONNECTION_NOT_VALID"},
+                                  {22, "GPU_NOT_SUPPORTED"},
+                                  {29, "REQUIRES_ROOT"},
+                                  {33, "MODULE_NOT_LOADED"},
+                                  {34, "IN_USE"},
+                                  {36, "PROFILING_NOT_SUPPORTED"},
+                                  {37, "PROFILING_LIBRARY_ERROR"},
+                                  {38, "PROFILING_MULTI_PASS"},
+                                  {44, "INSUFFICIENT_DRIVER_VERSION"}};
+constexpr Name kPmixStatuses[] = {
+    {1, "ERROR"},           {11, "EXISTS"},        {15, "WOULD_BLOCK"},
+    {23, "NO_PERMISSIONS"}, {24, "TIMEOUT"},       {25, "UNREACH: a process cannot be reached (any more)"},
+    {27, "BAD_PARAM"},      {28, "RESOURCE_BUSY"}, {29, "OUT_OF_RESOURCE"},
+    {31, "INIT"},           {32, "NOMEM"},         {46, "NOT_FOUND"},
+    {47, "NOT_SUPPORTED"},  {49, "COMM_FAILURE"}};
+constexpr Name kNvmlStatuses[] = {
+    {1, "UNINITIALIZED"},      {2, "INVALID_ARGUMENT"},         {3, "NOT_SUPPORTED"},     {4, "NO_PERMISSION"},
+    {6, "NOT_FOUND"},          {8, "INSUFFICIENT_POWER"},       {9, "DRIVER_NOT_LOADED"}, {10, "TIMEOUT"},
+    {12, "LIBRARY_NOT_FOUND"}, {13, "FUNCTION_NOT_FOUND"},      {15, "GPU_IS_LOST"},      {16, "RESET_REQUIRED"},
+    {17, "OPERATING_SYSTEM"},  {18, "LIB_RM_VERSION_MISMATCH"}, {19, "IN_USE"},           {20, "MEMORY"},
+    {999, "UNKNOWN"}};
+constexpr Name kHcclResults[] = {{1, "PARA"},           {2, "PTR"},          {3, "MEMORY"},        {4, "INTERNAL"},
+                                 {5, "NOT_SUPPORT"},    {6, "NOT_FOUND"},    {7, "UNAVAIL"},       {8, "SYSCALL"},
+                                 {9, "TIMEOUT"},        {11, "TCP_CONNECT"}, {12, "ROCE_CONNECT"}, {13, "TCP_TRANSFER"},
+                                 {14, "ROCE_TRANSFER"}, {15, "RUNTIME"},     {16, "DRV"},          {19, "NETWORK"},
+                                 {20, "AGAIN"},         {21, "REMOTE"}};
+constexpr NumberSpace kNumberSpaces[] = {
+    {"Dcgm|dcgm_|DCGM|nv-hostengine", "returned |ret: |ret |status |status: |error: |error |(", "DCGM_ST_", "-",
+     kDcgmStatuses},
+    {"pmixp_|mpi/pmix|PMIX|PMIx", "status = |status |status: |rc = |rc=|rc: |returned |ret: |ret = ", "PMIX_ERR_", "-",
+     kPmixStatuses},
+    {"HCCL(", "hcclRet -> |ret[|return[|retcode: ", "HCCL_E_", "", kHcclResults},
+    {"nvml|NVML", "returned |failed with |failed: |error: |error |ret: |status: ", "NVML_ERROR_", "", kNvmlStatuses}};
+
+// Decodes the numbers of programs whose numbers are not errnos. Returns the line without them.
+std::string read_number_spaces(Codes& codes, std::string_view line) {
+  std::string out(line);
+  const NumberSpace* space =
+      find_where(kNumberSpaces, [&](const NumberSpace& each) { return has_any(line, each.marks); });
+  if (space == nullptr) return out;
+  for (std::string_view prefixes = space->prefixes; !prefixes.empty();) {
+    const std::string prefix = std::string(cut(prefixes, '|')) + std::string(space->sign);
+    for (size_t at = out.find(prefix); at != std::string::npos; at = out.find(prefix, at + 1)) {
+      const size_t from = at + prefix.size();
+      const auto number = leading_number(std::string_view(out).substr(from));
+      if (!number) continue;
+      if (const std::string_view name = name_of(space->names, *number); !name.empty())
+        add(codes, "status " + std::string(space->sign) + std::to_string(*number) + " " + std::string(space->title) +
+                       std::string(name));
+      const size_t end = std::min(out.find_first_not_of("0123456789", from), out.size());
+      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(from - space->sign.size()), end - from + space->sign.size(),
+                  ' ');
+    }
+  }
+  return out;
+}
+
 void read_errnos(Codes& codes, std::string_view line) {
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
   const std::string whole = lower(line), small = whole.substr(0, provider_error(whole));
@@ -475,6 +557,8 @@ void read_errnos(Codes& codes, std::string_view line) {
   for (const std::string_view word : {"fail", "err", "couldn't", "cannot", "can't", "unable", "ret", "rc", "status",
                                       "abort", "reject", "fi_", "timeout", "timed out"})
     is_failure = is_failure || small.find(word) != std::string::npos;
+  // A trace of the kernel: "xs_tcp_send_request(8320) = -32".
+  is_failure = is_failure || (is_of_kernel(line) && small.find(") = -") != std::string::npos);
   const bool has_negated = is_failure && !has_own_statuses(line);
   for (size_t at = small.find('-'); has_negated && at != std::string::npos; at = small.find('-', at + 1)) {
     if (at == 0 || std::string_view(" :=([,").find(small[at - 1]) == std::string_view::npos) continue;
@@ -491,13 +575,13 @@ void read_errnos(Codes& codes, std::string_view line) {
         std::ranges::any_of(kExitCodes, is_before))
       continue;
     const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
-    const bool is_named =
-        before.ends_with("err") || before.ends_with("error") || before.ends_with("ret") || before.ends_with("rc");
+    const bool is_named = before.ends_with("err") || before.ends_with("error") || before.ends_with("ret") ||
+                          before.ends_with("rc") || end == small.size();  // "Failed to get user pages: -1"
     if (number && (*number > 1 || before.ends_with("errno") || (is_named && is_of_kernel(line))))
       found.emplace_back(at, *number);
   }
   // 32 bits of a negative number: "Free MW failed: 0xffffff92".
-  if (const size_t at = small.find("0xffffff"); is_failure && at != std::string::npos)
+  if (const size_t at = small.find("0xffffff"); has_negated && at != std::string::npos)
     if (const auto number = leading_number(std::string_view(small).substr(at));
         number && -*number > 1 && -*number <= kLastErrno)
       found.emplace_back(at, -*number);
@@ -1302,7 +1386,7 @@ bool is_pci_address(std::string_view word) {
 Codes codes_of(std::string_view line, std::string_view small, Severity severity) {
   Codes out;
   read_completion(out, line);
-  if (!is_of_gpu_runtime(line)) read_errnos(out, line);
+  if (!is_of_gpu_runtime(line)) read_errnos(out, read_number_spaces(out, line));
   read_commands(out, line);
   read_events(out, line);
   read_names(out, line);

@@ -472,6 +472,32 @@ TEST(LogCodes, EveryNotationIsDecoded) {
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
 }
 
+// Programs with numbers of their own, and numbers that are errnos of the kernel.
+TEST(LogCodes, NumbersAreOfTheirProgram) {
+  EXPECT_EQ(codes_text("ERROR [658373:658384] EnableMetrics returned -37 [/dcgm/modules/profiling/"
+                       "DcgmModuleProfiling.cpp:828] [DcgmModuleProfiling::ProcessWatchFieldsGpu]"),
+            "status -37 DCGM_ST_PROFILING_LIBRARY_ERROR\n");
+  EXPECT_EQ(codes_text("pmixp_client_v2.c:210 [_errhandler] mpi/pmix: ERROR: Error handler invoked: status = -25"),
+            "status -25 PMIX_ERR_UNREACH: a process cannot be reached (any more)\n");
+  EXPECT_EQ(
+      codes_text("[ERROR] HCCL(7,python3):t [hccl_socket_manager.cc:54] [7][ServerInit]call trace: hcclRet -> 19"),
+      "status 19 HCCL_E_NETWORK\n");
+  EXPECT_EQ(codes_text("nvmlDeviceGetHandleByIndex failed with 15"), "status 15 NVML_ERROR_GPU_IS_LOST\n");
+  EXPECT_EQ(
+      codes_text("ERR syncd#syncd: [none] SAI_API_PORT:brcm_sai_get_port_stats:6815 port fdr stats get failed with "
+                 "error 0xfffffff0"),
+      "")
+      << "not EBUSY";
+  EXPECT_EQ(codes_text("Jan 22 00:26:16 node-a kernel: RPC:       xs_tcp_send_request(8320) = -32"),
+            "errno 32 EPIPE (Broken pipe)\n");
+  EXPECT_EQ(codes_text("amdgpu: init_user_pages: Failed to get user pages: -1"),
+            "errno 1 EPERM (Operation not permitted)\n");
+  EXPECT_EQ(codes_text("ra hdc message process failed ret(-67) phy_id(0)"),
+            "errno 67 ENOLINK (Link has been severed)\n");
+  for (const char* line : {"HCCL(7,python3): is failed. ret[99]", "Dcgm: Foo returned -99", "f(8320) = -32"})
+    EXPECT_EQ(codes_text(line), "") << line;
+}
+
 TEST(LogCodes, ErrnosOfTheKernelOnly) {
   for (const char* line : {"ibv_reg_dmabuf_mr() failed: Unknown error 524", "mlx5_core: attach failed: -524"})
     EXPECT_EQ(codes_text(line), "errno 524 ENOTSUPP (operation not supported; of the kernel only)\n") << line;
