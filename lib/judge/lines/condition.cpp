@@ -60,6 +60,18 @@ constexpr Condition kConditions[] = {
       "and at the temperature of the other parts."},
      true},
 
+    {"says-no-peer-access",
+     host,
+     "peer gpu * not accessible|peer access * not available|peer access*is not supported|p2p access*not|peer-to-peer "
+     "access*not",
+     {"By its words one GPU of this host cannot access the memory of another GPU: no NVLink or PCIe path between the "
+      "two "
+      "allows it (another CPU socket, IOMMU or ACS, a virtual machine, a mixed set of GPUs). Most programs go on "
+      "through "
+      "memory of the host, slower, and some end. nvidia-smi topo -p2p rw shows the pairs; between hosts a program "
+      "needs a "
+      "remote transport (InfiniBand, RoCE; nvidia-peermem or DMA-BUF)."}},
+
     {"says-signal",
      cable,
      "loss of signal|signal integrity|no signal|signal lost|low light|no light|rx power low|rx power too low|low "
@@ -193,7 +205,7 @@ constexpr Condition kConditions[] = {
      "load|can't load|couldn't load|failed to load|unable to load|"
      "load failed|failed to dlopen|dlopen failed|cannot dlopen|unable to dlopen|cannot open shared object|no module "
      "named|driver not registered|not registered with|"
-     "no driver|driver is not|driver not|module not found|library not found|could not be loaded",
+     "is * loaded?|no driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
       "from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and its "
       "mounts."}},
@@ -338,6 +350,16 @@ constexpr Condition kConditions[] = {
      {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
       "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
 
+    {"says-command-failed",
+     unknown,
+     "exit status 1|exit status 2|exit status 3|exit status 4|exit status 5|non-zero exit|nonzero exit|exited with "
+     "status",
+     {"By its words a command or program that was started ended with an error, and the line has only its exit status. "
+      "Its "
+      "own output, in the lines before this one or in its log, has the reason: read which command failed, and run it "
+      "by "
+      "hand on this node."}},
+
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
@@ -356,7 +378,7 @@ constexpr std::string_view kSubjects =
     "|^thermal_zone|^pci|^0000:|"
     "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
     "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
-    "nvme-fabrics|nvmf|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
+    "nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "

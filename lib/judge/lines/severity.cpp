@@ -36,7 +36,7 @@ constexpr std::string_view kFailureWords =
     "page fault|_fault|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "timer expired|is null|null pointer|unprivileged|not approved";
+    "timer expired|is null|null pointer|unprivileged|not approved|not accessible|^exiting";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
     "no such|inconsisten|no longer|does not|invalid|^no ";
@@ -44,16 +44,32 @@ constexpr std::string_view kComplaintWords =
 constexpr std::string_view kHealthyWords =
     "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"
     "workaround|timeout set to|firmware first mode|error cleared|overflow cleared|successfully";
+
+// A trace of the kernel: "xs_tcp_send_request(8320) = -32".
+bool is_failed_call(std::string_view line) {
+  constexpr std::string_view kResult = ") = -";
+  const size_t at = line.find(" kernel: ") == std::string_view::npos ? std::string_view::npos : line.find(kResult);
+  return at != std::string_view::npos && at + kResult.size() < line.size() && is_digit(line[at + kResult.size()]);
+}
+
+// The lines of another program in those of supervisord have a level of their own, if any: "INFO pmon#/supervisord:
+// xcvrd Error: unable to access file".
+std::string_view without_supervisor(std::string_view line) {
+  constexpr std::string_view kSupervisor = "supervisord: ";
+  const size_t at = line.find(kSupervisor);
+  return at == std::string_view::npos ? line : line.substr(at + kSupervisor.size());
+}
 }  // namespace
 
-Severity severity_of(std::string_view line) {
+Severity severity_of(std::string_view whole) {
+  const std::string_view line = without_supervisor(whole);
   const char level = glog_level(line);
   if (level == 'I' || has_any(line, kInformationalMarks)) return Severity::informational;
   static const PatternList healthy(kHealthyWords), failures(kFailureWords), complaints(kComplaintWords);
   const std::string small = lower(line);
   const LetterGroups groups(small);
   if (healthy.is_in(small, groups)) return Severity::informational;
-  if (level == 'E' || level == 'F' || failures.is_in(small, groups)) return Severity::failure;
+  if (level == 'E' || level == 'F' || failures.is_in(small, groups) || is_failed_call(line)) return Severity::failure;
   return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;
 }
 

@@ -1074,6 +1074,9 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
+      {"[TensorRT-LLM][WARNING] Device 4 peer access Device 1 is not available.", "says-no-peer-access"},
+      {"daemon.go:350] error syncing: exit status 3, requeuing", "says-command-failed"},
+      {"net_mlx4: cannot list devices, is ib_uverbs loaded?", "says-not-loaded"},
       {"Recommendation                     : Bad signal integrity", "says-signal"},
       {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
       {"Et23   errdisabled   link-flap", "says-disabled"},
@@ -1133,6 +1136,14 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"E1129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"F20261129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"acme: request FAILED", Severity::failure},
+      {"E0914 08:07:49.852630 2039018 daemon.go:350] step 3, requeuing", Severity::failure},
+      {"time=\"2023-08-01T02:47:46Z\" level=fatal msg=\"watching fields\"", Severity::failure},
+      {"topo.cpp:61: [GPU 1] Peer GPU 0 is not accessible, exiting ...", Severity::failure},
+      {"node-a kernel: RPC: xs_tcp_send_request(8320) = -32", Severity::failure},
+      // The level of a supervisor is not that of the program under it.
+      {"sonic INFO pmon#/supervisord: xcvrd Error: no access to the file", Severity::failure},
+      {"sonic INFO pmon#/supervisord: 2026-08-11 11:33:46,171 INFO success: xcvrd entered RUNNING state",
+       Severity::informational},
   };
   for (const auto& [line, severity] : kLines) EXPECT_EQ(read_line(line).severity, severity) << line;
 }
