@@ -177,6 +177,13 @@ constexpr LineMessage kRows[] = {
            "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head; fabric-agentctl diagnose {port}",
            "NCCL src/transport/net_ib/p2p_resiliency.cc"),
     marked(
+        "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
+        "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
+        "(aggregation manager sharp_am, switches with it) in the fabric, no free resources for a SHARP job, or a "
+        "plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes "
+        "on without it.",
+        "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
+    marked(
         "nccl-ib-other", unknown, kNccl,
         "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
         "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
@@ -212,12 +219,6 @@ constexpr LineMessage kRows[] = {
            "IOMMU between the GPUs, ranks in containers that do not see each other's GPU or share no IPC namespace, or "
            "an error of a GPU. NCCL_P2P_DISABLE=1 as a test. The RDMA network is not at fault.",
            "nvidia-smi topo -p2p r; fabric-agentctl check --only acs,iommu", "NCCL src/transport/p2p.cc"),
-    marked(
-        "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
-        "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
-        "aggregation manager on the fabric, no free tree, or a plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes "
-        "on without it.",
-        "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
     marked(
         "nccl-gdrcopy-other", host, kNccl, "gdrwrap",
         "NCCL's use of GDRCopy, by which the CPU writes to GPU memory for low latency (NCCL_GDRCOPY_ENABLE=1). Usual "
@@ -1763,16 +1764,21 @@ constexpr LineMessage kRows[] = {
             "driver then resets the queue or the GPU), or a GPU that failed before.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c"),
     failing(
+        "amdkfd-other", unknown,
+        "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|^amdgpu: *init_user_pages|^amdgpu: *KFD|HSA_STATUS|^hsa_|ROCr",
+        "",
+        "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory pages of a program that "
+        "cannot be pinned, mapped or evicted (userptr; memlock limit), a queue that hangs or cannot be resumed, "
+        "/dev/kfd "
+        "that the container has no access to, or a process that ended. If it recurs, update kernel, driver and "
+        "firmware.",
+        "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
+    failing(
         "amdgpu-reset-other", host, kAmd,
         "reset|RESET|recover|BACO|mode1|mode2|bus|PCI|pcie|PCIe|suspend|resume|init|probe|hw_init|late_init",
         "The start, stop or reset of an AMD GPU. Usual causes: a GPU that hangs or has failed (the first line of the "
         "kernel log decides), a PCIe link that is lost, or a driver that does not fit.",
         kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"),
-    failing(
-        "amdkfd-other", unknown, "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|HSA_STATUS|^hsa_|ROCr", "",
-        "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory that cannot be mapped or "
-        "evicted, a queue that hangs, /dev/kfd that the container has no access to, or a process that ended.",
-        "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
     failing(
         "amdgpu-power-other", host, kAmd,
         "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance level|^dpm|DPM|voltage|sclk|thermal|"

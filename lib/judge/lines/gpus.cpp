@@ -162,10 +162,24 @@ constexpr LineMessage kGpuRows[] = {
      "Manager*rror|fabricmanager*ailed|fabricmanager*rror",
      "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NVIDIA Fabric Manager user guide"},
-    {"gpu-cuda-memory", host,
+    {"dcgm-profiling", host,
+     "third-party Profiling module returned|module of DCGM that is not currently loaded|EnableMetrics returned -|"
+     "Profiling is not supported for this group|profiling metrics cannot be collected",
+     "The profiling module of DCGM (metrics DCGM_FI_PROF_*, dcp-metrics) failed or is not loaded: the GPU or its "
+     "driver "
+     "does not support profiling, another profiler (Nsight, a second DCGM or dcgm-exporter) has the counters, or a GPU "
+     "does not answer. Stop the other profiler, update DCGM, or leave these metrics out.",
+     "nvidia-smi; dcgmi profile --list; journalctl -k -g Xid", "NVIDIA DCGM dcgmlib/dcgm_structs.h, modules/profiling"},
+    {"gpu-cuda-memory",
+     host,
      "uncorrectable ECC error encountered|uncorrectable NVLink "
      "error|CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_NVLINK_UNCORRECTABLE",
-     "A GPU had an error that could not be corrected; the kernel log has its Xid.", "journalctl -k -g Xid", kXid},
+     {"The memory or an NVLink of a GPU had an error that could not be corrected: a fault of its hardware; the kernel "
+      "log has its Xid (48, 63, 64, 94: memory; 74, 149: NVLink). ",
+      {Work::ends_jobs, "Reset the GPU or reboot"},
+      {Work::in_machine, "; replace the GPU if the error comes again."}},
+     "journalctl -k -g Xid; nvidia-smi -q -d ECC,ROW_REMAPPER",
+     kXid},
     {"gpu-cuda-program", software,
      "an illegal memory access was encountered|unspecified launch "
      "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert triggered",
@@ -221,8 +235,11 @@ constexpr LineMessage kGpuRows[] = {
      "amd-smi bad-pages; amd-smi metric --ecc",
      "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
     {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
-     "A program accessed GPU memory that it does not have (on NVIDIA GPUs: Xid 31), usually because of a bug in the "
-     "program. The program ends, and its peers see remote errors.",
+     "A program accessed GPU memory that is not mapped or not allowed (on NVIDIA GPUs: Xid 31), usually because of a "
+     "bug "
+     "in the program or a library: memory that was freed, an index out of bounds, a ROCm that does not know this GPU. "
+     "The "
+     "next lines name the process and the address. The program ends, and its peers see remote errors.",
      "journalctl -k -g 'page fault'", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, ROCr-Runtime runtime.cpp"},
     {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
      "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",

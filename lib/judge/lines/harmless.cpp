@@ -12,10 +12,11 @@ constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
      "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
-     "supported|NCCL INFO*is not supported on this platform, skipping",
+     "supported|NCCL INFO*is not supported on this platform, skipping|Cannot initialize CollNet, using point-to-point "
+     "network instead",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
-     "absent, the device does not offer it or a variable does not switch it on; or a default that the plugin has set. "
-     "Harmless.",
+     "absent, the device does not offer it or a variable does not switch it on (CollNet: no SHARP in the network; NCCL "
+     "uses the point-to-point network); or a default that the plugin has set. Harmless.",
      "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
     {"transfer-library-note", none,
      "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
@@ -173,7 +174,8 @@ constexpr LineMessage kRows[] = {
      "timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: No NVIDIA GPU found|is not a "
      "valid child device|VPD access failed*just*|Skipped * previous similar message|ATOMIC capability isn't|Detected "
      "virtual function|Invalid MAC address *using random|ssigning random MAC|sing random MAC|^ice *MAC * does not "
-     "exist for VF|bnxt_en*TS query for T|^hns3 *Reset done|^hns3 *reinit finished",
+     "exist for VF|bnxt_en*TS query for T|^hns3 *Reset done|^hns3 *reinit finished|MLX5E: StrdRq(|"
+     "NVRM: *Could not get root gen speed",
      "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
      "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
@@ -244,6 +246,25 @@ constexpr LineMessage kRows[] = {
      "The old openib transport of Open MPI does not use this port, or warns that several ports have the default subnet "
      "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
      "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
+    {"absent-entry-read", none,
+     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
+     "counters "
+     "found on object|removeObject: Trying to remove nonexisting|read failed in ib_roce_get_version",
+     "A program reads or removes a counter, a statistic (FEC, PFC), an object or a GID entry that this chip, port or "
+     "table does not have, or that is empty, and goes on without it. Harmless; if RDMA fails as well, choose the GID "
+     "index (show_gids).",
+     "show interfaces counters; fabric-agentctl check --only gid",
+     "SONiC sonic-sairedis, SAI; NVSHMEM transport_ib_common"},
+    {"dpdk-note", none,
+     "EAL: No available hugepages reported in|EAL: No free * hugepages reported in|EAL: No available *kB hugepages "
+     "reported|EAL: Probing VFIO support|EAL: VFIO support initialized|EAL: Selected IOVA mode",
+     "Information of DPDK at its start: a mode that it chose, or a size of huge pages (1 GB: hugepages-1048576kB) of "
+     "which this host has reserved none. Harmless: huge pages of the other size (2 MB) are used, if there are any.",
+     "grep Huge /proc/meminfo; dpdk-hugepages.py -s", "DPDK lib/eal/linux/eal_hugepage_info.c"},
+    {"pipe-closed-early", none, "yes: standard output: Broken pipe|yes: standard output: broken pipe",
+     "The program yes(1), which answers the questions of another program in a script, was stopped because that program "
+     "has ended (EPIPE). Harmless: look at the end of the script for its own result.",
+     "journalctl -b -g install", "coreutils yes(1)"},
     {"devinfo-gid", none, "Failed to query gid to port",
      "ibv_devinfo -v could not read an entry of the GID table: an empty one, or one of another network namespace. "
      "Harmless unless it fails for every entry.",

@@ -320,6 +320,30 @@ constexpr LineMessage kRows[] = {
      "or got no answer: root rights or /dev/infiniband/umad are missing, the port is Ethernet or down, or the node at "
      "this LID does not answer (Connection timed out).",
      "ls -l /dev/infiniband; ibstat; sminfo", "rdma-core libibmad, infiniband-diags"},
+    {"switch-module-access", network,
+     "xcvrd Error: unable to access file|pmon*unable to access file*/sys/bus/i2c|BF_PLTFM*elect_qsfp",
+     "The switch cannot access a module (transceiver, QSFP) or see whether it is plugged, so that the port does not "
+     "come "
+     "up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage failed. "
+     "Load "
+     "or update the platform driver or SONiC, restart pmon; if only one port is affected, reseat or replace its "
+     "module.",
+     "on the switch: show platform summary; show interfaces transceiver presence; lsmod",
+     "SONiC sonic-platform-daemons"},
+    {"switch-port-error",
+     cable,
+     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|oper error "
+     "event: "
+     "code_|oper error event: no_rx",
+     {"The MAC or PHY of the switch port reports an error of the link. mac_local_fault: this port receives no valid "
+      "signal; mac_remote_fault: the other end reports that it receives none; fec_ and high_: too many bit errors. The "
+      "other ports of the switch are not affected. Look at transceiver and cable of this port, and at the NIC or "
+      "switch "
+      "port at the other end, its speed and FEC",
+      {Work::at_link, ": reseat, clean or replace the transceiver or cable"},
+      "."},
+     "on the switch: show interfaces transceiver eeprom --dom; show interfaces fec-stats",
+     "SONiC sonic-swss orchagent/portsorch.cpp"},
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "

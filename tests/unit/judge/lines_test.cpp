@@ -76,6 +76,14 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
         "across nodes.",
         "iavf 0000:18:19.0: Invalid MAC address 00:00:00:00:00:00, using random",
         "rdma_rxe: invalid max inline data = 512 > 400",
+        "gd383 ERR syncd#syncd: [none] SAI_API_PORT:brcm_sai_get_port_stats:6815 port fdr stats get failed with error "
+        "Feature unavailable (0xfffffff0).",
+        "WARNING swss0#orchagent: :- clearCounterIdList: No counters found on object '591' in group 'PFC_WD'.",
+        "WARN: IB: read failed in ib_roce_get_version_num: Invalid argument",
+        "NVRM: kceIsGenXorHigherSupported_GH100: Could not get root gen speed - check for GPU gen speed!",
+        "ib-vm-41:1056918:1057186 [0] transport.cc:323 NCCL WARN Cannot initialize CollNet, using point-to-point "
+        "network "
+        "instead",
         "nvlink warning : Skipping incompatible '/usr/lib/libcudadevrt.a'",
         "mlx5_core 0000:3b:00.0: mlx5_fw_tracer_handle_traces:610:(pid 9): FWTracer: Events were lost"}) {
     const LineMessage* message = recognize(read_line(line));
