@@ -1389,7 +1389,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"slurm-pmix-event", "format", "[2021-01-18T13:46:23.140] [142913.0] error: b1275 [0] pmixp_client_v2.c:210 [_errhandler] mpi/pmix: ERROR: Error handler invoked: status = -25: Success (0)"},
     {"nccl-collnet-other", "NVIDIA/nccl 1050", "ib-vm-52:1047884:1048148 [7] sharp_plugin.c:320 NCCL WARN NET/IB : SHARP coll init error: Cannot create SHARP job(-11)"},
     {"amdkfd-other", "format", "[ 2399.645506] amdgpu: amdgpu_amdkfd_restore_userptr_worker: Failed to resume KFD"},
-    {"nccl-transport-other", "format", "node-a:91022:91310 [3] transport/net.cc:376 NCCL WARN Could not take the shared buffer of the proxy"},
+    {"nccl-transport-other", "format", "node-a:91022:91310 [3] transport/generic.cc:23 NCCL WARN Could not connect the rings"},
 };
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.

@@ -125,7 +125,9 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   if (message != found.message) return std::string(kUnknownBeginning);
   const lines::Condition* condition = found.condition;
   if (message == nullptr && condition == nullptr) return std::string(kUnknownMeaning);
-  std::string text(kUnknownBeginning);
+  std::string text(kUnknownBeginning), objects;
+  for (const std::string& object : lines::objects_in(found.line)) append_item(objects, object, ", ");
+  if (!objects.empty()) text += " It names " + objects + ".";
   if (condition != nullptr) text += " " + adapted(condition->meaning);
   if (message != nullptr) text += " " + std::string(kComponentBeginning) + " " + adapted(message->meaning);
   return text;

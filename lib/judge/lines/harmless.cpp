@@ -250,9 +250,10 @@ constexpr LineMessage kRows[] = {
      "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
      "counters "
      "found on object|removeObject: Trying to remove nonexisting|read failed in ib_roce_get_version",
-     "A program reads or removes a counter, a statistic (FEC, PFC), an object or a GID entry that this chip, port or "
-     "table does not have, or that is empty, and goes on without it. Harmless; if RDMA fails as well, choose the GID "
-     "index (show_gids).",
+     "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
+     "have "
+     "(feature unavailable), removes an object that no longer exists, or reads a GID entry that is empty, and goes on. "
+     "Harmless, no action is needed; if RDMA does not work, choose the GID index (show_gids).",
      "show interfaces counters; fabric-agentctl check --only gid",
      "SONiC sonic-sairedis, SAI; NVSHMEM transport_ib_common"},
     {"dpdk-note", none,

@@ -166,6 +166,39 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
   return out;
 }
 
+std::vector<std::string> objects_in(std::string_view line) {
+  constexpr size_t kMost = 3, kShortest = 4;
+  constexpr std::string_view kAround = "'\"`()[]{}<>,;:=*";
+  std::vector<std::string> out;
+  std::string before;  // the word before this one, in small letters
+  for (std::string_view word : words(line.substr(0, kMaxLine))) {
+    word = word.substr(std::min(word.find_first_not_of(kAround), word.size()));
+    word = word.substr(0, word.find_last_not_of(".'\"`()[]{}<>,;:=*") + 1);
+    // "open(file_name=/proc/7/fd/20", "libfoo.so: cannot open"
+    if (const size_t value = word.find("=/"); value != std::string_view::npos) word.remove_prefix(value + 1);
+    const size_t file = word.rfind('/') + 1;  // 0: no folder
+    const std::string_view name = word.substr(file);
+    const size_t library = name.find(".so");
+    const bool is_library =
+        library > 0 && library != std::string_view::npos && (library + 3 == name.size() || name[library + 3] == '.');
+    const bool is_path = word.starts_with('/') && word.size() > kShortest &&
+                         word.find("//") == std::string_view::npos && word.find(':') == std::string_view::npos &&
+                         std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+    const bool is_module = before == "module" &&
+                           word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos &&
+                           word.find('_') != std::string_view::npos;
+    before = lower(word);
+    if (word.size() > kMaxWord * 2 || out.size() == kMost) continue;
+    if (is_library) add(out, "the library " + std::string(name));
+    else if (word.starts_with("/dev/")) add(out, "the device file " + std::string(word));
+    else if (is_path) add(out, "the file " + std::string(word));
+    else if (is_module) add(out, "the kernel module " + std::string(word));
+    else if (word.ends_with(".service") && word.find('/') == std::string_view::npos)
+      add(out, "the unit " + std::string(word));
+  }
+  return out;
+}
+
 std::string host_of(std::string_view line) {
   // HOST:PID:TID or HOST:PID:THREAD, with blanks before the second colon in UCX.
   for (size_t colon = line.find(':'); colon != std::string_view::npos && colon < kHostWithin;

@@ -830,6 +830,26 @@ TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
 
 constexpr int64_t kNow = 1'795'996'800;  // 2026-11-30 00:00:00 UTC
 
+TEST(LogNames, FilesLibrariesAndModules) {
+  const auto text = [](std::string_view line) {
+    std::string out;
+    for (const std::string& object : objects_in(line)) out += object + "; ";
+    return out;
+  };
+  EXPECT_EQ(text("slurmd: error: Waiting for gres.conf file /dev/nvidia0"), "the device file /dev/nvidia0; ");
+  EXPECT_EQ(
+      text("Unable to open the file '/lib/modules/3.10.0-862.el7.x86_64/proc/version' (No such file or directory)."),
+      "the file /lib/modules/3.10.0-862.el7.x86_64/proc/version; ");
+  EXPECT_EQ(text("net_mlx5: cannot load glue library: librte_pmd_mlx5_glue.so.19.08.0: cannot open shared object"),
+            "the library librte_pmd_mlx5_glue.so.19.08.0; ");
+  EXPECT_EQ(text("modprobe: FATAL: Module rdma_rxe not found."), "the kernel module rdma_rxe; ");
+  EXPECT_EQ(text("UCX  ERROR open(file_name=/proc/2019618/fd/20 flags=0x0) failed"), "the file /proc/2019618/fd/20; ");
+  EXPECT_EQ(text("openibd.service: Failed with result 'exit-code'"), "the unit openibd.service; ");
+  for (const char* line : {"transport/net_ib.cc:139 NCCL WARN x", "node 10.0.0.1/24", "http://host/file", "a / b",
+                           "src/topo/topo.cpp:61: x", "/home/user/mercury/src/na/na_ofi.c:3754", "4096/8192 bytes"})
+    EXPECT_EQ(text(line), "") << line;
+}
+
 TEST(LogTime, EveryFormIsRead) {
   const auto at = [](const char* line) { return time_of(line, kNow, 1000).value_or(-1) - kNow; };
   setenv("TZ", "UTC0", 1), tzset();
