@@ -1390,6 +1390,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"nccl-collnet-other", "NVIDIA/nccl 1050", "ib-vm-52:1047884:1048148 [7] sharp_plugin.c:320 NCCL WARN NET/IB : SHARP coll init error: Cannot create SHARP job(-11)"},
     {"amdkfd-other", "format", "[ 2399.645506] amdgpu: amdgpu_amdkfd_restore_userptr_worker: Failed to resume KFD"},
     {"nccl-transport-other", "format", "node-a:91022:91310 [3] transport/generic.cc:23 NCCL WARN Could not connect the rings"},
+    {"ah-no-netdev", "ai-dynamo/nixl", "[1745499308.854013] [9fd0c21b0f7c:760  :0]       ib_device.c:1332 UCX  ERROR   ibv_create_ah(dlid=49152 sl=0 port=1 src_path_bits=0 dgid=fe80::5aa2:e1ff:fefe:c130 flow_label=0xffffffff sgid_index=0 traffic_class=0) for UD mlx5 connect on mlx5_0 failed: No such device"},
+    {"sysv-shm-huge-pages", "format", "[1560244589.726560] [nicpa-dtu:6527 :0]            sys.c:619  UCX  ERROR shmget(size=2097152 flags=0xfb0) for mm_recv_desc failed: Operation not permitted, please check shared memory limits by 'ipcs -l'"},
 };
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.

@@ -94,6 +94,16 @@ constexpr LineMessage kCallRows[] = {
        "RoCE port was addressed by LID.",
        "fabric-agentctl check --only gid", kVerbs),
 
+    of(Call::create_ah, "ENODEV", "ah-no-netdev", host,
+       "The GID of this host that the program chose (sgid_index) has no netdev, or one that is down or in another "
+       "network "
+       "namespace: the port of this host is at fault, not the peer. Set the netdev up, or choose the GID index of a "
+       "RoCE "
+       "v2 GID with the IP address of the network (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX; show_gids).",
+       "fabric-agentctl check --only gid; show_gids; ip -br link",
+       "Linux drivers/infiniband/core/cache.c "
+       "rdma_read_gid_attr_ndev_rcu()"),
+
     of(Call::create_ah, "", "ah-failed", unknown,
        "An address handle for the peer could not be created; no packet was sent to it. On RoCE it needs a GID index of "
        "this host with an entry (option -g, the GID index of the program; show_gids), and the MAC address of the peer: "

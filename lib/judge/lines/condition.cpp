@@ -250,6 +250,18 @@ constexpr Condition kConditions[] = {
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."}},
 
+    {"says-shared-memory",
+     host,
+     "shm_open*no such file|shm_open*permission|shm_open*failed|shm_open*not permitted|shared memory*no such "
+     "file|shared "
+     "memory*permission denied|/dev/shm*no such file|/dev/shm*permission denied",
+     {"By its words a segment of shared memory (a file in /dev/shm) of another process of this host cannot be opened: "
+      "the "
+      "process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= of "
+      "systemd); "
+      "or the processes are in containers or of users that do not share it (--ipc=host). Look whether another rank of "
+      "this host died before, then at space and mount of /dev/shm."}},
+
     {"says-killed",
      software,
      "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error "

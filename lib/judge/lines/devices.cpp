@@ -113,9 +113,13 @@ constexpr LineMessage kRows[] = {
      "can't change power state from D3cold to D0|config space inaccessible|Unable to change power state from|not ready "
      "*ms after|timed out waiting for pending transaction|VPD access failed|device not responding*PCI|Refused to "
      "change power state|unable to read*config space|probe with driver*failed with error -19",
-     {"A PCIe device does not answer its configuration space after a reset, a sleep state or a hot removal. "
-      "Look for AER lines of the port above it",
-      {Work::in_machine, ", power the node off and on, and reseat the device if it recurs"},
+     {"A PCIe device does not answer its configuration space after a reset, a sleep state (D3) or a hot removal; if it "
+      "is "
+      "a function of a GPU, mostly because the GPU has fallen off the bus (Xid 79). Look for Xid and AER lines of it "
+      "and "
+      "of the port above it before this line",
+      {Work::in_machine,
+       ", power the node off and on, and look at the slot, its power and the seat of the device if it recurs"},
       "."},
      "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},

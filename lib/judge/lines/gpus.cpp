@@ -206,11 +206,12 @@ constexpr LineMessage kGpuRows[] = {
     {"amdgpu-reset", host,
      "amdgpu*GPU reset begin|amdgpu*MES failed to respond to msg=|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable "
      "hardware error|amdgpu*VRAM is lost due to GPU reset",
-     "The driver of an AMD GPU resets it after a hang (a ring, the scheduler firmware MES) or an uncorrectable "
-     "hardware "
-     "error (RAS); its memory is lost, the processes that used the GPU end, and their peers see remote errors. The "
-     "first "
-     "of these lines is the cause.",
+     "The driver of an AMD GPU resets it after a hang (a ring, or its scheduler firmware MES, which does not answer a "
+     "message as REMOVE_QUEUE) or an uncorrectable hardware error (RAS); its memory is lost, the processes that used "
+     "the "
+     "GPU end, and their peers see remote errors. The first of these lines is the cause; a page fault of a program "
+     "before "
+     "it is, too. If hangs recur, update the firmware (linux-firmware), the kernel and ROCm.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
     {"amdgpu-smu",
      host,

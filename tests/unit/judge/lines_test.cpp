@@ -677,6 +677,17 @@ TEST(LogLines, TheWordsOfALineTellItsFault) {
            std::tuple("ibv_reg_dmabuf_mr failed: Operation not supported", "dmabuf-registration", FaultLocation::host),
            std::tuple("Failed to create AH", "ah-failed", FaultLocation::unknown),
            std::tuple("Failed to create AH: Connection timed out", "ah-unresolved", FaultLocation::network),
+           std::tuple(
+               "ib_device.c:1332 UCX  ERROR   ibv_create_ah(dlid=49152 sl=0 port=1 dgid=fe80::5aa2:e1ff:fefe:c130 "
+               "sgid_index=0) for UD mlx5 connect on mlx5_0 failed: No such device",
+               "ah-no-netdev", FaultLocation::host),
+           std::tuple("sys.c:619  UCX  ERROR shmget(size=2097152 flags=0xfb0) for mm_recv_desc failed: Operation not "
+                      "permitted, please check shared memory limits by 'ipcs -l'",
+                      "sysv-shm-huge-pages", FaultLocation::host),
+           std::tuple(
+               "sys.c:619  UCX  ERROR shmget(size=2097152 flags=0xfb0) for mm_recv_desc failed: No space left on "
+               "device",
+               "sysv-shm-limit", FaultLocation::host),
        }) {
     const LineMessage* message = recognize(read_line(line));
     ASSERT_NE(message, nullptr) << line;
@@ -1105,6 +1116,8 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"[TensorRT-LLM][WARNING] Device 4 peer access Device 1 is not available.", "says-no-peer-access"},
       {"daemon.go:350] error syncing: exit status 3, requeuing", "says-command-failed"},
       {"net_mlx4: cannot list devices, is ib_uverbs loaded?", "says-not-loaded"},
+      {"Error opening remote shared memory object in shm_open: No such file or directory (err=9)",
+       "says-shared-memory"},
       {"Recommendation                     : Bad signal integrity", "says-signal"},
       {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
       {"Et23   errdisabled   link-flap", "says-disabled"},
