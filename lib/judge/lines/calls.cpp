@@ -96,13 +96,10 @@ constexpr LineMessage kCallRows[] = {
 
     of(Call::create_ah, "ENODEV", "ah-no-netdev", host,
        "The GID of this host that the program chose (sgid_index) has no netdev, or one that is down or in another "
-       "network "
-       "namespace: the port of this host is at fault, not the peer. Set the netdev up, or choose the GID index of a "
-       "RoCE "
-       "v2 GID with the IP address of the network (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX; show_gids).",
+       "network namespace: the port of this host is at fault, not the peer. Set the netdev up, or choose the GID index "
+       "of a RoCE v2 GID with the IP address of the network (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX; show_gids).",
        "fabric-agentctl check --only gid; show_gids; ip -br link",
-       "Linux drivers/infiniband/core/cache.c "
-       "rdma_read_gid_attr_ndev_rcu()"),
+       "Linux drivers/infiniband/core/cache.c rdma_read_gid_attr_ndev_rcu()"),
 
     of(Call::create_ah, "", "ah-failed", unknown,
        "An address handle for the peer could not be created; no packet was sent to it. On RoCE it needs a GID index of "
@@ -245,10 +242,9 @@ constexpr LineMessage kCallRows[] = {
        "ping -c 3 {peer}", kCm),
     {"rdmacm-connect-failed", unknown, "",
      "An RDMA connection could not be established; the line has no event, and its errno, if it has one, does not "
-     "decide. "
-     "The event of librdmacm in another line decides: REJECTED is of the peer's program (its log), UNREACHABLE of a "
-     "peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at the target (does it "
-     "listen at this address and port), the local address and the route.",
+     "decide. The event of librdmacm in another line decides: REJECTED is of the peer's program (its log), UNREACHABLE "
+     "of a peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at the target (does "
+     "it listen at this address and port), the local address and the route.",
      "ip -br addr; ip route get {peer}; ping -c 3 {peer}", kCm, 0, Role::consequence, Call::connect},
 
     // Work requests.

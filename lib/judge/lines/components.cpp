@@ -1425,8 +1425,7 @@ constexpr LineMessage kRows[] = {
         "The kernel found a state in a driver that its code excludes (WARN or BUG), or a checker of a debug kernel a "
         "wrong use of memory (KASAN) or of the DMA interface (DMA-API), and prints the stack below the line. It is a "
         "fault of the driver that the path, the function or the stack names, often after an error of its device or "
-        "firmware, "
-        "which an earlier line has. After a BUG the driver may hang: update the kernel or the driver.",
+        "firmware, which an earlier line has. After a BUG the driver may hang: update the kernel or the driver.",
         "journalctl -k | grep -A 40 -E 'WARNING: CPU|kernel BUG'; uname -r",
         "Linux lib/bug.c, mm/kasan, kernel/dma/debug.c"),
     failing(
@@ -1495,12 +1494,11 @@ constexpr LineMessage kRows[] = {
         "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
         "Lustre lnet, lustre"),
     complaining(
-        "dpdk-mlx5-other", host, "net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: ", "",
+        "dpdk-mlx5-other", unknown, "net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: ", "",
         "DPDK's driver of NVIDIA NICs, which uses the NIC through libibverbs beside the kernel's driver. Usual causes: "
         "the modules ib_uverbs and mlx5_ib (mlx4_ib) are not loaded, rdma-core (libibverbs, libmlx5) or the glue "
-        "library "
-        "of this DPDK is not found, /dev/infiniband is not in the container, or a firmware, kernel or bond (LAG) does "
-        "not offer what this DPDK asks for (DevX, flow steering).",
+        "library of this DPDK is not found, /dev/infiniband is not in the container, or a firmware, kernel or bond "
+        "(LAG) does not offer what this DPDK asks for (DevX, flow steering).",
         "lsmod | grep -E 'ib_uverbs|mlx'; ibv_devinfo -l; ldconfig -p | grep -E 'ibverbs|mlx'; ls -l /dev/infiniband",
         "DPDK drivers/net/mlx5, drivers/common/mlx5, drivers/net/mlx4"),
     complaining(
@@ -1769,9 +1767,8 @@ constexpr LineMessage kRows[] = {
         "",
         "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory pages of a program that "
         "cannot be pinned, mapped or evicted (userptr; memlock limit), a queue that hangs or cannot be resumed, "
-        "/dev/kfd "
-        "that the container has no access to, or a process that ended. If it recurs, update kernel, driver and "
-        "firmware.",
+        "/dev/kfd that the container has no access to, or a process that ended. If it recurs, update kernel, driver "
+        "and firmware.",
         "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
     failing(
         "amdgpu-reset-other", host, kAmd,

@@ -65,12 +65,9 @@ constexpr Condition kConditions[] = {
      "peer gpu * not accessible|peer access * not available|peer access*is not supported|p2p access*not|peer-to-peer "
      "access*not",
      {"By its words one GPU of this host cannot access the memory of another GPU: no NVLink or PCIe path between the "
-      "two "
-      "allows it (another CPU socket, IOMMU or ACS, a virtual machine, a mixed set of GPUs). Most programs go on "
-      "through "
-      "memory of the host, slower, and some end. nvidia-smi topo -p2p rw shows the pairs; between hosts a program "
-      "needs a "
-      "remote transport (InfiniBand, RoCE; nvidia-peermem or DMA-BUF)."}},
+      "two allows it (another CPU socket, IOMMU or ACS, a virtual machine, a mixed set of GPUs). Most programs go on "
+      "through memory of the host, slower, and some end. nvidia-smi topo -p2p rw shows the pairs; between hosts a "
+      "program needs a remote transport (InfiniBand, RoCE; nvidia-peermem or DMA-BUF)."}},
 
     {"says-signal",
      cable,
@@ -256,11 +253,9 @@ constexpr Condition kConditions[] = {
      "file|shared "
      "memory*permission denied|/dev/shm*no such file|/dev/shm*permission denied",
      {"By its words a segment of shared memory (a file in /dev/shm) of another process of this host cannot be opened: "
-      "the "
-      "process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= of "
-      "systemd); "
-      "or the processes are in containers or of users that do not share it (--ipc=host). Look whether another rank of "
-      "this host died before, then at space and mount of /dev/shm."}},
+      "the process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= of "
+      "systemd); or the processes are in containers or of users that do not share it (--ipc=host). Look whether "
+      "another rank of this host died before, then at space and mount of /dev/shm."}},
 
     {"says-killed",
      software,
@@ -367,10 +362,8 @@ constexpr Condition kConditions[] = {
      "exit status 1|exit status 2|exit status 3|exit status 4|exit status 5|non-zero exit|nonzero exit|exited with "
      "status",
      {"By its words a command or program that was started ended with an error, and the line has only its exit status. "
-      "Its "
-      "own output, in the lines before this one or in its log, has the reason: read which command failed, and run it "
-      "by "
-      "hand on this node."}},
+      "Its own output, in the lines before this one or in its log, has the reason: read which command failed, and run "
+      "it by hand on this node."}},
 
     {"says-timeout",
      unknown,

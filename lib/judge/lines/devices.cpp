@@ -114,10 +114,8 @@ constexpr LineMessage kRows[] = {
      "*ms after|timed out waiting for pending transaction|VPD access failed|device not responding*PCI|Refused to "
      "change power state|unable to read*config space|probe with driver*failed with error -19",
      {"A PCIe device does not answer its configuration space after a reset, a sleep state (D3) or a hot removal; if it "
-      "is "
-      "a function of a GPU, mostly because the GPU has fallen off the bus (Xid 79). Look for Xid and AER lines of it "
-      "and "
-      "of the port above it before this line",
+      "is a function of a GPU, mostly because the GPU has fallen off the bus (Xid 79). Look for Xid and AER lines of "
+      "it and of the port above it before this line",
       {Work::in_machine,
        ", power the node off and on, and look at the slot, its power and the seat of the device if it recurs"},
       "."},
@@ -462,10 +460,8 @@ constexpr LineMessage kRows[] = {
      "Ceph src/msg/async/rdma"},
     {"mercury-unreachable", network, "NA_HOSTUNREACH|HG_HOSTUNREACH|na_ofi*FI_EHOSTUNREACH|na_ofi*No route to host",
      "Mercury (DAOS and others) cannot reach the other end: no route to its address, a link that is down, a client "
-     "that "
-     "has gone, or, on Slingshot, a job without a VNI of the server's network. Look at the network of this node and "
-     "the "
-     "VNI of the job, then at the other end.",
+     "that has gone, or, on Slingshot, a job without a VNI of the server's network. Look at the network of this node "
+     "and the VNI of the job, then at the other end.",
      "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
      "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "

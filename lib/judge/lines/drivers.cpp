@@ -226,15 +226,13 @@ constexpr LineMessage kDriverRows[] = {
     // Netdevs.
     {"netdev-watchdog", host, "NETDEV WATCHDOG",
      "A transmit queue timed out: the NIC, its driver or its interrupt stopped, or the peer paused the port without "
-     "end "
-     "(PFC storm). The driver resets the queue or the NIC. If it recurs, update the driver; with a virtual NIC (ena, "
-     "virtio) also look at the host of the virtual machine.",
+     "end (PFC storm). The driver resets the queue or the NIC. If it recurs, update the driver; with a virtual NIC "
+     "(ena, virtio) also look at the host of the virtual machine.",
      "fabric-agentctl diagnose {port}; ethtool -i {netdev}", "Linux net/sched/sch_generic.c"},
     {"tx-timeout", host,
      "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num|Detected Hardware Unit Hang|Detected Tx Unit Hang",
      "The driver found a transmit queue without progress (hang) and resets it: NIC fault, lost interrupt or PFC storm; "
-     "of "
-     "a NIC of the host's board or of a virtual machine mostly its driver or firmware: update it.",
+     "of a NIC of the host's board or of a virtual machine mostly its driver or firmware: update it.",
      "fabric-agentctl diagnose {port}; ethtool -i {netdev}",
      "Linux mlx5 en_main.c, bnxt.c, ice_main.c, e1000e netdev.c"},
     {"other-link-down", none,

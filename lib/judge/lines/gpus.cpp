@@ -166,9 +166,8 @@ constexpr LineMessage kGpuRows[] = {
      "third-party Profiling module returned|module of DCGM that is not currently loaded|EnableMetrics returned -|"
      "Profiling is not supported for this group|profiling metrics cannot be collected",
      "The profiling module of DCGM (metrics DCGM_FI_PROF_*, dcp-metrics) failed or is not loaded: the GPU or its "
-     "driver "
-     "does not support profiling, another profiler (Nsight, a second DCGM or dcgm-exporter) has the counters, or a GPU "
-     "does not answer. Stop the other profiler, update DCGM, or leave these metrics out.",
+     "driver does not support profiling, another profiler (Nsight, a second DCGM or dcgm-exporter) has the counters, "
+     "or a GPU does not answer. Stop the other profiler, update DCGM, or leave these metrics out.",
      "nvidia-smi; dcgmi profile --list; journalctl -k -g Xid", "NVIDIA DCGM dcgmlib/dcgm_structs.h, modules/profiling"},
     {"gpu-cuda-memory",
      host,
@@ -208,10 +207,8 @@ constexpr LineMessage kGpuRows[] = {
      "hardware error|amdgpu*VRAM is lost due to GPU reset",
      "The driver of an AMD GPU resets it after a hang (a ring, or its scheduler firmware MES, which does not answer a "
      "message as REMOVE_QUEUE) or an uncorrectable hardware error (RAS); its memory is lost, the processes that used "
-     "the "
-     "GPU end, and their peers see remote errors. The first of these lines is the cause; a page fault of a program "
-     "before "
-     "it is, too. If hangs recur, update the firmware (linux-firmware), the kernel and ROCm.",
+     "the GPU end, and their peers see remote errors. The first of these lines is the cause; a page fault of a program "
+     "before it is, too. If hangs recur, update the firmware (linux-firmware), the kernel and ROCm.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
     {"amdgpu-smu",
      host,
@@ -237,10 +234,8 @@ constexpr LineMessage kGpuRows[] = {
      "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
     {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
      "A program accessed GPU memory that is not mapped or not allowed (on NVIDIA GPUs: Xid 31), usually because of a "
-     "bug "
-     "in the program or a library: memory that was freed, an index out of bounds, a ROCm that does not know this GPU. "
-     "The "
-     "next lines name the process and the address. The program ends, and its peers see remote errors.",
+     "bug in the program or a library: memory that was freed, an index out of bounds, a ROCm that does not know this "
+     "GPU. The next lines name the process and the address. The program ends, and its peers see remote errors.",
      "journalctl -k -g 'page fault'", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, ROCr-Runtime runtime.cpp"},
     {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
      "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",

@@ -251,9 +251,8 @@ constexpr LineMessage kRows[] = {
      "counters "
      "found on object|removeObject: Trying to remove nonexisting|read failed in ib_roce_get_version",
      "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
-     "have "
-     "(feature unavailable), removes an object that no longer exists, or reads a GID entry that is empty, and goes on. "
-     "Harmless, no action is needed; if RDMA does not work, choose the GID index (show_gids).",
+     "have (feature unavailable), removes an object that no longer exists, or reads a GID entry that is empty, and "
+     "goes on. Harmless, no action is needed; if RDMA does not work, choose the GID index (show_gids).",
      "show interfaces counters; fabric-agentctl check --only gid",
      "SONiC sonic-sairedis, SAI; NVSHMEM transport_ib_common"},
     {"dpdk-note", none,

@@ -221,9 +221,8 @@ constexpr LineMessage kKernelRows[] = {
     // Before the rows of the module that it names.
     {"module-absent", host, "modprobe: FATAL: Module * not found|modprobe: ERROR: *Module * not found",
      "The running kernel has no module of this name: the package with it is not installed for this kernel (extra "
-     "kernel "
-     "modules, the driver's own package, DKMS that was not built after an update), the kernel was built without it, or "
-     "the name is wrong.",
+     "kernel modules, the driver's own package, DKMS that was not built after an update), the kernel was built without "
+     "it, or the name is wrong.",
      "uname -r; find /lib/modules/$(uname -r) -name 'NAME*'; dkms status; grep -i NAME /boot/config-$(uname -r)",
      "kmod tools/modprobe.c"},
     {"module-symbols", host,

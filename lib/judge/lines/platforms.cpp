@@ -32,16 +32,13 @@ constexpr LineMessage kPlatformRows[] = {
      "file|Incomplete "
      "node data checkpoint file|Incomplete job data checkpoint file|Could not open *_state*No such file",
      "slurmctld found no saved state (ENOENT). Normal and harmless at its first start on a new cluster: there is no "
-     "state "
-     "of nodes and jobs yet. If slurmctld ran before, StateSaveLocation names another or an empty directory, or its "
-     "file "
-     "system is not mounted or readable: stop it before it overwrites the jobs' state.",
+     "state of nodes and jobs yet. If slurmctld ran before, StateSaveLocation names another or an empty directory, or "
+     "its file system is not mounted or readable: stop it before it overwrites the jobs' state.",
      "scontrol show config | grep StateSaveLocation; ls -la /var/spool/slurm*", "Slurm src/slurmctld/node_mgr.c"},
     {"slurm-pmix-event", unknown, "pmix: ERROR: Error handler invoked: status",
      "The PMIx server of a job step was told of an event; the number is a status of PMIx, not an errno (-25 "
      "PMIX_ERR_UNREACH: a process ended, or its connection was lost). A consequence: the messages before it, and the "
-     "log "
-     "of the ranks, have the first failure.",
+     "log of the ranks, have the first failure.",
      "grep -hE 'rror' LOG-OF-EVERY-RANK | head; journalctl -u slurmd", "Slurm src/plugins/mpi/pmix/pmixp_client_v2.c",
      0, Role::consequence},
     {"slurm-controller", unknown,

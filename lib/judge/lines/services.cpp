@@ -162,9 +162,8 @@ constexpr LineMessage kRows[] = {
     {"udev-rename", host, "Failed to rename network interface",
      "systemd-udevd could not give this interface its name: another interface has the name (EEXIST; two rules or .link "
      "files want the same one, or names of the kernel, eth0, are given away), or the interface is up or used by "
-     "another "
-     "program (EBUSY). It keeps the name that it has, and settings by name miss it. Use names that the kernel does not "
-     "give, by MAC address or PCI slot.",
+     "another program (EBUSY). It keeps the name that it has, and settings by name miss it. Use names that the kernel "
+     "does not give, by MAC address or PCI slot.",
      "ip -br link; grep -rn Name= /etc/systemd/network; grep -rn NAME= /etc/udev/rules.d; udevadm test-builtin "
      "net_setup_link /sys/class/net/{netdev}",
      "systemd src/udev/udev-event.c"},
@@ -323,11 +322,9 @@ constexpr LineMessage kRows[] = {
     {"switch-module-access", network,
      "xcvrd Error: unable to access file|pmon*unable to access file*/sys/bus/i2c|BF_PLTFM*elect_qsfp",
      "The switch cannot access a module (transceiver, QSFP) or see whether it is plugged, so that the port does not "
-     "come "
-     "up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage failed. "
-     "Load "
-     "or update the platform driver or SONiC, restart pmon; if only one port is affected, reseat or replace its "
-     "module.",
+     "come up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage "
+     "failed. Load or update the platform driver or SONiC, restart pmon; if only one port is affected, reseat or "
+     "replace its module.",
      "on the switch: show platform summary; show interfaces transceiver presence; lsmod",
      "SONiC sonic-platform-daemons"},
     {"switch-port-error",
@@ -338,8 +335,7 @@ constexpr LineMessage kRows[] = {
      {"The MAC or PHY of the switch port reports an error of the link. mac_local_fault: this port receives no valid "
       "signal; mac_remote_fault: the other end reports that it receives none; fec_ and high_: too many bit errors. The "
       "other ports of the switch are not affected. Look at transceiver and cable of this port, and at the NIC or "
-      "switch "
-      "port at the other end, its speed and FEC",
+      "switch port at the other end, its speed and FEC",
       {Work::at_link, ": reseat, clean or replace the transceiver or cable"},
       "."},
      "on the switch: show interfaces transceiver eeprom --dom; show interfaces fec-stats",

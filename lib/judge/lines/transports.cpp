@@ -37,15 +37,13 @@ constexpr LineMessage kRows[] = {
     {"ascend-link", cable, "ra_hdc_rdev*ret(-67)|ra rdev init failed*ret(-67)|ra_rdev*ret(-67)",
      "HCCP could not open the RDMA device of an Ascend NPU: -67 (ENOLINK) is a network port of the NPU without a link. "
      "Look at its link and optical module, the cable, the port of the switch (speed, FEC), and whether the port has "
-     "its "
-     "IP address (/etc/hccn.conf). phy_id is the number of the NPU.",
+     "its IP address (/etc/hccn.conf). phy_id is the number of the NPU.",
      "hccn_tool -i NPU -link -g; hccn_tool -i NPU -optical -g; hccn_tool -i NPU -ip -g", kHccl},
     {"ascend-listen", host,
      "[HcclSocket][Listen]*fail|bind fail!|client bind fail!|bind and listen fail|ra listen start failed|^EJ0003: ",
      "HCCL could not listen at the address and port that the line names: the network port of the Ascend NPU has no "
-     "link "
-     "or not this IP address (errno 99), or another process of an earlier or of the same job uses the port (98; ports "
-     "60000 to 60015 of the host, or from HCCL_IF_BASE_PORT). An error of HCCP before it is the cause.",
+     "link or not this IP address (errno 99), or another process of an earlier or of the same job uses the port (98; "
+     "ports 60000 to 60015 of the host, or from HCCL_IF_BASE_PORT). An error of HCCP before it is the cause.",
      "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ip -g; ss -tlnp", kHccl},
     {"ascend-rank-table", software,
      "in the ranktable is inconsistent|^EJ0004: |TLS switch is inconsistent|ssl fd *tlsv1 alert unknown ca",
@@ -55,9 +53,8 @@ constexpr LineMessage kRows[] = {
     {"ascend-peer", peer,
      "^EI0006: |^EI0009: |Getting socket times out|wait socket establish timeout|Create Dest error!|createLink para:",
      "HCCL could not connect an Ascend NPU to another rank, or got no answer from it in time (HCCL_CONNECT_TIMEOUT, "
-     "120 "
-     "s): the other rank (dst_rank, remote) ended, hangs or is late. Look first at its log, and at ranks without any "
-     "error; then at the link and the IP addresses of both NPUs (ping between them, TLS of both on or off).",
+     "120 s): the other rank (dst_rank, remote) ended, hangs or is late. Look first at its log, and at ranks without "
+     "any error; then at the link and the IP addresses of both NPUs (ping between them, TLS of both on or off).",
      "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ping -g address {peer}; env | grep HCCL_", kHccl, 0, Role::cause},
     {"nccl-device-counts", software,
      "Detected mixed local Net device counts|Detected mixed local CollNet device counts|have different number of "
