@@ -84,6 +84,17 @@ struct MessageIndex {
   }
 };
 
+size_t program_in(std::string_view line, const LetterGroups& groups) {
+  static const std::vector<PatternList> marks = [] {
+    std::vector<PatternList> out;
+    for (const Program& each : kPrograms) out.emplace_back(each.marks);
+    return out;
+  }();
+  for (size_t at = 0; at < marks.size(); ++at)
+    if (marks[at].is_in(line, groups)) return at + 1;
+  return 0;
+}
+
 }  // namespace
 
 std::string_view to_text(FaultLocation value) {
@@ -133,22 +144,12 @@ LogLine read_line(std::string_view line) {
   return out;
 }
 
-size_t program_of(std::string_view line) {
-  static const std::vector<PatternList> marks = [] {
-    std::vector<PatternList> out;
-    for (const Program& each : kPrograms) out.emplace_back(each.marks);
-    return out;
-  }();
-  const LetterGroups groups(line);
-  for (size_t at = 0; at < marks.size(); ++at)
-    if (marks[at].is_in(line, groups)) return at + 1;
-  return 0;
-}
+size_t program_of(std::string_view line) { return program_in(line, LetterGroups(line)); }
 
 const LineMessage* recognize(const LogLine& line) {
   static const MessageIndex index;
   const LetterGroups groups(line.text);
-  const size_t program = program_of(line.text);
+  const size_t program = program_in(line.text, groups);
   const std::string_view families = program == 0 ? std::string_view() : kPrograms[program - 1].families;
   std::vector<size_t> candidates = index.always;
   for (const uint16_t group : groups.list())

@@ -329,16 +329,20 @@ void Log::finish() {
 
 // Lines of a program that name no cause are shown with the line of the same program that does.
 void Log::fold_wrappers() {
-  for (Found& each : found_) {
+  std::vector<size_t> programs;
+  for (const Found& each : found_) programs.push_back(program_of(each.line));
+  for (size_t at = 0; at < found_.size(); ++at) {
+    Found& each = found_[at];
     const bool is_known = each.message != nullptr && !each.message->is_component();
-    const size_t program = program_of(each.line);
-    if (program == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
+    if (programs[at] == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
     Found* cause = nullptr;
-    for (Found& other : found_)
-      if (other.count > 0 && names_a_cause(other) && program_of(other.line) == program &&
-          (!names_a_device(other) || !names_another(each, other)) &&
-          (cause == nullptr || (cause->message == nullptr && other.message != nullptr)))
-        cause = &other;
+    for (size_t other = 0; other < found_.size(); ++other) {
+      Found& reason = found_[other];
+      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] &&
+          (!names_a_device(reason) || !names_another(each, reason)) &&
+          (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
+        cause = &reason;
+    }
     if (cause == nullptr) continue;
     if (each.message != nullptr)
       cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
