@@ -175,8 +175,10 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-peer-closed", peer,
      "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|"
      "Call to send to*Connection reset by peer|Call to send to*Broken pipe",
-     "The process of a peer ended or closed its connection. This is a consequence; the cause is the first error in the "
-     "log of that peer.",
+     "The other rank closed a TCP connection of NCCL (bootstrap, the exchange before RDMA is connected, or data "
+     "without "
+     "RDMA): its process ended or failed before, or refused the step. This is a consequence; the cause is the first "
+     "error in the log of that rank, which the address, or the rank in a line beside, names.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclSocket},
     {"nccl-link-local", host, "onnect to 169.254.*<*returned*, retrying|onnect to fe80:*<*returned*, retrying",
      "The peer announced a link-local address (169.254.0.0/16, fe80::/10), which no other node can reach: NCCL there "
