@@ -369,11 +369,11 @@ constexpr std::string_view kExitCodes[] = {"exitcode",
 // ice and i40e about a virtual function: "VF 0 failed opcode 6, retval: -5".
 bool is_of_virtchnl(std::string_view line) { return has_any(line, "VF * failed opcode "); }
 
-// SAI, the interface of the chips of switches, and Intel's i40e and iavf print statuses of their own (enum i40e_status,
+// Intel's i40e and iavf print statuses of their own (enum i40e_status,
 // enum virtchnl_status_code) as negative numbers, and ice those of its virtual functions; the functions of the kernel
 // that they call return errnos.
 bool has_own_statuses(std::string_view line) {
-  if (is_of_virtchnl(line) || line.find("SAI_") != std::string_view::npos) return true;
+  if (is_of_virtchnl(line)) return true;
   constexpr std::string_view kOfIntel[] = {
       "i40e ", "i40e: ", "iavf ", "iavf: ", "I40E_ERR_", "IAVF_ERR_", "VIRTCHNL_STATUS_"};
   constexpr std::string_view kOfKernel[] = {"probe", "sriov", "SR-IOV", "SRIOV"};
@@ -559,7 +559,9 @@ void read_errnos(Codes& codes, std::string_view line) {
     is_failure = is_failure || small.find(word) != std::string::npos;
   // A trace of the kernel: "xs_tcp_send_request(8320) = -32".
   is_failure = is_failure || (is_of_kernel(line) && small.find(") = -") != std::string::npos);
-  const bool has_negated = is_failure && !has_own_statuses(line);
+  // The interface of the chips of switches has statuses of its own.
+  const bool is_of_sai = line.find("SAI_") != std::string_view::npos;
+  const bool has_negated = is_failure && !is_of_sai && !has_own_statuses(line);
   for (size_t at = small.find('-'); has_negated && at != std::string::npos; at = small.find('-', at + 1)) {
     if (at == 0 || std::string_view(" :=([,").find(small[at - 1]) == std::string_view::npos) continue;
     size_t end = at + 1;
@@ -581,7 +583,7 @@ void read_errnos(Codes& codes, std::string_view line) {
       found.emplace_back(at, *number);
   }
   // 32 bits of a negative number: "Free MW failed: 0xffffff92".
-  if (const size_t at = small.find("0xffffff"); has_negated && at != std::string::npos)
+  if (const size_t at = small.find("0xffffff"); is_failure && !is_of_sai && at != std::string::npos)
     if (const auto number = leading_number(std::string_view(small).substr(at));
         number && -*number > 1 && -*number <= kLastErrno)
       found.emplace_back(at, -*number);

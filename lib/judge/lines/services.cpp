@@ -319,12 +319,14 @@ constexpr LineMessage kRows[] = {
      "or got no answer: root rights or /dev/infiniband/umad are missing, the port is Ethernet or down, or the node at "
      "this LID does not answer (Connection timed out).",
      "ls -l /dev/infiniband; ibstat; sminfo", "rdma-core libibmad, infiniband-diags"},
-    {"switch-module-access", network,
+    {"switch-module-access",
+     network,
      "xcvrd Error: unable to access file|pmon*unable to access file*/sys/bus/i2c|BF_PLTFM*elect_qsfp",
-     "The switch cannot access a module (transceiver, QSFP) or see whether it is plugged, so that the port does not "
-     "come up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage "
-     "failed. Load or update the platform driver or SONiC, restart pmon; if only one port is affected, reseat or "
-     "replace its module.",
+     {"The switch cannot access a module (transceiver, QSFP) or see whether it is plugged, so that the port does not "
+      "come up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage "
+      "failed. Load or update the platform driver or SONiC, and restart pmon",
+      {Work::at_link, "; if only one port is affected, reseat or replace its module"},
+      "."},
      "on the switch: show platform summary; show interfaces transceiver presence; lsmod",
      "SONiC sonic-platform-daemons"},
     {"switch-port-error",
