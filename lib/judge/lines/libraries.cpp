@@ -208,9 +208,9 @@ constexpr LineMessage kLibraryRows[] = {
      "ranks, use a kernel of 5.13 or newer, or do not fork: data loaders of Python with spawn.",
      "uname -r; env | grep FORK", "libfabric prov/efa, Open MPI help-opal-runtime.txt"},
     {"sysv-shm-huge-pages", host, "shmget(*Operation not permitted|shmget*: Operation not permitted",
-     "A segment of System V shared memory with huge pages (SHM_HUGETLB) is not permitted to this user (EPERM); it is "
-     "no limit. Permit it (vm.hugetlb_shm_group with the group of the user, or CAP_IPC_LOCK in the container), or "
-     "leave huge pages off (UCX_SYSV_HUGETLB_MODE=no, UCX_MM_HUGETLB_MODE=no).",
+     "A segment of System V shared memory with huge pages (SHM_HUGETLB) is not permitted to this user (EPERM); no "
+     "limit is reached. Permit it (vm.hugetlb_shm_group with the group of the user, or CAP_IPC_LOCK in the "
+     "container), or leave huge pages off (UCX_SYSV_HUGETLB_MODE=no, UCX_MM_HUGETLB_MODE=no).",
      "sysctl vm.hugetlb_shm_group vm.nr_hugepages; id; env | grep HUGETLB", "shmget(2), UCX src/ucs/sys/sys.c"},
     {"sysv-shm-limit", host,
      "shmget(*failed|shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",

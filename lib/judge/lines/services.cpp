@@ -323,7 +323,7 @@ constexpr LineMessage kRows[] = {
      network,
      "xcvrd Error: unable to access file|pmon*unable to access file*/sys/bus/i2c|BF_PLTFM*elect_qsfp",
      {"The switch cannot access a module (transceiver, QSFP) or see whether it is plugged, so that the port does not "
-      "come up: its platform driver (CPLD, I2C) is not loaded or has not this file, or the I2C access to the cage "
+      "come up: its platform driver (CPLD, I2C) is not loaded or lacks this file, or the I2C access to the cage "
       "failed. Load or update the platform driver or SONiC, and restart pmon",
       {Work::at_link, "; if only one port is affected, reseat or replace its module"},
       "."},
