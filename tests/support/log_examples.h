@@ -701,7 +701,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"nvrm-nvlink-other", "format", "NVLink: Link training failed for links (0x1, 0x2, 0x3)"},
     {"cufile-rdma-other", "format", "11-10-2026 15:49:50:24 [pid=9 tid=9] NOTICE  cufio-rdma:175 nvidia_peermem.ko is not loaded. Disabling UserSpace RDMA access."},
     {"cufile-driver-other", "format", "11-10-2026 15:49:50:24 [pid=9 tid=9] ERROR  cufio-drv:716 nvidia-fs.ko driver not loaded"},
-    {"cufile-other", "format", "11-10-2026 15:49:50:24 [pid=9 tid=9] ERROR  cufio-fs:201 failed to get the volume attributes of the file"},
+    {"cufile-file-other", "format", "11-10-2026 15:49:50:24 [pid=9 tid=9] ERROR  cufio-fs:201 failed to get the volume attributes of the file"},
+    {"cufile-other", "format", " 11-10-2026 15:49:50:24 [pid=9 tid=9] ERROR  0:140 unable to load, liburcu-bp.so.6"},
     {"nvrm-firmware-other", "format", "NVRM: GPU3 rpcRmApiControl_GSP: GspRmControl failed: hClient=0xc1d0002f; hObject=0xcaf00010; cmd=0x20800a98; paramsSize=0x8; paramsStatus=0x56; status=0x56"},
     {"nvrm-fabric-other", "format", "NVRM: _memorymulticastfabricCtrlAttachGpu: Attaching GPU does not have a valid probe handle"},
     {"nvrm-bus-other", "format", "NVRM: kbusCreateP2PMapping_GH100: P2P type 3 is not supported"},
@@ -1392,6 +1393,15 @@ inline constexpr LogExample kLogExamples[] = {
     {"nccl-transport-other", "format", "node-a:91022:91310 [3] transport/generic.cc:23 NCCL WARN Could not connect the rings"},
     {"ah-no-netdev", "ai-dynamo/nixl", "[1745499308.854013] [9fd0c21b0f7c:760  :0]       ib_device.c:1332 UCX  ERROR   ibv_create_ah(dlid=49152 sl=0 port=1 src_path_bits=0 dgid=fe80::5aa2:e1ff:fefe:c130 flow_label=0xffffffff sgid_index=0 traffic_class=0) for UD mlx5 connect on mlx5_0 failed: No such device"},
     {"sysv-shm-huge-pages", "format", "[1560244589.726560] [nicpa-dtu:6527 :0]            sys.c:619  UCX  ERROR shmget(size=2097152 flags=0xfb0) for mm_recv_desc failed: Operation not permitted, please check shared memory limits by 'ipcs -l'"},
+    {"service-network-other", "format", "Nov 12 10:11:12 node-a nm-dispatcher[2211]: req:3 'up' [ens1f0]: Error: script '/etc/NetworkManager/dispatcher.d/99-mlx' failed"},
+    {"storage-mount-other", "format", "mount.lustre: mount 10.0.0.1@o2ib:/lfs at /mnt/lfs failed: Input/output error"},
+    {"cufile-call-other", "NVIDIA/gds-nvidia-fs 19", " 27-06-2023 16:20:37:236 [pid=41294 tid=41294] ERROR  cufio:1275 cuFileBufDeregister error, object for device pointer is not registered"},
+    {"cufile-memory-other", "NVIDIA/gds-nvidia-fs 19", " 27-06-2023 16:20:37:235 [pid=41294 tid=41294] ERROR  cufio-obj:101 error allocating nvfs handle, size: 131072"},
+    {"cufile-file-other", "tinygrad/open-gpu-kernel-modules 51", " 06-04-2026 14:59:16:997 [pid=44990 tid=44990] ERROR  cufio:297 cuFileHandleRegister error, file checks failed"},
+    {"dpdk-verbs-other", "microsoft/lisa 1159", "net_mlx4: cannot list devices, is ib_uverbs loaded?"},
+    {"dpdk-memory-other", "openvswitch/ovs-issues 363", "2025-04-18T02:35:50.190Z|00003|dpdk(pmd-c09/id:161)|ERR|bnxt_rx_pkt(): mbuf alloc failed with prod=0x0"},
+    {"dpdk-device-other", "ironcore-dev/dpservice 26", "EAL: Requested device 0000:af:00.2 cannot be used"},
+    {"dpdk-other", "format", "mlx5_net: port 0 failed to set MTU to 9000"},
 };
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.

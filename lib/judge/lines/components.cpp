@@ -75,6 +75,9 @@ constexpr std::string_view kRefusals =
     "ctrl|nknown device|cannot be |at least |greater than|larger than|Not an |tried to |Tried to |without ";
 constexpr std::string_view kMlx5Source = "Linux drivers/net/ethernet/mellanox/mlx5/core";
 
+// cuFile: "DD-MM-YYYY HH:MM:SS:MS [pid=N tid=N] ERROR  cufio-fs:204 ".
+constexpr std::string_view kCufile = "[pid=*tid=*] ERROR|[pid=*tid=*] WARN|cufio*ERROR|cuFile*rror|cuFile*failed";
+
 constexpr LineMessage kRows[] = {
     // ---- Units of systemd.
     complaining(
@@ -100,6 +103,15 @@ constexpr LineMessage kRows[] = {
          "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; nvidia-smi", "systemd"),
+    complaining("service-network-other", host,
+                "NetworkManager[*<warn>|NetworkManager[*<error>|nm-dispatcher[|/etc/netplan/*rror|^netplan: |^ifup: |"
+                "^ifdown: |ifup[|^networking.service|^NetworkManager.service|^systemd-networkd.service|^wickedd",
+                "",
+                "A service that sets up the netdevs of this host (NetworkManager, netplan, ifupdown, wicked) could not "
+                "apply its configuration. Usual causes: a netdev that is absent, renamed or without carrier, a setting "
+                "that its driver does not offer, or another service that sets up the same netdev.",
+                "ip -br link; nmcli device; journalctl -u NetworkManager -u systemd-networkd -p warning",
+                "NetworkManager, netplan"),
     complaining("service-job-other", host,
                 "systemd[*slurm|^kubelet.service|^slurmd.service|^slurmctld.service|^containerd.service|^docker."
                 "service|systemd[*^munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
@@ -1493,6 +1505,12 @@ constexpr LineMessage kRows[] = {
         "or route that is not set up on this node, or a path that is lost. LNet over tcp does not use RDMA.",
         "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
         "Lustre lnet, lustre"),
+    complaining("storage-mount-other", unknown, "mount.nfs: |mount.nfs4: |mount.lustre: |mount error(|mount.ceph", "",
+                "The mount of a network file system (NFS, Lustre, CephFS, SMB) that failed. Usual causes: a server "
+                "that does not run or does not export it to this host, a module that is not loaded (xprtrdma, lustre, "
+                "ko2iblnd), an option that one side does not know, or no path to the server.",
+                "journalctl -k -p warning; showmount -e {peer}; lctl ping {peer}; ping -c 3 {peer}",
+                "nfs-utils, Lustre mount_lustre.c, cifs-utils"),
     complaining(
         "dpdk-mlx5-other", unknown, "net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: ", "",
         "DPDK's driver of NVIDIA NICs, which uses the NIC through libibverbs beside the kernel's driver. Usual causes: "
@@ -1561,13 +1579,37 @@ constexpr LineMessage kRows[] = {
            "belong in rdma_dev_addr_list of cufile.json. Reads and writes then go through the memory of the host.",
            "lsmod | grep peermem; gdscheck -p; grep rdma_ /etc/cufile.json; ibv_devinfo -l",
            "GPUDirect Storage libcufile"),
-    marked("cufile-driver-other", host, "cufio-drv|cufio-plugin|nvidia-fs:|nvidia_fs:",
-           "not loaded|not open|ersion|mismatch|not support|ailed to load|ailed to open|nable to load|nable to open",
+    marked("cufile-call-other", software, kCufile,
+           "for device pointer is not registered|pointer lookup|not aligned|lignment|nvalid argument|nvalid "
+           "value|O_DIRECT|already registered|out of range|nvalid flag|nvalid size|nvalid offset",
+           "GPUDirect Storage rejects a call of the program: a buffer that was not registered (its registration failed "
+           "before) or is registered twice, an offset or size that is not aligned, or a file that was not opened with "
+           "O_DIRECT. The first error of the process in cufile.log is the cause of the later ones.",
+           "grep -m 3 ERROR cufile.log; gdscheck -p", "GPUDirect Storage libcufile"),
+    marked(
+        "cufile-memory-other", host, kCufile, "nvfs handle|bar-usage|BAR|BufRegister|pin memory|pinned|shadow buffer",
+        "GPUDirect Storage could not register or map a buffer of GPU memory: the GPU has no GPUDirect RDMA (GeForce), "
+        "BAR1 is used up (fewer or smaller buffers, max_device_pinned_mem_size in cufile.json), or nvidia-fs does not "
+        "fit the GPU driver.",
+        "nvidia-smi -q -d MEMORY | grep -A 3 BAR1; journalctl -k -g nvidia-fs; gdscheck -p",
+        "GPUDirect Storage libcufile, nvidia-fs"),
+    marked("cufile-driver-other", host, "cufio-drv|cufio-plugin|nvidia-fs:|nvidia_fs:|cufio*registered with nvidia-fs",
+           "not loaded|not open|ersion|mismatch|not support|ailed to load|ailed to open|nable to load|nable to "
+           "open|registered with nvidia-fs",
            "GPUDirect Storage's kernel module (nvidia-fs) or a plugin of its library. Usual causes: the module is not "
-           "loaded, was built for another GPU driver or kernel, or is not in the container (/dev/nvidia-fs*). "
-           "allow_compat_mode of cufile.json goes on without it.",
+           "loaded, was built for another GPU driver or kernel, or is not in the container (/dev/nvidia-fs*); \"NVMe "
+           "Driver not registered\": the nvme module of this kernel has no support for it (install that of MLNX_OFED "
+           "with nvmf or of DOCA, and write the initramfs again). allow_compat_mode of cufile.json goes on without it.",
            "lsmod | grep nvidia_fs; gdscheck -p; ls /dev/nvidia-fs*", "GPUDirect Storage libcufile, nvidia-fs"),
-    complaining("cufile-other", host, "cufio|libcufile|cuFile|^CUFILE", "",
+    marked(
+        "cufile-file-other", host, kCufile,
+        "cufio-fs|file checks|on current file|olume attributes|block device|mount|file object|ile system|filesystem",
+        "GPUDirect Storage cannot use this file, by its file system, mount or device. Supported are ext4 (mounted with "
+        "data=ordered) and XFS on local NVMe, and the network file systems that gdscheck lists; not device mapper "
+        "(LVM, dm-crypt), overlay or tmpfs. In a container /run/udev and the mount table must be visible. "
+        "allow_compat_mode of cufile.json reads through the memory of the host instead.",
+        "gdscheck -p; findmnt -T FILE; lsblk -f; grep -m 3 ERROR cufile.log", "GPUDirect Storage libcufile"),
+    complaining("cufile-other", host, "cufio|libcufile|cuFile|^CUFILE|[pid=*tid=*] ERROR", "",
                 "GPUDirect Storage (cuFile), which reads files into GPU memory. Usual causes: a GPU that CUDA does not "
                 "see (driver, container, CUDA_VISIBLE_DEVICES), a file system or block device that it does not support "
                 "(device mapper, LVM: use a file system on NVMe or RAID that GDS supports, or the compat mode), or a "
@@ -1951,7 +1993,8 @@ constexpr LineMessage kRows[] = {
            "error:|"
            "scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
            "fatal:|slurmd[*error:|slurmctld[*error:|"
-           "slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|squeue: error:|pam_slurm*error",
+           "slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|squeue: error:|pam_slurm*error|"
+           "[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
            "",
            "Slurm: the controller (slurmctld), a node's daemon (slurmd), a job step (slurmstepd) or a client (srun). "
            "Usual "
@@ -1968,7 +2011,7 @@ constexpr LineMessage kRows[] = {
         "scontrol show node; journalctl -u slurmd -p warning; df -h", "Slurm src, pyxis, enroot"),
     complaining(
         "k8s-device-plugin-other", host,
-        "device-plugin|evice plugin|config vfs "
+        "device-plugin|evice plugin|ailed to start plugin|config vfs "
         "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
         "operator|network-operator|gpu-feature|nfd-worker|node-feature",
         "",

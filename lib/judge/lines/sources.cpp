@@ -16,7 +16,13 @@ constexpr std::string_view kMpich =
 constexpr std::string_view kSlurm =
     "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
     "error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
-    "fatal:|slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|srun: fatal:";
+    "fatal:|slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|srun: "
+    "fatal:|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ";  // the last two: its log files
+constexpr std::string_view kDpdk =
+    "^EAL: |^mlx5_common: |^mlx5_net: |^net_mlx5: |^mlx5_pci: |^common_mlx5: |^net_mlx4: |^mlx4_net: |^testpmd: "
+    "|^ETHDEV: |^VHOST_CONFIG|dpdk(pmd-|_rx_pkt(): |_recv_pkts(): |_rx_ring(): |_dev_init(): |_dev_start(): "
+    "|_dev_configure(): |_dev_probe(): |_queue_setup(): |_load_pkg_type(): |_load_pkg(): |^ICE_INIT|^PMD: |^vmbus_*(): "
+    "|^vfio_*(): |rte_eal_|rte_eth_|rte_pktmbuf";
 constexpr std::string_view kOpensm = "] 0x01 -> |] 0x02 -> ";
 constexpr std::string_view kTargetNext = "rpc.py nvmf_get_subsystems; rdma link show; journalctl -p warning";
 
@@ -246,6 +252,39 @@ constexpr LineMessage kRows[] = {
            "program on SPDK.",
            "rpc.py iobuf_get_stats; rpc.py thread_get_stats", "SPDK lib/thread"),
 
+    // ---- DPDK: "EAL: ", "DRIVER: ", "function(): ".
+    complaining(
+        "dpdk-verbs-other", host, kDpdk,
+        "erbs device|ib_uverbs|glue|rdma-core|nitialize device context|aborted after encountering|Failed to load "
+        "driver|evX|devx|ibdev|IB device|cannot list devices|kernel drivers",
+        "DPDK's driver for an NVIDIA NIC (mlx5, mlx4), which works beside the kernel's, could not use this function. "
+        "Usual causes: mlx5_ib and ib_uverbs are not loaded, the function is bound to vfio-pci instead of mlx5_core, "
+        "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or "
+        "firmware and kernel driver lack a feature (a bond, flow priorities, DevX).",
+        "dpdk-devbind.py --status; ibv_devices; ls -l /dev/infiniband; lsmod | grep mlx5_ib",
+        "DPDK drivers/common/mlx5, drivers/net/mlx5"),
+    complaining(
+        "dpdk-memory-other", host, kDpdk, "huge|Huge|mbuf|mempool|socket-mem|memseg|emory|lloc",
+        "DPDK has too little memory: huge pages on the NUMA node of the NIC, or a pool of buffers (mbufs) that is "
+        "smaller than the rings of all queues. Reserve more huge pages, give the program more of them (--socket-mem, "
+        "dpdk-socket-mem, more mbufs), or use fewer and shorter queues.",
+        "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/free_hugepages", "DPDK lib/eal"),
+    complaining(
+        "dpdk-device-other", host, kDpdk,
+        "annot be used|robe|No probed|bound|VFIO|vfio|IOMMU|iommu|uio|driver|ermission|irmware|HW|DDP|_init(|reset|"
+        "attach",
+        "DPDK could not start a device of this host. Usual causes: the device is not bound to a driver of DPDK "
+        "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the "
+        "program lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this "
+        "line, of the driver, is nearer to the cause.",
+        "dpdk-devbind.py --status; ls -l /dev/vfio; journalctl -k -g vfio", "DPDK lib/eal, drivers/bus/pci"),
+    complaining(
+        "dpdk-other", unknown, kDpdk, "",
+        "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
+        "driver, an option or number of queues that the device does not offer, or another DPDK program that uses "
+        "the same device or file prefix.",
+        "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers"),
+
     // ---- OpenSM: "DATE TIME [THREAD] 0x01 -> function: ERR NNNN: ".
     marked("opensm-host-other", host, kOpensm,
            "llocat|malloc|emory|osm_vendor|osmv_|umad_|__osm_ca|_hca_|osm_db_|console|osm_log|osm_db|libvendor|get_all_"
@@ -343,7 +382,8 @@ constexpr LineMessage kRows[] = {
     marked("slurm-files-other", host, kSlurm,
            "checkpoint|state file|state save|StateSave|statesave|nable to open|an't open|ould not open|annot "
            "open|create dir|mkdir|chdir|unlink|rename|No space|TMPDIR|spool|pidfile|pid file|fopen|open(|write "
-           "state|recover|namespace|job_container|mount|prolog|epilog|Prolog|Epilog|setrlimit|rlimit|setuid|setgid|"
+           "state|recover|namespace|job_container|setns|container_|execve|mount|prolog|epilog|Prolog|Epilog|setrlimit|"
+           "rlimit|setuid|setgid|"
            "initgroups|core spec|numactl|affinity|chown|chmod|/proc/|fork",
            "Slurm reports an error of files, processes or limits of this host: its state and spool directories, the "
            "prolog and epilog, TMPDIR, namespaces, or limits of a task. Usual causes: a full or read-only file system, "
