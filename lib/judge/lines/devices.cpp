@@ -168,7 +168,8 @@ constexpr LineMessage kRows[] = {
      "change, or start the program as the right user. The NIC is not at fault.",
      "ps -o pid,user,cmd -p PID; getcap PROGRAM", "Linux drivers/infiniband/core/uverbs_main.c, ucma.c"},
     {"iommu-group", host,
-     "group * is not viable|Firmware has requested this device have a 1:1 IOMMU mapping|IOMMU*rejecting configuring "
+     "group * is not viable|group is not viable|Firmware has requested this device have a 1:1 IOMMU "
+     "mapping|IOMMU*rejecting configuring "
      "the device|vfio*no iommu",
      "A device cannot be given to a virtual machine or to VFIO: another device of its IOMMU group is still in use by a "
      "driver, or the firmware needs a fixed mapping for it. Bind all devices of the group to vfio-pci, or enable ACS.",
@@ -227,7 +228,8 @@ constexpr LineMessage kRows[] = {
      host,
      "fabricmanager*failed to request memory|fabricmanager*fatal|detected NVSwitch fatal error|detected GPU "
      "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
-     "failed|NVLink initialization*failed|failed to configure*NVSwitch|failed to find a matching fabric|request to "
+     "failed|NVLink initialization*failed|failed to configure*NVSwitch|local fabric manager instances|fabric manager "
+     "error handler|failed to find a matching fabric|request to "
      "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
      "link*fail|multicast*team*failed|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
@@ -244,6 +246,33 @@ constexpr LineMessage kRows[] = {
      "(/dev/nvidia-caps-imex-channels). Compare nvidia-imex-ctl -N on every node.",
      "nvidia-imex-ctl -N; cat /etc/nvidia-imex/nodes_config.cfg; ls /dev/nvidia-caps-imex-channels",
      "NVIDIA IMEX guide"},
+    {"amdgpu-ring-test",
+     host,
+     "IB test failed on |ib ring test failed|: ring * test failed|*ERROR* ring * test failed",
+     {"The driver tested a queue of an AMD GPU (its indirect buffers, IB: not InfiniBand), and the GPU did not answer: "
+      "its firmware does not fit or hangs, or the GPU has failed. An error before this line is nearest to the cause. ",
+      {Work::ends_jobs, "Reboot with the newest driver and firmware; "},
+      "have the GPU replaced if it recurs."},
+     "journalctl -k -g amdgpu; amd-smi static; lspci -vv -s {pci}",
+     "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ib.c"},
+    {"amdgpu-preemption",
+     host,
+     "qcm fence wait loop timeout|cp might be in an unrecoverable state|Failed to evict process queues|Failed to "
+     "quiesce KFD|MES might be in unrecoverable state|failed to remove hardware queue from MES|MES(*failed to "
+     "respond|MES failed to respon",
+     {"An AMD GPU did not stop its queues in time when the driver asked for it: the GPU or its scheduler (CP, MES) "
+      "hangs, by the kernel of a program or by the firmware, and the driver resets the GPU; all programs on it fail. ",
+      {Work::ends_jobs, "Update driver and firmware, then reboot; "},
+      "look for the program that ran if it recurs with this program only."},
+     "journalctl -k -g amdgpu; amd-smi process; amd-smi static",
+     "Linux drivers/gpu/drm/amd/amdkfd/kfd_device_queue_manager.c"},
+    {"amdgpu-context-lost", unknown,
+     "Failed to initialize parser -125|parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled "
+     "because the context is lost|CS has been rejected, see dmesg|context is lost",
+     "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), and it "
+     "must be started again. A consequence: the kernel log before it has the reason of the reset.",
+     "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c", 0,
+     Role::consequence},
     {"amdgpu-fault-status", software,
      "VM_L2_PROTECTION_FAULT_STATUS|GCVM_L2_PROTECTION_FAULT|MMVM_L2_PROTECTION_FAULT|UTCL2*protection "
      "fault|VM_CONTEXT1_PROTECTION_FAULT|no-retry page fault|[gfxhub] page fault|[mmhub*] page fault|retry page "
@@ -325,7 +354,8 @@ constexpr LineMessage kRows[] = {
      "ibv_devinfo -v -d {rdma} | grep max_cqe", "SPDK lib/nvmf/rdma.c"},
     {"nvmf-refused", peer,
      "nvme*Connect for subsystem * is not allowed|nvme*Connect Invalid|nvme*Connect command failed: host not "
-     "allowed|nvmet: connect by host * for subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: "
+     "allowed|Connect command failed, error|Connect command completed with error: sct 1|nvmet: connect by host * for "
+     "subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: "
      "Could not find controller",
      "The NVMe target answered and rejected this host, so the network between them works. The NQN of the host is not "
      "in the list of the subsystem (allowed_hosts), the name of the subsystem or a parameter of the connection is "
@@ -334,6 +364,11 @@ constexpr LineMessage kRows[] = {
      "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
      "allowed_hosts",
      "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
+    {"nvmf-connected", software,
+     "nvme-fabrics*Operation already in progress|nvme-fabrics*already in progress|nvme*already connected",
+     "The host is connected to this NVMe subsystem already, so that nvme connect refuses a second connection. Use the "
+     "one that exists, or end it first (nvme disconnect -n NQN).",
+     "nvme list-subsys", "nvme-cli, Linux drivers/nvme/host/fabrics.c"},
     {"nvme-timeout", unknown,
      "nvme*I/O tag * timeout|nvme*I/O * QID * timeout|nvme*Abort status: 0x|nvme*QID * timeout, reset controller",
      "An NVMe command was not answered in time. For a local drive the cause is the drive, its PCIe link or its power "
@@ -351,12 +386,21 @@ constexpr LineMessage kRows[] = {
     {"nvmf-rdma", peer,
      "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
      "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
-     "attempt|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
+     "attempt|nvme*dentify controller failed|nvme-fabrics*Connection reset|nvme-fabrics*Connection refused|"
+     "nvme-fabrics*Connection timed out|nvme-fabrics*No route|nvme-fabrics*Network is "
+     "unreachable|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
      "The connection to an NVMe target (NVMe over RDMA or TCP) failed or was lost, and is made again: the target or "
      "its host ended, its port (4420) is not reachable, or the path loses packets. Look at the log of the target at "
      "this time, then at the RDMA port of both.",
      "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
      "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"},
+    {"nvmf-cli", unknown,
+     "ailed to write to /dev/nvme-fabrics|ailed to write to nvme-fabrics|ailed to open nvme-fabrics|ailed to open "
+     "/dev/nvme-fabrics|ould not add new controller|nvme: failed to discover|nvme*ailed to add controller",
+     "nvme-cli could not connect: the kernel rejected the request. EINVAL is an option, address or NQN that it does "
+     "not accept, or a transport whose module is not loaded (modprobe nvme-rdma); ENOENT a missing module "
+     "nvme-fabrics; an I/O error the target. The kernel log of this moment has the reason.",
+     "journalctl -k -g nvme; lsmod | grep nvme; nvme discover -t rdma -a {peer}", "nvme-cli, libnvme"},
     {"nvme-rdma-memory-pool", host,
      "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to "
      "initialize MR pool sized",
@@ -395,6 +439,18 @@ constexpr LineMessage kRows[] = {
      "this NID is down, or its address or route does not resolve (ADDR, ROUTE ERROR: no ARP answer, another VLAN or "
      "subnet).",
      "lctl list_nids; ip neigh; lnetctl net show -v; lctl ping {peer}", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
+    {"nfs-transport", peer, "mount.nfs*transport protocol is not supported|mount.nfs*Protocol not supported",
+     "The NFS server does not offer this version, or no RDMA: its nfsd does not listen for it (rdma=y in "
+     "/etc/nfs.conf; \"rdma 20049\" in /proc/fs/nfsd/portlist), or the module xprtrdma is not loaded on this host.",
+     "lsmod | grep xprtrdma; on the server: cat /proc/fs/nfsd/portlist /proc/fs/nfsd/versions",
+     "nfs-utils utils/mount"},
+    {"lnet-down", host,
+     "IOC_LIBCFS_GET_NI error|LNET configure error|IOC_LIBCFS_*error|mount.lustre: *failed: No such device",
+     "LNet, the network of Lustre, is not started on this host, or its configuration failed: an interface in "
+     "/etc/modprobe.d/lnet.conf or lnet.conf that does not exist or has no address, or a network module (ko2iblnd) "
+     "that could not be loaded, because it does not fit the RDMA modules. The kernel log has the reason.",
+     "journalctl -k -g LNet; cat /etc/modprobe.d/lnet.conf; modprobe lnet; lnetctl net show",
+     "Lustre lnet/lnet/api-ni.c"},
     {"lustre-request", peer,
      "Request sent has timed out for slow reply|Request sent has failed due to network error|was lost; in progress "
      "operations using this service will|This client was evicted by|is processing requests too "
@@ -572,6 +628,21 @@ constexpr LineMessage kRows[] = {
      "The program asked for a GPU that this process does not see, or for access between two GPUs that cannot reach "
      "each other: more ranks than GPUs, a wrong local rank, or CUDA_VISIBLE_DEVICES that hides them.",
      "nvidia-smi -L; env | grep -E 'VISIBLE_DEVICES|LOCAL_RANK'", "CUDA driver_types.h"},
+    {"dcgm-profiling", host,
+     "DcgmModuleProfiling|DCGM_PROFILING_|serviced by a module of DCGM that is not|rofiling module returned|sufficient "
+     "privileges to expose profiling",
+     "DCGM has no profiling metrics (DCGM_FI_PROF_*) on this host, and goes on with the others: its module is not "
+     "loaded, because the GPU does not support it, the container lacks the capability SYS_ADMIN, another nv-hostengine "
+     "or profiler (Nsight) uses the GPUs, or only MIG instances are visible. Give it SYS_ADMIN, use one nv-hostengine, "
+     "or leave these fields out.",
+     "dcgmi modules -l; dcgmi dmon -e 1001 -c 1; ps -C nv-hostengine", "DCGM modules/profiling, dcgm-exporter"},
+    {"dcgm-start", host,
+     "Error starting nv-hostengine|Cannot initialize the hostengine|DcgmHostEngineHandler::Init|CacheManager Init "
+     "Failed|DCGM initialization error|error connecting to nv-hostengine",
+     "DCGM could not start, or the exporter does not reach its nv-hostengine: NVML fails in the container (no driver "
+     "library or device, another release), the container sees only a part of a GPU in MIG mode, or the address of the "
+     "nv-hostengine is wrong. Test nvidia-smi in the same container.",
+     "nvidia-smi; systemctl status nvidia-dcgm; dcgmi discovery -l", "DCGM dcgmlib, dcgm-exporter"},
     {"dcgm-health",
      host,
      "DCGM_FR_|dcgm*Fail -|Overall Health: Failure|Overall Health: Warning|pending page retirements|Row remap*fail|row "

@@ -257,6 +257,11 @@ constexpr LineMessage kGpuRows[] = {
      "stack. Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver "
      "again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"gdrcopy-call", software,
+     "ERR:  error * while mapping handle|ERR:  error * while pinning|ERR: *pin_buffer*Invalid argument",
+     "GDRCopy rejects a buffer of the program: its address is not of cudaMalloc or not aligned to a page of the GPU "
+     "(64 kB), or it was not pinned or is mapped already.",
+     "gdrcopy_sanity; gdrcopy_copybw", "GDRCopy src/gdrapi.c"},
     {"gdrcopy", host,
      "gdr_pin_buffer*ailed|error in gdr_pin_buffer|unable to open GDR driver|gdrdrv:*failed|GDRCOPY failure",
      "GDRCopy could not use GPU memory: its module gdrdrv is not loaded or /dev/gdrdrv is not in the container, it "

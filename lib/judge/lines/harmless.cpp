@@ -43,6 +43,27 @@ constexpr LineMessage kRows[] = {
      "Information: GDRCopy, by which the CPU writes to GPU memory with low latency, is not installed. NVSHMEM and "
      "others go on without it. Harmless.",
      "lsmod | grep gdrdrv; ldconfig -p | grep gdrapi", "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
+    {"cufile-compatible", none,
+     "cufio*running in compatible mode|cufio*with compat mode enabled|cufio*NOTICE*compat|NOTICE  cufio*compat",
+     "Information of GPUDirect Storage: it reads and writes this file through the memory of the host (compatibility "
+     "mode), because nvidia-fs, the file system or cufile.json does not allow the direct way. Harmless, but slower.",
+     "gdscheck -p; grep -c ERROR cufile.log", "GPUDirect Storage libcufile"},
+    {"dcgm-no-profiling", none,
+     "Not collecting DCP metrics|Not collecting GPU metrics; *DCP|Not collecting * metrics; no fields",
+     "Information of dcgm-exporter: it leaves out metrics that this host or its configuration does not have, such as "
+     "those of profiling (DCGM_FI_PROF_*), and goes on with the others. Harmless.",
+     "dcgmi modules -l", "dcgm-exporter"},
+    {"dpdk-note", none,
+     "EAL: No free *hugepages reported|EAL: No available *hugepages reported|No legacy callbacks, legacy socket|EAL: "
+     "*Invalid NUMA socket|_probe_one_driver(): *Invalid NUMA socket|EAL: WARNING: cpu flags constant_tsc",
+     "Information of DPDK at its start: no free huge pages of this size or on this NUMA node, no NUMA node of a "
+     "device, or an optional part that is absent. Harmless if the program starts; if it ends with \"Cannot init "
+     "memory\", reserve huge pages (vm.nr_hugepages) on the node of the NIC.",
+     "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
+    {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
+     "Information of NVSHMEM: it reads the type of every entry of the GID table, and an empty entry has none (EINVAL). "
+     "Harmless.",
+     "show_gids; rdma link show", "NVSHMEM src/modules/transport/common/transport_ib_common.cpp"},
     // Files of /etc/rdma/modules list modules that a kernel or an initramfs need not have.
     {"module-optional", none,
      "Failed to find module 'xprtrdma|Failed to find module 'svcrdma|Failed to find module 'rpcrdma|Failed to find "

@@ -282,9 +282,10 @@ constexpr LineMessage kLibraryRows[] = {
      "A parameter of the driver limits how much memory can be registered (the translation table of mlx4_core: "
      "log_num_mtt, log_mtts_per_seg), and large jobs fail or hang. Raise it to twice the memory of the host.",
      "grep . /sys/module/mlx4_core/parameters/log_num_mtt", kOpenib},
-    {"ompi-no-parameters", software, "No preset parameters were found for the device that Open MPI detected",
-     "The openib BTL does not know this NIC. Performance may be low; use the UCX PML.", "ompi_info | grep ucx",
-     kOpenib},
+    {"ompi-no-parameters", none, "No preset parameters were found for the device that Open MPI detected",
+     "Information: the old openib BTL has no parameters for this NIC and uses defaults. Harmless, but it may be "
+     "slower: use the UCX PML.",
+     "ompi_info | grep ucx", kOpenib},
     {"ompi-openib-unused", none, "By default, for Open MPI 4.0 and later, infiniband ports on a device",
      "Information: the old openib BTL does not use this port, but leaves it to UCX. Harmless if this Open MPI has the "
      "UCX PML; without it Open MPI uses TCP. --mca btl ^openib removes the message.",
@@ -305,9 +306,10 @@ constexpr LineMessage kLibraryRows[] = {
      "MPICH could not make its shared memory segment: /dev/shm is full or too small in the container, or the launcher "
      "gave the ranks a wrong list of those that share a host (PMI).",
      "df -h /dev/shm", "MPICH src/mpid/common/shm/mpidu_init_shm.c"},
-    {"ompi-lost-daemon", peer, "has lost communication with a remote daemon",
-     "mpirun lost the daemon of a node: the node crashed, or its management network failed.", "ping -c 3 {peer}",
-     "Open MPI orte/mca/errmgr, PRRTE src/mca/errmgr"},
+    {"ompi-lost-daemon", peer, "has lost communication with a remote daemon|unable to complete a TCP connection",
+     "mpirun lost the daemon of a node, or a daemon does not reach another one: that node crashed, its management "
+     "network failed, or a firewall is between.",
+     "ping -c 3 {peer}", "Open MPI orte/mca/errmgr, PRRTE src/mca/errmgr"},
 
     // libfabric's providers.
     {"ofi-no-provider", host,

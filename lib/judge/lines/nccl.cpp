@@ -24,6 +24,14 @@ constexpr LineMessage kNcclRows[] = {
      "with a virtual function or macvlan). Use a newer NCCL, or set NCCL_IB_GID_INDEX to the RoCE v2 GID of this pod, "
      "as fabric-agentctl topo --format nccl prints it.",
      "fabric-agentctl topo --format nccl; grep -h 'NCCL version' LOG", kNcclNet},
+    {"nccl-qp-no-device", host,
+     "NCCL WARN Call to ibv_modify_qp failed with error No such device|NCCL WARN*ibv_modify_qp failed with 19 *next "
+     "state RTR",
+     "NCCL's queue pair cannot use the GID that it chose: the netdev of this GID is not in the network namespace of "
+     "the process (a container without the netdev of its RDMA device), or is gone. Give the container the netdev (a "
+     "virtual function, or the host's network), or choose a GID of its own netdevs (NCCL_IB_GID_INDEX, NCCL_IB_HCA).",
+     "rdma link show; show_gids; env | grep NCCL_IB; fabric-agentctl check --only gid",
+     "Linux drivers/infiniband/core/verbs.c, NCCL src/misc/ibvwrap.cc"},
     {"nccl-mixed-links", software, "Attempted to connect incompatible devices",
      "NCCL_IB_HCA mixes InfiniBand and RoCE ports: list the ports of one link layer on every host.",
      "fabric-agentctl topo --format nccl; echo $NCCL_IB_HCA", kNcclNet},

@@ -47,6 +47,10 @@ constexpr LineMessage kPlatformRows[] = {
      "The command got no answer from slurmctld: the controller does not run or is too busy, a firewall is between, or "
      "slurm.conf or the munge key of this host differ from the controller's. It uses TCP, not RDMA.",
      "scontrol ping; munge -n | unmunge", kSlurm},
+    {"slurm-credential", host, "Error generating job credential|Job credential expired|Invalid job credential",
+     "Slurm does not start the step, because a node or the controller rejects its credential: the clocks of the hosts "
+     "differ (chrony, NTP), munged does not run or has another key, or the controller does not know the user.",
+     "timedatectl; munge -n | unmunge; getent passwd $USER", "Slurm src/interfaces/cred.c"},
     {"slurm-step-resources", software,
      "Unable to create step for job*: Memory required|Unable to create step for job*not available|"
      "Unable to create step for job*are busy|Unable to create step for job*More processors|"
@@ -114,6 +118,12 @@ constexpr LineMessage kPlatformRows[] = {
      "The pod names an SR-IOV network and got no virtual function: it does not ask for the resource that the network "
      "attachment names (resources.requests).",
      "kubectl get net-attach-def -o yaml; kubectl describe pod", kSriovCni},
+    {"networkd-sriov", host, "Could not set up SR-IOV|Failed to configure SR-IOV virtual function",
+     "systemd could not set a value of a virtual function from the [SR-IOV] section of a .link or .network file: the "
+     "driver does not accept it (VLAN, trust, MAC, link state), or the virtual function was not made. Use fewer "
+     "settings, and compare with ip link set {netdev} vf N.",
+     "cat /sys/class/net/{netdev}/device/sriov_numvfs; ip -details link show {netdev}; journalctl -k -p warning",
+     "systemd src/shared/netif-sriov.c"},
     {"sriov-interface", host,
      "failed to move vf * to netns|error setting up interface in container namespace|"
      "failed to set up pod interface*from the device",

@@ -493,7 +493,8 @@ constexpr LineMessage kProgramRows[] = {
      "uname -r; ethtool -i {netdev}; devlink dev info pci/{pci}",
      "iproute2 lib/libnetlink.c, lib/mnl_utils.c, ethtool"},
     {"netlink-answer", unknown,
-     "RTNETLINK answers: |kernel answers: |devlink answers: |Failed to send flush request|Cannot send link "
+     "RTNETLINK answers: |link settings update failed|kernel answers: |devlink answers: |Failed to send flush "
+     "request|Cannot send link "
      "request|netlink receive error|Dump was interrupted and may be inconsistent",
      "The kernel rejected a request of ip, rdma, devlink or dcb. The errno shows the cause: EEXIST means that the "
      "object exists already, ENODEV or ENOENT that no such device or object exists, EPERM that the request requires "

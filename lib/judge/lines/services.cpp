@@ -17,6 +17,45 @@ constexpr LineMessage kRows[] = {
      "that does not exist, or this slurmd was built without NVML or RSMI. Keep one form: remove the double Name=gpu "
      "lines, or AutoDetect; then restart slurmd.",
      "slurmd -G; cat /etc/slurm/gres.conf; nvidia-smi -L", "Slurm src/plugins/gres, src/interfaces/gres.c"},
+    {"slurm-hardware", host,
+     "Node configuration differs from hardware|invalid GRES core specification|Low RealMemory|Low "
+     "socket*core*thread|Low CPUs|cgroup.procs' failed: No space left|appears to have a different "
+     "slurm.conf|slurm.conf hash",
+     "The line of this node in slurm.conf (or Cores= in gres.conf) does not fit its hardware: CPUs, sockets, cores or "
+     "memory; a cpuset that is then empty (ENOSPC of cgroup.procs); or the node has another slurm.conf than the "
+     "controller. Slurm may drain the node. slurmd -C prints the "
+     "line that fits: correct slurm.conf, copy it to all nodes, then scontrol reconfigure and resume the node.",
+     "slurmd -C; scontrol show node NODE; md5sum /etc/slurm/*.conf", "Slurm src/slurmctld/node_mgr.c"},
+    {"slurm-node-down", host,
+     "Node unexpectedly rebooted|down* * Not responding|drain* * Not responding|Reason=Not responding",
+     "Slurm does not use the node: its slurmd does not answer slurmctld (stopped, a firewall, another munge.key or "
+     "clock), or the node rebooted without an order of Slurm (power, crash, watchdog). Start slurmd, find the reason "
+     "of the reboot in the journal and the BMC's log, then scontrol update nodename=NODE state=resume.",
+     "systemctl status slurmd; journalctl -b -1 -e; ipmitool sel elist; sinfo -R", "Slurm src/slurmctld/node_mgr.c"},
+    {"slurm-configless", host,
+     "failed to fetch remote config|fetch_config: |_establish_configuration|resolve_ctls_from_dns",
+     "slurmd or a command found no slurm.conf on this host and got none from slurmctld (configless): no --conf-server "
+     "or DNS record (SRV _slurmctld._tcp), slurmctld does not answer on port 6817 or has no "
+     "SlurmctldParameters=enable_configless, or munge does not work between the two.",
+     "ls /etc/slurm /run/slurm/conf; dig +short SRV _slurmctld._tcp; munge -n | unmunge; scontrol ping",
+     "Slurm src/common/fetch_config.c"},
+    {"slurm-plugin", host,
+     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for |error: cannot create "
+     "* context for |MPI: Cannot create context for |Plugin init() callback failed|Plugin initialization failed|create "
+     "freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
+     "Slurm on this host cannot load a plugin that its configuration names: the plugin was not built, because a "
+     "library was missing (munge-devel, PMIx, hwloc, NVML, dbus for cgroup/v2), its package is not installed, or the "
+     "host does not offer what it needs (the version of cgroups). Install or rebuild Slurm with it, or select another "
+     "plugin in slurm.conf or cgroup.conf. The first such error of the daemon has the reason.",
+     "scontrol show config | grep -i -E 'plugin|type'; ls /usr/lib*/slurm; stat -fc %T /sys/fs/cgroup",
+     "Slurm src/common/plugin.c"},
+    {"slurm-pmix-peer", peer,
+     "pmix*Cannot establish|pmix*Unable to connect|pmix*exceeded the retry limit|pmix*Cannot send message|pmix*Cannot "
+     "connect",
+     "Slurm's PMIx plugin, which connects the step daemons (slurmstepd) of a job over TCP, does not reach the one of "
+     "another node: that node or its step ended, a firewall is between, or it resolves to another address. "
+     "SLURM_PMIX_DIRECT_CONN=false as a test. RDMA is not used.",
+     "sinfo -R; scontrol show node NODE; journalctl -u slurmd -p warning", "Slurm src/plugins/mpi/pmix"},
     {"slurm-drained", host,
      "state set to DRAIN|setting state to DRAIN|Draining job * nodes|drain_nodes: node|error: Setting node * state to "
      "DRAIN|set state to DRAIN|state set to DOWN|set to state DOWN|setting node * to DOWN|Kill task failed|prolog "
@@ -34,6 +73,14 @@ constexpr LineMessage kRows[] = {
      "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. TCP is used, "
      "not RDMA.",
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
+    {"munge-error", host,
+     "munge: Error: |unmunge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|"
+     "munge.service: Main process|munge.service: Failed|start munge.service|authentication service (MUNGE)|"
+     "If munged is up, restart with",
+     "MUNGE, by which Slurm's daemons trust each other, does not work on this host: munged does not run, because its "
+     "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
+     "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound).",
+     "journalctl -u munge -e; ls -l /etc/munge/munge.key; munge -n | unmunge; timedatectl", "MUNGE src/munged"},
     {"slurm-cgroup", host,
      "Unable to initialize cgroup|cannot create cgroup context|slurm*cgroup*rror|slurm*cgroup*ailed|cgroup*slurm*ailed",
      "Slurm could not set up the cgroup of a job or task on this host: cgroup.conf names a version or controller (v1, "
@@ -42,8 +89,7 @@ constexpr LineMessage kRows[] = {
      "cat /etc/slurm/cgroup.conf; mount | grep cgroup; systemctl show slurmd -p Delegate", "Slurm src/plugins/cgroup"},
     {"sriov-no-devices", host,
      "no devices in device pool, skipping creating resource server|no devices in device pool|skipping creating "
-     "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin|error "
-     "creating new device*",
+     "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin",
      "No device of the node fits the selectors of this resource: no virtual functions were made (sriov_numvfs), they "
      "have another driver, or a selector (vendors, devices, drivers, pfNames, isRdma) is wrong; a GPU plugin found no "
      "GPU. Pods that ask for the resource stay pending. Correct the ConfigMap or policy, and restart the device "
@@ -103,7 +149,8 @@ constexpr LineMessage kRows[] = {
      "NVIDIA gpu-driver-container, doca-driver-build"},
     {"cni-no-network", host,
      "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
-     "network-attachment-definition|getKubernetesDelegate*not found|network-attachment-definitions*not found|failed to "
+     "network-attachment-definition|no network config found in|cni plugin not initialized|getKubernetesDelegate*not "
+     "found|network-attachment-definitions*not found|failed to "
      "find plugin \"",
      "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
      "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin "
@@ -134,7 +181,8 @@ constexpr LineMessage kRows[] = {
      "ceph config dump | grep rdma; ip neigh; ping -c 3 {peer}", "Ceph src/msg/async/rdma/RDMAConnectedSocketImpl.cc"},
     {"sriov-vf-setup", host,
      "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
-     "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|RDMA device not found|failed to "
+     "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|no matching virtual function|RDMA "
+     "device not found|failed to "
      "move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
      "The SR-IOV or RDMA CNI could not prepare the virtual function for the pod: it is in another namespace or has "
      "another driver, its RDMA device is missing (RDMA driver not loaded) or RDMA is not in exclusive namespace mode "
@@ -144,28 +192,51 @@ constexpr LineMessage kRows[] = {
      "could not select device driver \"|with capabilities: [[gpu]]|nvidia-container-cli: initialization "
      "error|nvidia-container-runtime*not found|unknown or invalid runtime name: nvidia|exec: "
      "\"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
-     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured",
+     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured|RuntimeHandler "
+     "\"nvidia\" not supported|nvidia-container-cli*libnvidia-ml|change root failed: no such file",
      "The container runtime of this host cannot give the container a GPU: the NVIDIA container toolkit is not "
      "installed or not configured (nvidia-ctk runtime configure, then restart docker or containerd), the CDI file is "
      "missing (nvidia-ctk cdi generate), or the driver is not loaded (\"initialization error\", \"driver not "
      "loaded\").",
      "nvidia-smi; nvidia-ctk --version; cat /etc/docker/daemon.json", "NVIDIA container toolkit, Docker"},
+    {"ofed-build", host,
+     "Failed to build mlnx|Failed to build MLNX|Failed to build *-modules|mlnx-ofed-kernel*installation failed|"
+     "mlnx-ofed-kernel*failed|doca-ofed*installation failed|MLNX_OFED*Failed executing|current installed ofed does not "
+     "support this kernel|Bad return status for module build|kernel headers for kernel * cannot be found|dkms: "
+     "autoinstall for kernel * failed|Kernel headers for target kernel|kernel-devel*not installed|One or more packages "
+     "depends on MLNX_OFED|Could not resolve Linux kernel "
+     "version|Failed to resolve kernel version|do not have drivers available|MLNX_OFED_LINUX is intended for|un with "
+     "--add-kernel-support|un mlnx_add_kernel_support",
+     "The modules of a driver (MLNX_OFED, DOCA, NVIDIA's GPU driver) could not be built or installed for the kernel of "
+     "this host: its headers (kernel-devel, linux-headers) are missing, or this release does not support the kernel. "
+     "The log that the installer names has the first compiler error. Install the headers, a newer release of the "
+     "driver, or a kernel of its list. Packages that depend on the former release are removed first.",
+     "uname -r; ls /lib/modules/$(uname -r)/build; dkms status", "MLNX_OFED install.pl, driver containers"},
+    {"module-refused", host,
+     "could not insert '*': Invalid argument|could not insert '*': Exec format error|could not insert '*': Unknown "
+     "symbol|Failed loading kernel module|Module * belong to kernel which is not",
+     "The kernel refuses a module, because it was built for other modules or another kernel than the loaded ones: the "
+     "kernel log names the symbol. Build and install it again against the loaded RDMA stack (MLNX_OFED or that of the "
+     "kernel) and GPU driver: the RDMA driver first, then nvidia_peermem, nvidia-fs, Lustre and others on top of it.",
+     "journalctl -k -g 'disagrees about|Unknown symbol'; modinfo MODULE | grep -E 'vermagic|filename'; dkms status",
+     "kmod, MLNX_OFED openibd"},
     {"k8s-operator-not-ready", host,
      "DOCA-OFED*not ready|mofed*not ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
      "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
-     "use|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
+     "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
+     "ib_core|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
      "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed. Stop "
      "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
      "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
      "NVIDIA network operator, GPU operator"},
-    {"udev-rename", host, "Failed to rename network interface",
-     "systemd-udevd could not give this interface its name: another interface has the name (EEXIST; two rules or .link "
-     "files want the same one, or names of the kernel, eth0, are given away), or the interface is up or used by "
-     "another program (EBUSY). It keeps the name that it has, and settings by name miss it. Use names that the kernel "
-     "does not give, by MAC address or PCI slot.",
-     "ip -br link; grep -rn Name= /etc/systemd/network; grep -rn NAME= /etc/udev/rules.d; udevadm test-builtin "
-     "net_setup_link /sys/class/net/{netdev}",
+    {"udev-rename", host,
+     "Failed to rename network interface|Failed to process device, ignoring: File exists|Failed to process device, "
+     "ignoring: Device or resource busy|Error changing net interface name",
+     "udev could not give the netdev its name: another netdev has it (EEXIST; names eth* and ib* collide with those of "
+     "the kernel), or the netdev is up already or in a bond or bridge (EBUSY). Use names that the kernel does not give "
+     "(NamePolicy, or Name=roce0 in a .link file for each address), and rename before the netdev is set up.",
+     "udevadm test-builtin net_setup_link /sys/class/net/{netdev}; ls /etc/systemd/network /etc/udev/rules.d",
      "systemd src/udev/udev-event.c"},
     {"networkd-busy",
      host,
@@ -398,6 +469,14 @@ constexpr LineMessage kRows[] = {
       {Work::at_link, "Reseat the cable or try another one."}},
      "ibstat; sminfo; fabric-agentctl status",
      "OpenSM opensm/osm_state_mgr.c"},
+    {"k8s-topology", host,
+     "cannot be allocated with Topology locality|cannot be allocated with Topology "
+     "Locality|TopologyAffinityError|Topology Affinity Error",
+     "The kubelet refuses the pod: its topology manager finds no NUMA node with free CPUs, GPUs and NICs for all "
+     "resources that the pod requests together. Request less per pod, free the resources of this node, or use another "
+     "policy (best-effort instead of single-numa-node or restricted).",
+     "kubectl describe node NODE; grep -i topology /var/lib/kubelet/config.yaml; nvidia-smi topo -m",
+     "Kubernetes pkg/kubelet/cm/topologymanager"},
     {"k8s-unschedulable", unknown,
      "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
      "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
@@ -422,7 +501,7 @@ constexpr LineMessage kRows[] = {
      "in /dev/shm (emptyDir of medium Memory) count as well. Raise the limit (resources.limits.memory). The peers of "
      "its ranks see closed connections.",
      "kubectl describe pod POD; journalctl -k -g oom-kill", "Kubernetes kubelet"},
-    {"k8s-sandbox", unknown,
+    {"k8s-sandbox", host,
      "Failed to create pod sandbox|FailedCreatePodSandBox|failed to setup network for sandbox|error adding pod * to "
      "CNI network|failed (add):|NetworkPlugin cni failed|networkPlugin cni failed",
      "The network of a pod could not be set up: the rest of the line names the CNI plugin (multus, sriov, rdma, "

@@ -33,7 +33,8 @@ constexpr std::string_view kFailureWords =
     "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
     "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
     "stuck|^hung| hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|"
-    "page fault|_fault|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
+    "page fault|_fault|code=killed|code=dumped|code=exited, status=1|code=exited "
+    "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
     "timer expired|is null|null pointer|unprivileged|not approved|not accessible|^exiting";

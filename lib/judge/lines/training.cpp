@@ -50,6 +50,24 @@ constexpr LineMessage kRows[] = {
      {},
      false,
      "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx"},
+    {"torch-stack",
+     unknown,
+     "Exception raised from * at *(most recent call first)",
+     "The place in PyTorch where an error was reported. A consequence: the line before it has the error. An error of "
+     "CUDA is often of an earlier call (CUDA_LAUNCH_BLOCKING=1 shows it).",
+     "grep -hE 'WARN|ERROR|Traceback|CUDA error' LOG-OF-EVERY-RANK | head",
+     "PyTorch c10/util/Exception.h",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|gpu|torch|gloo|cuda|ucx"},
+    {"horovod-shutdown", unknown, "Horovod has been shut down",
+     "Horovod ended on all ranks, because a rank ended or failed. A consequence: the first rank with an error is the "
+     "cause.",
+     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head", "Horovod horovod/common/operations.cc", 0,
+     Role::consequence},
     {"torch-worker-signal",
      unknown,
      "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death signal|Received "
@@ -151,7 +169,8 @@ constexpr LineMessage kRows[] = {
      "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
     {"vllm-worker-ended",
      unknown,
-     "EngineCore failed to start|Engine core initialization failed|EngineDeadError|Engine core proc * died|WorkerProc "
+     "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to start|Engine core "
+     "initialization failed|EngineDeadError|Engine core proc * died|WorkerProc "
      "initialization failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
      "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
      "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
