@@ -374,6 +374,93 @@ constexpr Condition kConditions[] = {
       "before this line."}},
 };
 
+// By words and component. The first that applies.
+constexpr Condition kCombinations[] = {
+    {"driver-says-timeout",
+     host,
+     "says-timeout|says-peer-ended",
+     {"By its words the firmware of the NIC, or the PF driver of a virtual function, did not answer the driver. The "
+      "first such line of the kernel log is nearest to the cause; look at devlink health and PCIe errors (AER). ",
+      {Work::ends_jobs, "Reset the NIC or reload its driver; "},
+      "update the firmware if it recurs."},
+     false,
+     "mlx5|mlx4|bnxt|ice-|iavf|i40e|irdma|ionic|efa-driver|ena-|mana|netvsc|hns|qed|erdma|cxgb4|hfi1|pds"},
+    {"gpu-says-timeout",
+     host,
+     "says-timeout|says-peer-ended",
+     {"By its words the GPU or its firmware did not answer the driver: it hangs or has failed. The first such line of "
+      "the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
+      {Work::ends_jobs, "Reset the GPU or reboot; "},
+      "update driver and firmware, or replace the GPU, if it recurs."},
+     false,
+     "nvrm|nvswitch|gpu-|amdgpu|intel-gpu|habanalabs|neuron"},
+    {"storage-says-timeout",
+     peer,
+     "says-timeout|says-peer-ended|says-rejected",
+     {"By its words the storage server or target did not answer, refused, or ended the connection. Look at its state "
+      "and log at this time, at its address and port, then at the path to it and at the RDMA port of both."},
+     false,
+     "nvme-rdma|spdk-rdma|spdk-controller|nfs-rdma|srp|iser|rtrs|lustre|storage-|smbdirect"},
+    {"fabric-says-timeout",
+     network,
+     "says-timeout|says-peer-ended|says-unreachable",
+     {"By its words a node or switch did not answer the management packets of the fabric (MAD): it is down or "
+      "restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the line."},
+     false,
+     "opensm-fabric|opensm-client|opensm-other|ib-diagnostics|sharp"},
+    {"switch-says",
+     network,
+     "says-timeout|says-peer-ended|says-absent|says-unsupported|says-used-up|says-not-loaded|says-not-fitting",
+     {"By its words a service of the switch did not find or reach what it needs, or the switch does not offer it. Look "
+      "at the switch: show logging, show interfaces status, and its last change of the configuration."},
+     false,
+     "sonic|cumulus|switch-log"},
+    {"node-says-timeout",
+     host,
+     "says-timeout|says-peer-ended|says-rejected",
+     {"By its words a service of this node did not answer: the container runtime, a device or network plugin, a driver "
+      "container, or the API server. Look at the state of the one that the line names: systemctl status, kubectl get "
+      "pods -A -o wide, journalctl -u kubelet -u containerd."},
+     false,
+     "kubelet|container-|nvidia-container|nvidia-runtime|nvidia-device|k8s|sriov-plugin|dra-gpu|cdi"},
+    {"ranks-say-timeout",
+     peer,
+     "says-timeout",
+     {"By its words the other end of a TCP connection (a daemon, rank, store or master) did not answer in time: it did "
+      "not start, ended or hangs, or a firewall or a wrong interface is between. Look at its own log first, then at "
+      "its address and port."},
+     false,
+     "slurm-pmi|torch-store|torch-elastic|gloo-other|nccl-bootstrap|nccl-socket|ucx-tcp|ucx-wireup|ofi-tcp|ompi-tcp|"
+     "mooncake-"
+     "control|mooncake-store|mooncake-rdma|mooncake-other|nixl-metadata|nixl-backend|nixl-other|mori-bootstrap|uccl-"
+     "connection|nvshmem-bootstrap"},
+    {"slurm-says-absent",
+     host,
+     "says-absent|says-not-loaded",
+     {"By its words a plugin, library, file or directory of Slurm is absent on this node: its package is not "
+      "installed, this Slurm was built without the library (munge, PMIx, NVML, hwloc, D-Bus for cgroup/v2), or the "
+      "path of the configuration is wrong. Compare with a node that works: PluginDir and SlurmdSpoolDir of scontrol "
+      "show config, and ldd of the plugin."},
+     false,
+     "slurm-files|slurm-gres|slurm-cgroup|slurm-configuration|slurm-pmi|slurm-daemon|slurm-other"},
+    {"container-says-absent",
+     host,
+     "says-absent|says-not-loaded",
+     {"By its words a file, device or program that the container needs is absent on this node: the driver or its "
+      "libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
+      "/opt/cni/bin), a netdev, or a driver container that is not ready."},
+     false,
+     "kubelet|container-|nvidia-container|nvidia-runtime|nvidia-device|k8s|sriov-plugin|dra-gpu|cdi"},
+    {"dpdk-says-used-up",
+     host,
+     "says-used-up",
+     {"By its words DPDK has no memory left: too few huge pages on the NUMA node of the NIC, or a pool of buffers "
+      "(mbufs) that is smaller than the rings of all queues. Reserve more huge pages, give the program more memory "
+      "(--socket-mem, dpdk-socket-mem, more mbufs), or use fewer and shorter queues."},
+     false,
+     "dpdk"},
+};
+
 // A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
 // or a job.
 constexpr std::string_view kSubjects =
@@ -432,6 +519,21 @@ bool is_denied_by_error(const Condition& condition, const LogLine& line) {
 }  // namespace
 
 std::span<const Condition> conditions() { return kConditions; }
+std::span<const Condition> combinations() { return kCombinations; }
+
+const Condition* with_component(const Condition* condition, const LineMessage* component) {
+  if (condition == nullptr || component == nullptr) return condition;
+  const auto any_of = [](std::string_view list, auto&& fits) {
+    while (!list.empty())
+      if (fits(cut(list, '|'))) return true;
+    return false;
+  };
+  const Condition* found = std::ranges::find_if(kCombinations, [&](const Condition& each) {
+    return any_of(each.words, [&](std::string_view id) { return id == condition->id; }) &&
+           any_of(each.components, [&](std::string_view id) { return component->id.starts_with(id); });
+  });
+  return found == std::end(kCombinations) ? condition : found;
+}
 
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms), subjects(kSubjects);

@@ -18,12 +18,20 @@ struct Condition {
   FixRow meaning;  // with the fix
   // The words are enough: other lines with a condition must look like an error, too.
   bool is_error = false;
+  // Of a combination: the beginnings of the ids of components, separated by '|'; `words` has the ids of the general
+  // conditions.
+  std::string_view components = {};
 };
 
 std::span<const Condition> conditions();
+// The same words mean another thing with some components: another end, another cause, another advice.
+std::span<const Condition> combinations();
 
 // The first that applies; nullptr: none.
 const Condition* condition_of(const LogLine& line);
+
+// The combination of both, else the condition. component: nullptr if no rule knows the line.
+const Condition* with_component(const Condition* condition, const LineMessage* component);
 
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a
 // session, a file. Its words mean other things then.

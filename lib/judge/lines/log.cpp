@@ -170,7 +170,7 @@ void Log::take(Line line) {
   if (message == nullptr && is_ordinary(read)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
-  const Condition* condition = is_known || is_other ? nullptr : condition_of(read);
+  const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
   if (message == nullptr && !is_error(read, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
@@ -300,8 +300,12 @@ void Log::finish() {
     const bool is_open = line.severity == Severity::plain ||
                          line.small.find("set by environment") != std::string::npos ||
                          (condition != nullptr && condition->is_error);
-    if (line.severity <= Severity::plain)
-      found_.push_back({.message = is_open ? &kNoError : &kInformation,
+    const bool has_error = line.severity == Severity::complaint && !line.codes.error.empty() && condition != nullptr &&
+                           !is_of_other_program(line);
+    if (has_error)
+      found_.push_back({.line = only.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
+    else if (line.severity <= Severity::complaint)
+      found_.push_back({.message = is_open || line.severity == Severity::complaint ? &kNoError : &kInformation,
                         .line = only.substr(0, kShownOfLine),
                         .time = time_of(only, now_, uptime_),
                         .first = 1,

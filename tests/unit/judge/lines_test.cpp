@@ -1277,6 +1277,59 @@ TEST(LogConditions, AreOfAComponentToo) {
   EXPECT_EQ(found[2].condition->id, "says-unreachable");
 }
 
+// The same words of another component are of another end.
+TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
+  const std::tuple<const char*, const char*, FaultLocation> kLines[] = {
+      {"ionic 0000:0a:00.0 enp10s0np0: acme request timed out", "driver-says-timeout", FaultLocation::host},
+      {"amdgpu 0000:03:00.0: amdgpu: failed to wait for the firmware: timed out", "gpu-says-timeout",
+       FaultLocation::host},
+      {"mount.nfs: Connection timed out", "storage-says-timeout", FaultLocation::peer},
+      {"Sep 20 10:11:12 123456 [7F00A700] 0x01 -> acme_send: the request timed out", "fabric-says-timeout",
+       FaultLocation::network},
+      {"Jan  1 00:00:00 leaf01 ERR syncd#syncd: the object is not found", "switch-says", FaultLocation::network},
+      {"kubelet[1234]: E1112 10:11:12.345678 1234 x.go:176] acme failed: context deadline exceeded",
+       "node-says-timeout", FaultLocation::host},
+      {"[E1112 10:11:12.345678 socket.cpp:924] [c10d] acme failed: timed out", "ranks-say-timeout",
+       FaultLocation::peer},
+      {"slurmd: error: acme: library not found", "slurm-says-absent", FaultLocation::host},
+      {"nvidia-container-cli: acme error: file not found", "container-says-absent", FaultLocation::host},
+      {"EAL: Cannot allocate memory", "dpdk-says-used-up", FaultLocation::host},
+  };
+  std::set<std::string_view> named;
+  for (const auto& [line, id, cause] : kLines) {
+    const auto found = found_in(std::string(line) + "\n");
+    ASSERT_EQ(found.size(), 1u) << line;
+    ASSERT_NE(found[0].condition, nullptr) << line;
+    EXPECT_EQ(found[0].condition->id, id) << line << (found[0].message ? found[0].message->id : "");
+    EXPECT_EQ(found[0].condition->cause, cause) << line;
+    named.insert(found[0].condition->id);
+  }
+  for (const Condition& each : combinations()) EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
+  EXPECT_EQ(with_component(nullptr, &messages().front()), nullptr);
+  EXPECT_EQ(with_component(&conditions().front(), nullptr), &conditions().front());
+}
+
+// The ids in the table exist, and a component that has one cause keeps it.
+TEST(LogConditions, CombinationsAreOfConditionsAndComponents) {
+  const auto each_of = [](std::string_view list, auto&& check) {
+    while (!list.empty()) check(cut(list, '|'));
+  };
+  for (const Condition& each : combinations()) {
+    each_of(each.words, [&](std::string_view id) {
+      EXPECT_TRUE(std::ranges::any_of(conditions(), [&](const Condition& one) { return one.id == id; })) << id;
+    });
+    each_of(each.components, [&](std::string_view begin) {
+      size_t count = 0;
+      for (const LineMessage& one : messages()) {
+        if (!one.is_component() || !one.id.starts_with(begin)) continue;
+        ++count;
+        EXPECT_TRUE(one.cause == FaultLocation::unknown || one.cause == each.cause) << each.id << ": " << one.id;
+      }
+      EXPECT_GT(count, 0u) << each.id << ": " << begin;
+    });
+  }
+}
+
 // A second fault is a finding of its own, also right after a known one.
 TEST(LogComponents, OfAnotherFaultAreNotShownWithTheCauseBeforeThem) {
   const std::string cause = "node-a:1:2 [0] proxy.cc:1 NCCL WARN Cuda failure 'out of memory'\n";
@@ -1308,7 +1361,11 @@ TEST(LogOfOneLine, ThatNoRuleKnows) {
   EXPECT_EQ(id_in("NCCL INFO NCCL_ACME set by environment to 300."), "no-error") << "the value is not judged";
   EXPECT_EQ(id_in("switch-a INFO syncd#syncd: Port 37 link down event"), "no-error")
       << "a mark of information proves little";
-  for (const char* line : {"", " ", "acme: the file was not found", "step 1\nstep 2"}) EXPECT_EQ(id_in(line), "");
+  EXPECT_EQ(id_in("acme: the file was not found"), "no-error") << "a complaint is no error";
+  for (const char* line : {"", " ", "step 1\nstep 2"}) EXPECT_EQ(id_in(line), "");
+  const auto found = found_in("acme_open(): 173, -19 (No such device)");
+  ASSERT_EQ(found.size(), 1u) << "an errno proves more than a complaint";
+  EXPECT_EQ(found[0].condition->id, "says-absent");
 }
 
 // Lines as the programs that keep logs write them.
