@@ -268,7 +268,7 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/gpu/drm/amd/amdkfd/kfd_device_queue_manager.c"},
     {"amdgpu-context-lost", unknown,
      "Failed to initialize parser -125|parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled "
-     "because the context is lost|CS has been rejected, see dmesg|context is lost",
+     "because the context is lost|CS has been rejected, see dmesg",
      "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), and it "
      "must be started again. A consequence: the kernel log before it has the reason of the reset.",
      "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c", 0,

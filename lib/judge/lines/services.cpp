@@ -75,8 +75,8 @@ constexpr LineMessage kRows[] = {
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
     {"munge-error", host,
      "munge: Error: |unmunge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|"
-     "munge.service: Main process|munge.service: Failed|start munge.service|authentication service (MUNGE)|"
-     "If munged is up, restart with",
+     "munge.service: Main process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|"
+     "Failed to start MUNGE|If munged is up, restart with",
      "MUNGE, by which Slurm's daemons trust each other, does not work on this host: munged does not run, because its "
      "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
      "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound).",
