@@ -1512,20 +1512,6 @@ constexpr LineMessage kRows[] = {
                 "journalctl -k -p warning; showmount -e {peer}; lctl ping {peer}; ping -c 3 {peer}",
                 "nfs-utils, Lustre mount_lustre.c, cifs-utils"),
     complaining(
-        "dpdk-mlx5-other", unknown, "net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: ", "",
-        "DPDK's driver of NVIDIA NICs, which uses the NIC through libibverbs beside the kernel's driver. Usual causes: "
-        "the modules ib_uverbs and mlx5_ib (mlx4_ib) are not loaded, rdma-core (libibverbs, libmlx5) or the glue "
-        "library of this DPDK is not found, /dev/infiniband is not in the container, or a firmware, kernel or bond "
-        "(LAG) does not offer what this DPDK asks for (DevX, flow steering).",
-        "lsmod | grep -E 'ib_uverbs|mlx'; ibv_devinfo -l; ldconfig -p | grep -E 'ibverbs|mlx'; ls -l /dev/infiniband",
-        "DPDK drivers/net/mlx5, drivers/common/mlx5, drivers/net/mlx4"),
-    complaining(
-        "dpdk-other", unknown, "^EAL: |net_failsafe: |net_ice|net_bnxt|net_ena|net_iavf|^ETHDEV: ", "",
-        "DPDK, which drives NICs from a program without the network stack of the kernel. Usual causes: a driver of the "
-        "NIC that could not start (its own line before this one has the reason), a device that is bound to another "
-        "driver or whose IOMMU group is not free, or too few huge pages.",
-        "dpdk-devbind.py --status; grep Huge /proc/meminfo; ls /dev/vfio", "DPDK lib/eal, drivers/net"),
-    complaining(
         "storage-client-other", unknown,
         "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
         "ERROR|nvme_rdma.c|^rdma.c:",

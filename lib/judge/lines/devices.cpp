@@ -630,7 +630,8 @@ constexpr LineMessage kRows[] = {
      "nvidia-smi -L; env | grep -E 'VISIBLE_DEVICES|LOCAL_RANK'", "CUDA driver_types.h"},
     {"dcgm-profiling", host,
      "DcgmModuleProfiling|DCGM_PROFILING_|serviced by a module of DCGM that is not|rofiling module returned|sufficient "
-     "privileges to expose profiling",
+     "privileges to expose profiling|Profiling is not supported for this group|profiling metrics cannot be collected|"
+     "EnableMetrics returned -",
      "DCGM has no profiling metrics (DCGM_FI_PROF_*) on this host, and goes on with the others: its module is not "
      "loaded, because the GPU does not support it, the container lacks the capability SYS_ADMIN, another nv-hostengine "
      "or profiler (Nsight) uses the GPUs, or only MIG instances are visible. Give it SYS_ADMIN, use one nv-hostengine, "

@@ -162,13 +162,6 @@ constexpr LineMessage kGpuRows[] = {
      "Manager*rror|fabricmanager*ailed|fabricmanager*rror",
      "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NVIDIA Fabric Manager user guide"},
-    {"dcgm-profiling", host,
-     "third-party Profiling module returned|module of DCGM that is not currently loaded|EnableMetrics returned -|"
-     "Profiling is not supported for this group|profiling metrics cannot be collected",
-     "The profiling module of DCGM (metrics DCGM_FI_PROF_*, dcp-metrics) failed or is not loaded: the GPU or its "
-     "driver does not support profiling, another profiler (Nsight, a second DCGM or dcgm-exporter) has the counters, "
-     "or a GPU does not answer. Stop the other profiler, update DCGM, or leave these metrics out.",
-     "nvidia-smi; dcgmi profile --list; journalctl -k -g Xid", "NVIDIA DCGM dcgmlib/dcgm_structs.h, modules/profiling"},
     {"gpu-cuda-memory",
      host,
      "uncorrectable ECC error encountered|uncorrectable NVLink "

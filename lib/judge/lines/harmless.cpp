@@ -55,9 +55,11 @@ constexpr LineMessage kRows[] = {
      "dcgmi modules -l", "dcgm-exporter"},
     {"dpdk-note", none,
      "EAL: No free *hugepages reported|EAL: No available *hugepages reported|No legacy callbacks, legacy socket|EAL: "
-     "*Invalid NUMA socket|_probe_one_driver(): *Invalid NUMA socket|EAL: WARNING: cpu flags constant_tsc",
-     "Information of DPDK at its start: no free huge pages of this size or on this NUMA node, no NUMA node of a "
-     "device, or an optional part that is absent. Harmless if the program starts; if it ends with \"Cannot init "
+     "*Invalid NUMA socket|_probe_one_driver(): *Invalid NUMA socket|EAL: WARNING: cpu flags constant_tsc|EAL: Probing "
+     "VFIO support|EAL: VFIO support initialized|EAL: Selected IOVA mode",
+     "Information of DPDK at its start: a mode that it chose, no free huge pages of this size or on this NUMA node, no "
+     "NUMA node of a device, or an optional part that is absent. Harmless if the program starts; if it ends with "
+     "\"Cannot init "
      "memory\", reserve huge pages (vm.nr_hugepages) on the node of the NIC.",
      "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
     {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
@@ -270,18 +272,11 @@ constexpr LineMessage kRows[] = {
     {"absent-entry-read", none,
      "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
      "counters "
-     "found on object|removeObject: Trying to remove nonexisting|read failed in ib_roce_get_version",
+     "found on object|removeObject: Trying to remove nonexisting",
      "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
-     "have (feature unavailable), removes an object that no longer exists, or reads a GID entry that is empty, and "
-     "goes on. Harmless, no action is needed; if RDMA does not work, choose the GID index (show_gids).",
-     "show interfaces counters; fabric-agentctl check --only gid",
-     "SONiC sonic-sairedis, SAI; NVSHMEM transport_ib_common"},
-    {"dpdk-note", none,
-     "EAL: No available hugepages reported in|EAL: No free * hugepages reported in|EAL: No available *kB hugepages "
-     "reported|EAL: Probing VFIO support|EAL: VFIO support initialized|EAL: Selected IOVA mode",
-     "Information of DPDK at its start: a mode that it chose, or a size of huge pages (1 GB: hugepages-1048576kB) of "
-     "which this host has reserved none. Harmless: huge pages of the other size (2 MB) are used, if there are any.",
-     "grep Huge /proc/meminfo; dpdk-hugepages.py -s", "DPDK lib/eal/linux/eal_hugepage_info.c"},
+     "have (feature unavailable), or removes an object that no longer exists, and goes on. Harmless, no action is "
+     "needed.",
+     "show interfaces counters", "SONiC sonic-sairedis, SAI"},
     {"pipe-closed-early", none, "yes: standard output: Broken pipe|yes: standard output: broken pipe",
      "The program yes(1), which answers the questions of another program in a script, was stopped because that program "
      "has ended (EPIPE). Harmless: look at the end of the script for its own result.",
