@@ -1,6 +1,7 @@
 {{- /* SPDX-License-Identifier: Apache-2.0 */}}
 
 {{- define "fabric-agent.image" -}}
+{{- if not (kindIs "string" (.Values.image.tag | default "")) }}{{ fail (printf "image.tag: %v is a number: quote it in the file of values, or use --set-string" .Values.image.tag) }}{{ end -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
@@ -31,7 +32,9 @@ automountServiceAccountToken: false
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-priorityClassName: {{ $values.priorityClassName }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- with $values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
