@@ -78,7 +78,8 @@ bool is_name_part(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
 }
 
-// The text with a mark in place of each of the names, as whole words: eth1 is not in eth10.
+// The text with a mark in place of each of the names, as whole words: eth1 is not in eth10, and not in the list
+// eth1;eth2, which is the same for both.
 std::string masked(std::string text, const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
@@ -86,8 +87,9 @@ std::string masked(std::string text, const std::vector<std::string>& names) {
     const std::string mark{'\x01', static_cast<char>('\x02' + i)};
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
       const size_t end = at + name.size();
-      const bool is_whole =
-          (at == 0 || !is_name_part(text[at - 1])) && (end == text.size() || !is_name_part(text[end]));
+      const bool is_in_list = text[end] == ';' && std::isgraph(static_cast<unsigned char>(text[end + 1])) != 0;
+      const bool is_whole = (at == 0 || (!is_name_part(text[at - 1]) && text[at - 1] != ';')) &&
+                            (end == text.size() || (!is_name_part(text[end]) && !is_in_list));
       if (is_whole) text.replace(at, name.size(), mark);
       at += is_whole ? mark.size() : name.size();
     }
@@ -115,16 +117,16 @@ std::string texts_of(const Finding& finding) {
 }
 
 // A finding as one fault of its subject.
-struct Fault {
+struct MaskedFinding {
   const Finding* finding;
   std::string texts;
   std::string masked_texts;  // without the names of the subject, and without what else the finding is about
 
-  explicit Fault(const Finding& which) : finding(&which), texts(texts_of(which)) {
+  explicit MaskedFinding(const Finding& which) : finding(&which), texts(texts_of(which)) {
     // `about` first: it may contain the names.
     masked_texts = masked(masked(texts, {"", "", "", "", which.about}), which.names);
   }
-  bool operator==(const Fault& other) const {
+  bool operator==(const MaskedFinding& other) const {
     const Finding &a = *finding, &b = *other.finding;
     return (texts == other.texts || masked_texts == other.masked_texts) && a.status == b.status &&
            a.acknowledgement == b.acknowledgement && a.suppression == b.suppression && a.since == b.since &&
@@ -134,7 +136,7 @@ struct Fault {
 
 // What stands in the texts of this fault alone: what the finding is about, and the subject's netdev or address, which
 // commands contain; empty: neither.
-std::string own_words(const Fault& fault) {
+std::string own_words(const MaskedFinding& fault) {
   constexpr size_t kInCommands = 2;
   std::string out = fault.finding->about;
   for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i) {
@@ -150,13 +152,13 @@ std::string own_words(const Fault& fault) {
 // Merges the subjects of one check, then the checks with the same subjects.
 std::vector<FindingGroup> group_findings(const Report& report) {
   struct Check {
-    Fault fault;
+    MaskedFinding fault;
     FindingGroup group;
   };
   std::vector<Check> checks, merged;
   for (const Finding& finding : report.findings) {
     if (!is_listed(finding)) continue;
-    Fault fault(finding);
+    MaskedFinding fault(finding);
     const auto same = std::ranges::find_if(
         checks, [&](const Check& check) { return check.group.ids.front() == finding.id && check.fault == fault; });
     if (same == checks.end()) {
