@@ -473,13 +473,17 @@ bool is_function_expected_up(const View& view, const Port& port, const FunctionC
 }
 
 // The ports through which the fabric manager sets up the NVSwitches (HGX B200 and later) get their state from its
-// subnet manager, NVLSM. It uses some of them, and others may have no link. nullopt: none waits for it, or it runs.
+// subnet manager, NVLSM. It uses some of them, and others may have no link. nullopt: none waits for it, or it runs, or
+// all GPUs belong to virtual machines, of which one may run it.
 std::optional<Finding> no_fabric_manager(const Node& node) {
+  const auto& gpus = node.topology.gpus;
+  if (!gpus.empty() && std::ranges::all_of(gpus, [&](const Gpu& gpu) { return is_given_away(node, gpu.pci); }))
+    return std::nullopt;
   std::string observed;
   for (const Port& port : node.ports) {
     if (port.role != PortRole::nvlink_management || !port.state) continue;
     if (*port.state > kInit) return std::nullopt;
-    if (*port.state == kInit) append_item(observed, port.id() + " " + state_text(port));
+    if (*port.state == kInit) append_item(observed, port.id() + " " + state_text(port), "; ");
   }
   if (observed.empty()) return std::nullopt;
   std::string meaning =
@@ -1078,10 +1082,12 @@ std::string_view mac_part(const Gid& gid) {
   return part.substr(7, 5) == "ff:fe" ? part : std::string_view{};
 }
 
-// The default GID of the netdev, which the kernel makes from its MAC address, if a link-local GID behind it is made
-// from another one. nullptr: there is none.
+// The default GID of the port's netdev, which the kernel makes from its MAC address, if a link-local GID behind it is
+// made from another one. nullptr: there is none. A netdev on top of it (macvlan, VLAN) has no default GID, and the
+// macvlans of several pods may have the same name.
 const Gid* odd_default_gid(const Port& port, const Gid& best) {
   const Gid* first = nullptr;
+  if (best.netdev != port.netdev) return nullptr;
   for (const Gid& gid : port.gids) {  // by index
     if (gid.netdev != best.netdev || gid.type != best.type || mac_part(gid).empty()) continue;
     if (first == nullptr) first = &gid;

@@ -624,6 +624,10 @@ TEST(Check, ADefaultGidOfAnotherMacAddress) {
   port.gids[1] = gid(3, "5aa2:e1ff:fe00:0002");
   port.gids[1].netdev = "macvlan0";
   EXPECT_EQ(said(node.view(), {"gid"}), "");
+  // The macvlans of two pods have the same name.
+  port.gids = {gid(1, "5aa2:e1ff:fe00:0002"), gid(3, "0858:0aff:fe00:0001"), ipv4, gid(7, "0858:0aff:fe00:00a1")};
+  for (size_t i = 1; i < port.gids.size(); ++i) port.gids[i].netdev = "net1";
+  EXPECT_EQ(said(node.view(), {"gid"}), "");
   port.gids = {gid(1, "5aa2:e1ff:fe00:0002"), {3, ipv4.gid, "RoCE v2", netdev}};
   EXPECT_EQ(said(node.view(), {"gid"}), "");
 }
@@ -650,6 +654,9 @@ TEST(Check, AFabricManagerThatHasNotStarted) {
   node.now.host->software.modules = {{"ib_umad", "not loaded", {"/proc/modules", 0}}};
   found = complaints_of(node.view(), {"port-state"});
   EXPECT_TRUE(found.at(0).remedy.starts_with("modprobe ib_umad")) << found[0].remedy;
+  Healthy host = node;  // of virtual machines, of which one runs the fabric manager
+  for (const Gpu& gpu : host.now.topology.gpus) host.now.platform.functions[gpu.pci].kernel_driver = "vfio-pci";
+  EXPECT_EQ(said(host.view(), {"port-state"}), "");
   node.now.ports.back().state = kPortActive;
   EXPECT_EQ(said(node.view(), {"port-state"}), "") << "the fabric manager has chosen one";
   for (size_t i = 4; i < node.now.ports.size(); ++i) node.now.ports[i].state = 1;
