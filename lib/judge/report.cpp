@@ -166,7 +166,8 @@ std::vector<FindingGroup> group_findings(const Report& report) {
       continue;
     }
     add_once(same->group.subjects, finding.subject);
-    if (fault.texts != same->fault.texts) add_once(same->group.likewise, own_words(fault));
+    const std::string words = own_words(fault);
+    if (!words.empty() && fault.texts != same->fault.texts) add_once(same->group.likewise, words);
   }
   for (Check& check : checks) {
     const auto same = std::ranges::find_if(merged, [&](const Check& other) {

@@ -117,6 +117,11 @@ TEST(Report, OneFaultOfSeveralPairsIsOne) {
   groups = group_findings(report);
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_TRUE(groups[0].likewise.empty());
+
+  for (Finding& each : report.findings) each.observed = "on " + each.subject;  // the subjects say it
+  groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_TRUE(groups[0].likewise.empty());
 }
 
 TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
