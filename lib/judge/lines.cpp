@@ -22,7 +22,7 @@ struct Program {
   std::string_view families;  // empty: any
 };
 constexpr Program kPrograms[] = {
-    {"NVRM: ", "gpu|nvrm"},
+    {"NVRM: ", "gpu|nvrm|nvidia"},
     {"HCCL(|HCCP(|^EI00*: [PID: |^EJ00*: [PID: ", "ascend"},
     {"^EAL: |net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: |net_failsafe: |net_ice|"
      "net_bnxt|net_ena|net_iavf|^ETHDEV: ",

@@ -735,6 +735,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"gpu-other-driver", "format", "NVRM: GPU 0000:5e:00.0 is already bound to vfio-pci."},
     {"gpu-controller", "NVIDIA GPU driver", "nvidia-smi: WARNING: infoROM is corrupted at gpu 0000:18:00.0"},
     {"nvidia-no-device-files", "format", "acme: cuInit returned CUDA_ERROR_NO_DEVICE"},
+    {"nvidia-no-device-files", "format", "NVRM: No NVIDIA devices probed."},
     {"gpu-cuda-memory", "format", "acme: cuCtxSynchronize: CUDA_ERROR_ECC_UNCORRECTABLE"},
     {"gpu-init", "format", "NVRM: GPU 0000:3b:00.0: rm_init_private_state() failed!"},
     {"gpu-controller", "format", "NVRM: Xid (PCI:0000:3b:00): 62, pid='<unknown>', name=<unknown>, 2027(3c8c) 00000000 00000000"},
@@ -1438,6 +1439,12 @@ inline constexpr LogExample kLogExamples[] = {
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.
 inline constexpr std::string_view kInformationalLines[] = {
+    "[    1.204511] DMA-API: preallocated 65536 debug entries",
+    "[    1.204512] DMA-API: debugging enabled by kernel config",
+    "Nov 29 08:14:43 node-a rasdaemon[812]: exiting",
+    "Nov 29 08:14:43 node-a munged[555]: Exiting on signal=15",
+    "Nov 29 08:14:43 node-a systemd[1]: containerd.service: Main process exited, code=killed, status=15/TERM",
+    "mount.nfs: timeout set for Sun Nov 29 08:16:43 2026",
     "node-a:91022:91310 [3] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB ens1f0:10.0.0.1<0>",
     "node-a:91022:91310 [3] NCCL INFO ncclNetPlugin v8 not found, trying v7",
     "node-a:91022:91310 [3] NCCL INFO transport/net_ib.cc:1284 -> 3",

@@ -475,12 +475,20 @@ constexpr Name kDcgmStatuses[] = {{1, "BADPARAM"},
                                   {37, "PROFILING_LIBRARY_ERROR"},
                                   {38, "PROFILING_MULTI_PASS"},
                                   {44, "INSUFFICIENT_DRIVER_VERSION"}};
-constexpr Name kPmixStatuses[] = {
-    {1, "ERROR"},           {11, "EXISTS"},        {15, "WOULD_BLOCK"},
-    {23, "NO_PERMISSIONS"}, {24, "TIMEOUT"},       {25, "UNREACH: a process cannot be reached (any more)"},
-    {27, "BAD_PARAM"},      {28, "RESOURCE_BUSY"}, {29, "OUT_OF_RESOURCE"},
-    {31, "INIT"},           {32, "NOMEM"},         {46, "NOT_FOUND"},
-    {47, "NOT_SUPPORTED"},  {49, "COMM_FAILURE"}};
+constexpr Name kPmixStatuses[] = {{1, "ERROR"},
+                                  {11, "EXISTS"},
+                                  {15, "ERR_WOULD_BLOCK"},
+                                  {23, "ERR_NO_PERMISSIONS"},
+                                  {24, "ERR_TIMEOUT"},
+                                  {25, "ERR_UNREACH: a process cannot be reached (any more)"},
+                                  {27, "ERR_BAD_PARAM"},
+                                  {28, "ERR_RESOURCE_BUSY"},
+                                  {29, "ERR_OUT_OF_RESOURCE"},
+                                  {31, "ERR_INIT"},
+                                  {32, "ERR_NOMEM"},
+                                  {46, "ERR_NOT_FOUND"},
+                                  {47, "ERR_NOT_SUPPORTED"},
+                                  {49, "ERR_COMM_FAILURE"}};
 constexpr Name kNvmlStatuses[] = {
     {1, "UNINITIALIZED"},      {2, "INVALID_ARGUMENT"},         {3, "NOT_SUPPORTED"},     {4, "NO_PERMISSION"},
     {6, "NOT_FOUND"},          {8, "INSUFFICIENT_POWER"},       {9, "DRIVER_NOT_LOADED"}, {10, "TIMEOUT"},
@@ -495,10 +503,10 @@ constexpr Name kHcclResults[] = {{1, "PARA"},           {2, "PTR"},          {3,
 constexpr NumberSpace kNumberSpaces[] = {
     {"Dcgm|dcgm_|DCGM|nv-hostengine", "returned |ret: |ret |status |status: |error: |error |(", "DCGM_ST_", "-",
      kDcgmStatuses},
-    {"pmixp_|mpi/pmix|PMIX|PMIx", "status = |status |status: |rc = |rc=|rc: |returned |ret: |ret = ", "PMIX_ERR_", "-",
+    {"pmixp_|mpi/pmix|PMIX|PMIx", "status = |status |status: |rc = |rc=|rc: |returned |ret: |ret = ", "PMIX_", "-",
      kPmixStatuses},
     {"HCCL(", "hcclRet -> |ret[|return[|retcode: ", "HCCL_E_", "", kHcclResults},
-    {"nvml|NVML", "returned |failed with |failed: |error: |error |ret: |status: ", "NVML_ERROR_", "", kNvmlStatuses}};
+    {"nvml|NVML", "returned |failed with |failed: |ret: |status: ", "NVML_ERROR_", "", kNvmlStatuses}};
 
 // Decodes the numbers of programs whose numbers are not errnos. Returns the line without them.
 std::string read_number_spaces(Codes& codes, std::string_view line) {

@@ -1432,7 +1432,8 @@ constexpr LineMessage kRows[] = {
     marked(
         "kernel-warning-other", software,
         "WARNING: CPU: *at drivers/|kernel BUG at drivers/|WARNING: CPU: *at net/|WARNING: drivers/|WARNING: CPU: *at "
-        "lib/dma-debug|DMA-API: |BUG: KASAN: ",
+        "lib/dma-debug|DMA-API: *device driver|DMA-API: *cpu touching|DMA-API: *overlapping mappings|DMA-API: *mapping "
+        "sg|BUG: KASAN: ",
         "",
         "The kernel found a state in a driver that its code excludes (WARN or BUG), or a checker of a debug kernel a "
         "wrong use of memory (KASAN) or of the DMA interface (DMA-API), and prints the stack below the line. It is a "

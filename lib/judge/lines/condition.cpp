@@ -273,7 +273,7 @@ constexpr Condition kConditions[] = {
      "socket closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly disconnected|"
      "unexpectedly closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|"
      "connection was lost|heartbeat|keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer "
-     "failed|peer failure|remote*crashed|remote*failed|remote*exited|"
+     "failed|peer failure|remote *crashed|remote *failed|remote *exited|"
      "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
      "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
      "doca_error_not_connected|doca_error_shutdown",

@@ -37,14 +37,15 @@ constexpr std::string_view kFailureWords =
     "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "timer expired|is null|null pointer|unprivileged|not approved|not accessible|^exiting";
+    "timer expired|is null|null pointer|unprivileged|not approved|not accessible";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
     "no such|inconsisten|no longer|does not|invalid|^no ";
 // Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =
     "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"
-    "workaround|timeout set to|firmware first mode|error cleared|overflow cleared|successfully";
+    "workaround|timeout set to|timeout set for|code=killed, status=15/term|firmware first mode|error cleared|overflow "
+    "cleared|successfully";
 
 // A trace of the kernel: "xs_tcp_send_request(8320) = -32".
 bool is_failed_call(std::string_view line) {

@@ -489,7 +489,11 @@ TEST(LogCodes, NumbersAreOfTheirProgram) {
   EXPECT_EQ(
       codes_text("[ERROR] HCCL(7,python3):t [hccl_socket_manager.cc:54] [7][ServerInit]call trace: hcclRet -> 19"),
       "status 19 HCCL_E_NETWORK\n");
+  EXPECT_EQ(codes_text("pmixp_server.c:1: mpi/pmix: ERROR: status = -1"), "status -1 PMIX_ERROR\n");
   EXPECT_EQ(codes_text("nvmlDeviceGetHandleByIndex failed with 15"), "status 15 NVML_ERROR_GPU_IS_LOST\n");
+  EXPECT_EQ(codes_text("slurmd: error: gpu/nvml: open /dev/nvidiactl failed, error: 13 (Permission denied)"),
+            "errno 13 EACCES (Permission denied)\n")
+      << "not NVML_ERROR_FUNCTION_NOT_FOUND";
   EXPECT_EQ(
       codes_text("ERR syncd#syncd: [none] SAI_API_PORT:brcm_sai_get_port_stats:6815 port fdr stats get failed with "
                  "error 0xfffffff0"),
