@@ -24,8 +24,8 @@ struct Program {
 constexpr Program kPrograms[] = {
     {"NVRM: ", "gpu|nvrm|nvidia"},
     {"HCCL(|HCCP(|^EI00*: [PID: |^EJ00*: [PID: ", "ascend"},
-    {"^EAL: |net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: |net_failsafe: |net_ice|"
-     "net_bnxt|net_ena|net_iavf|^ETHDEV: ",
+    {"^EAL: |net_mlx4: |net_mlx5: |mlx5_net: |mlx5_pci: |mlx5_common: |common_mlx5: |net_failsafe: |net_ice: |"
+     "net_bnxt: |net_ena: |net_iavf: |^ETHDEV: ",
      "dpdk"},
     {"DAOS[*hg  |mercury/src/", "mercury|daos"},
     {"nvme_rdma.c:*: |nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: |nvmf_rdma", ""},

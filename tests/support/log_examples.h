@@ -1439,6 +1439,11 @@ inline constexpr LogExample kLogExamples[] = {
 
 // Lines of healthy nodes and jobs, of components whose errors are explained.
 inline constexpr std::string_view kInformationalLines[] = {
+    "Unloading ib_core                                          [  OK  ]",
+    "app: fetch_config: reading config.yaml",
+    "error: cannot create CUDA context for device 0",
+    "ib-check: IB test failed on node-12",
+    "Could not open /var/lib/app/my_state.json: No such file or directory",
     "[    1.204511] DMA-API: preallocated 65536 debug entries",
     "[    1.204512] DMA-API: debugging enabled by kernel config",
     "Nov 29 08:14:43 node-a rasdaemon[812]: exiting",

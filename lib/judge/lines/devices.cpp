@@ -248,7 +248,7 @@ constexpr LineMessage kRows[] = {
      "NVIDIA IMEX guide"},
     {"amdgpu-ring-test",
      host,
-     "IB test failed on |ib ring test failed|: ring * test failed|*ERROR* ring * test failed",
+     "amdgpu*IB test failed on |amdgpu*ib ring test failed|amdgpu*ring * test failed",
      {"The driver tested a queue of an AMD GPU (its indirect buffers, IB: not InfiniBand), and the GPU did not answer: "
       "its firmware does not fit or hangs, or the GPU has failed. An error before this line is nearest to the cause. ",
       {Work::ends_jobs, "Reboot with the newest driver and firmware; "},

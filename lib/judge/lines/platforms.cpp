@@ -30,7 +30,7 @@ constexpr LineMessage kPlatformRows[] = {
      "state "
      "file*No such file|Could not open reservation state file*No such file|NOTE: Trying backup state save "
      "file|Incomplete "
-     "node data checkpoint file|Incomplete job data checkpoint file|Could not open *_state*No such file",
+     "node data checkpoint file|Incomplete job data checkpoint file|error: Could not open *_state*No such file",
      "slurmctld found no saved state (ENOENT). Normal and harmless at its first start on a new cluster: there is no "
      "state of nodes and jobs yet. If slurmctld ran before, StateSaveLocation names another or an empty directory, or "
      "its file system is not mounted or readable: stop it before it overwrites the jobs' state.",

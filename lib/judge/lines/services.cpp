@@ -33,15 +33,16 @@ constexpr LineMessage kRows[] = {
      "of the reboot in the journal and the BMC's log, then scontrol update nodename=NODE state=resume.",
      "systemctl status slurmd; journalctl -b -1 -e; ipmitool sel elist; sinfo -R", "Slurm src/slurmctld/node_mgr.c"},
     {"slurm-configless", host,
-     "failed to fetch remote config|fetch_config: |_establish_configuration|resolve_ctls_from_dns",
+     "failed to fetch remote config|error: fetch_config: |_establish_configuration|resolve_ctls_from_dns",
      "slurmd or a command found no slurm.conf on this host and got none from slurmctld (configless): no --conf-server "
      "or DNS record (SRV _slurmctld._tcp), slurmctld does not answer on port 6817 or has no "
      "SlurmctldParameters=enable_configless, or munge does not work between the two.",
      "ls /etc/slurm /run/slurm/conf; dig +short SRV _slurmctld._tcp; munge -n | unmunge; scontrol ping",
      "Slurm src/common/fetch_config.c"},
     {"slurm-plugin", host,
-     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for |error: cannot create "
-     "* context for |MPI: Cannot create context for |Plugin init() callback failed|Plugin initialization failed|create "
+     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|error: cannot "
+     "create "
+     "* context for */|MPI: Cannot create context for |Plugin init() callback failed|create "
      "freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
      "Slurm on this host cannot load a plugin that its configuration names: the plugin was not built, because a "
      "library was missing (munge-devel, PMIx, hwloc, NVML, dbus for cgroup/v2), its package is not installed, or the "
@@ -224,7 +225,7 @@ constexpr LineMessage kRows[] = {
      "DOCA-OFED*not ready|mofed*not ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
      "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
      "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
-     "ib_core|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
+     "ib_core*FAILED|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
      "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed. Stop "
      "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
