@@ -24,7 +24,14 @@ constexpr LineMessage kCallRows[] = {
        "(services ignore limits.conf: LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd), or the NIC, "
        "the GPU's BAR or vm.max_map_count has no room for another region.",
        "ulimit -l; fabric-agentctl check --only memlock", kVerbs),
-    of(Call::registration, "EFAULT", "gpudirect-registration", host,
+    of(Call::registration, "EFAULT", "registration-address", unknown,
+       "The memory could not be registered with the NIC, because its driver cannot reach the address. The line does "
+       "not "
+       "show which of two causes it is: the memory is not mapped in the process (freed, a wrong address or length), an "
+       "error of the program or its library; or it is memory of a GPU, and no peer memory module is loaded "
+       "(nvidia-peermem; for AMD that of the RDMA stack), or the memory needs DMA-BUF.",
+       "fabric-agentctl check --only gpudirect", kVerbs),
+    of(Call::gpu_registration, "EFAULT", "gpudirect-registration", host,
        "The NIC could not map GPU memory by its address: no peer memory module is loaded (nvidia-peermem; for AMD that "
        "of the RDMA stack), it does not fit the driver, or this memory needs DMA-BUF.",
        "fabric-agentctl check --only gpudirect", kVerbs),

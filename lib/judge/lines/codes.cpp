@@ -151,7 +151,9 @@ unsigned completion_status(std::string_view line) {
                                           "wc.status=",
                                           "wc status ",
                                           "wc status -- ",
-                                          "wc_status "};
+                                          "wc_status ",
+                                          "> snd status=",  // GASNet, ibv-conduit
+                                          "> rcv status="};
   if (const auto number = number_after_any(line, kAlways)) return *number;
   if (!is_about_rdma(line)) return 0;
   constexpr std::string_view kOfRdma[] = {"Failed status ", "failed status ", "status number "};
@@ -447,8 +449,10 @@ std::optional<unsigned> errno_of_provider(std::string_view small) {
 struct NumberSpace {
   std::string_view marks, prefixes, title, sign;
   std::span<const Name> names;
+  bool has_others = false;  // other numbers behind the prefixes may be errnos
 };
-// dcgmReturn_t of dcgm_structs.h, pmix_status_t of pmix_common.h, nvmlReturn_t of nvml.h, HcclResult of hccl_types.h.
+// dcgmReturn_t of dcgm_structs.h, pmix_status_t of pmix_common.h, nvmlReturn_t of nvml.h, HcclResult of hccl_types.h,
+// CUfileOpError of cufile.h, iscsi_err of Linux include/scsi/iscsi_if.h.
 constexpr Name kDcgmStatuses[] = {{1, "BADPARAM"},
                                   {3, "GENERIC_ERROR"},
                                   {4, "MEMORY"},
@@ -500,9 +504,70 @@ constexpr Name kHcclResults[] = {{1, "PARA"},           {2, "PTR"},          {3,
                                  {9, "TIMEOUT"},        {11, "TCP_CONNECT"}, {12, "ROCE_CONNECT"}, {13, "TCP_TRANSFER"},
                                  {14, "ROCE_TRANSFER"}, {15, "RUNTIME"},     {16, "DRV"},          {19, "NETWORK"},
                                  {20, "AGAIN"},         {21, "REMOTE"}};
+constexpr Name kCuFileErrors[] = {{5001, "DRIVER_NOT_INITIALIZED"},
+                                  {5002, "DRIVER_INVALID_PROPS"},
+                                  {5003, "DRIVER_UNSUPPORTED_LIMIT"},
+                                  {5004, "DRIVER_VERSION_MISMATCH"},
+                                  {5005, "DRIVER_VERSION_READ_ERROR"},
+                                  {5006, "DRIVER_CLOSING"},
+                                  {5007, "PLATFORM_NOT_SUPPORTED"},
+                                  {5008, "IO_NOT_SUPPORTED"},
+                                  {5009, "DEVICE_NOT_SUPPORTED"},
+                                  {5010, "NVFS_DRIVER_ERROR"},
+                                  {5011, "CUDA_DRIVER_ERROR"},
+                                  {5012, "CUDA_POINTER_INVALID"},
+                                  {5013, "CUDA_MEMORY_TYPE_INVALID"},
+                                  {5014, "CUDA_POINTER_RANGE_ERROR"},
+                                  {5015, "CUDA_CONTEXT_MISMATCH"},
+                                  {5016, "INVALID_MAPPING_SIZE"},
+                                  {5017, "INVALID_MAPPING_RANGE"},
+                                  {5018, "INVALID_FILE_TYPE"},
+                                  {5019, "INVALID_FILE_OPEN_FLAG"},
+                                  {5020, "DIO_NOT_SET"},
+                                  {5022, "INVALID_VALUE"},
+                                  {5023, "MEMORY_ALREADY_REGISTERED"},
+                                  {5024, "MEMORY_NOT_REGISTERED"},
+                                  {5025, "PERMISSION_DENIED"},
+                                  {5026, "DRIVER_ALREADY_OPEN"},
+                                  {5027, "HANDLE_NOT_REGISTERED"},
+                                  {5028, "HANDLE_ALREADY_REGISTERED"},
+                                  {5029, "DEVICE_NOT_FOUND"},
+                                  {5030, "INTERNAL_ERROR: cufile.log has the reason"},
+                                  {5031, "GETNEWFD_FAILED"},
+                                  {5033, "NVFS_SETUP_ERROR"},
+                                  {5034, "IO_DISABLED"},
+                                  {5035, "BATCH_SUBMIT_FAILED"},
+                                  {5036, "GPU_MEMORY_PINNING_FAILED"},
+                                  {5037, "BATCH_FULL"},
+                                  {5038, "ASYNC_NOT_SUPPORTED"}};
+constexpr Name kIscsiErrors[] = {{1001, "DATASN"},
+                                 {1002, "DATA_OFFSET"},
+                                 {1003, "MAX_CMDSN"},
+                                 {1004, "EXP_CMDSN"},
+                                 {1005, "BAD_OPCODE"},
+                                 {1006, "DATALEN"},
+                                 {1007, "AHSLEN"},
+                                 {1008, "PROTO"},
+                                 {1009, "LUN"},
+                                 {1010, "BAD_ITT"},
+                                 {1011, "CONN_FAILED: the connection failed"},
+                                 {1012, "R2TSN"},
+                                 {1013, "SESSION_FAILED"},
+                                 {1014, "HDR_DGST: the checksum of a header is wrong"},
+                                 {1015, "DATA_DGST: the checksum of the data is wrong"},
+                                 {1016, "PARAM_NOT_FOUND"},
+                                 {1017, "NO_SCSI_CMD"},
+                                 {1018, "INVALID_HOST"},
+                                 {1019, "XMIT_FAILED: a packet could not be sent"},
+                                 {1020, "TCP_CONN_CLOSE: the target closed the TCP connection"},
+                                 {1021, "SCSI_EH_SESSION_RST: the SCSI layer reset the session"},
+                                 {1022, "NOP_TIMEDOUT: the target did not answer a ping (NOP-Out) in time"}};
 constexpr NumberSpace kNumberSpaces[] = {
-    {"Dcgm|dcgm_|DCGM|nv-hostengine", "returned |ret: |ret |status |status: |error: |error |(", "DCGM_ST_", "-",
-     kDcgmStatuses},
+    {"cuFile|cufile|CUFILE|cufio", "err=|err: |err |error: |error=|error |status=|status |code |(", "CU_FILE_", "",
+     kCuFileErrors, true},
+    {"conn error (|iSCSI connection", "error (", "ISCSI_ERR_", "", kIscsiErrors, true},
+    {"Dcgm|dcgm_|DCGM|nv-hostengine|fieldId = ", "returned |ret: |ret |status |status: |status = |error: |error |(",
+     "DCGM_ST_", "-", kDcgmStatuses},
     {"pmixp_|mpi/pmix|PMIX|PMIx", "status = |status |status: |rc = |rc=|rc: |returned |ret: |ret = ", "PMIX_", "-",
      kPmixStatuses},
     {"HCCL(", "hcclRet -> |ret[|return[|retcode: ", "HCCL_E_", "", kHcclResults},
@@ -520,7 +585,9 @@ std::string read_number_spaces(Codes& codes, std::string_view line) {
       const size_t from = at + prefix.size();
       const auto number = leading_number(std::string_view(out).substr(from));
       if (!number) continue;
-      if (const std::string_view name = name_of(space->names, *number); !name.empty())
+      const std::string_view name = name_of(space->names, *number);
+      if (name.empty() && space->has_others) continue;
+      if (!name.empty())
         add(codes, "status " + std::string(space->sign) + std::to_string(*number) + " " + std::string(space->title) +
                        std::string(name));
       const size_t end = std::min(out.find_first_not_of("0123456789", from), out.size());
@@ -1239,8 +1306,11 @@ void read_names(Codes& codes, std::string_view line) {
       if (known != nullptr) add(codes, "DOCA error " + std::to_string(known->number) + " " + std::string(word));
       continue;
     }
-    const bool is_named =
-        std::ranges::any_of(kNamedErrors, [&](std::string_view prefix) { return word.starts_with(prefix); });
+    // SAI saistatus.h; a suffix is the index of the attribute: SAI_STATUS_ATTR_NOT_SUPPORTED_0.
+    const bool is_of_sai = word.starts_with("SAI_STATUS_") && word != "SAI_STATUS_SUCCESS";
+    const bool is_named = is_of_sai || std::ranges::any_of(kNamedErrors, [&](std::string_view prefix) {
+                            return word.starts_with(prefix);
+                          });
     if (word.size() < 8 || word.size() > 48 || (word.find("_ERR_") == std::string_view::npos && !is_named) ||
         word.starts_with("IBV_WC_") || word.starts_with("FI_EFA_ERR_"))
       continue;
@@ -1263,7 +1333,7 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
     {"modify_qp|qp_modify|qp to rtr|qp to rts|to rtr state|to rts state|rtr2rts|init2rtr", Call::modify_qp},
     {"create_qp|qp_create|fi_enable|create_cq|cq_create|create_srq|alloc_pd|create_comp_channel", Call::create_object},
     {"open_device|open device|get context for", Call::open_device},
-    {"query_device|query device|query_port|device attribute", Call::query_device},
+    {"query_device$|query device$|query_port$|device attribute", Call::query_device},
     {"query_gid|query gid|read sgid", Call::query_gid},
     {"resolve_addr|addr_error|resolve addr|address resolution", Call::resolve_address},
     {"resolve_route|resolve route", Call::resolve_route},
@@ -1308,9 +1378,22 @@ bool has_sentence(std::string_view small, const Sentence& sentence) {
   return false;
 }
 
+// A line about a device of RDMA names it, its interface or a library for it, in small letters.
+constexpr std::string_view kRdmaNames =
+    "ibv|^ib|_ib|rdma|roce|verbs|mlx|^hca|^hfi|bnxt|irdma|ionic|^efa|^hns|ucx|^uct|^ucp|nccl|rccl|openib|libfabric|"
+    "^ofi|^fi_|^gid|_gid|sgid|nvshmem|mscclpp|mooncake|nixl|gasnet|infiniband|^mana|erdma|cxgb|^qed|uverbs";
+// Registered memory that is of a GPU, in small letters; the last: perftest, whose buffers of host memory are its own,
+// so that only one of a GPU can have an address that the NIC does not reach.
+constexpr std::string_view kGpuNames =
+    "gpu|cuda|hip|rocm|nccl|rccl|nvshmem|rocshmem|mscclpp|gdr|dmabuf|dma-buf|peermem|device memory|vram|hmem|"
+    "allocate mr with error=";
+
 Call call_of(std::string_view small) {
-  if (const auto* call = find_where(kCalls, [&](const auto& each) { return has_any(small, each.first); }))
-    return call->second;
+  const auto is_of_device = [](Call call) { return call == Call::open_device || call == Call::query_device; };
+  const auto fits = [&](const auto& each) {
+    return has_any(small, each.first) && (!is_of_device(each.second) || has_any(small, kRdmaNames));
+  };
+  if (const auto* call = find_where(kCalls, fits)) return call->second;
   const Sentence* sentence = find_where(kSentences, [&](const Sentence& each) { return has_sentence(small, each); });
   return sentence != nullptr ? sentence->call : Call::none;
 }
@@ -1401,6 +1484,8 @@ Codes codes_of(std::string_view line, std::string_view small, Severity severity)
   read_events(out, line);
   read_names(out, line);
   if (!out.error.empty() || severity >= Severity::complaint) out.call = call_of(small);
+  if (out.call == Call::registration && out.error == "EFAULT" && has_any(small, kGpuNames))
+    out.call = Call::gpu_registration;
   out.is_of_driver = is_failure_of_driver(line);
   return out;
 }

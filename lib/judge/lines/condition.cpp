@@ -34,7 +34,8 @@ constexpr Condition kConditions[] = {
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
-     "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently down|nvlink*inactive|machine check "
+     "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently "
+     "down|nvlink*inactive|cper_severity_fatal|machine check "
      "exception|machine check event|machine check error|"
      "fallen off|row remap|^ras error|catastrophic|"
      "lane error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
@@ -78,6 +79,15 @@ constexpr Condition kConditions[] = {
      {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
       "other end. ",
       {Work::at_link, "Insert or reseat the cable, clean the connectors, then try another cable or module."}},
+     true},
+    {"says-lacp",
+     unknown,
+     "stopped distributing|stopped collecting|not distributing|lacp*expired|lacp*defaulted|lacp*timeout|lacp*timed "
+     "out|lacp*churn",
+     {"By its words a member of a link aggregation (LACP, 802.3ad) carries no traffic, because the partner at the "
+      "other end does not send or accept LACP packets: the port of the switch is in another group or not in active "
+      "mode, or the link of the member flaps. Compare the LACP settings of both ends (cat /proc/net/bonding/BOND), "
+      "then look at the cable and the link of the member."},
      true},
     {"says-link-down",
      cable,

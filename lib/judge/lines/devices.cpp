@@ -521,7 +521,7 @@ constexpr LineMessage kRows[] = {
      "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
      "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "
-     "NA|crt_*unreachable|NA_Initialize*",
+     "NA|Could not initialize HG|crt_*unreachable|NA_Initialize*",
      "DAOS (Mercury over libfabric or UCX) could not start or reach an engine: the provider or domain of fabric_iface "
      "does not exist on this host, an engine is down or excluded from its pool, or the path loses packets. Compare the "
      "provider of client and server, and look at dmg system query.",
@@ -598,12 +598,19 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/infiniband/ulp"},
     {"rds-iser", peer,
      "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send "
-     "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|iscsi: *connection*:0: detected conn "
-     "error|detected conn error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+     "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|scsi host*: ib_srp: "
+     "*failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
      "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
      "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
      "at the ports.",
      "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"},
+    {"iscsi-connection", unknown, "detected conn error (|iSCSI connection * error (",
+     "The connection of an iSCSI initiator to its target failed, and is made again; the number names the kind. iSCSI "
+     "runs over TCP, or over RDMA (iSER). The target closed it or restarts, or did not answer (1020, 1022), or the "
+     "network between them failed (1011, 1019). Look at the log and the sessions of the target at this time, at the "
+     "lines of iscsid before it, then at the path.",
+     "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
+     "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"},
     {"hsa-status", host,
      "HSA_STATUS_ERROR_OUT_OF_RESOURCES|HSA_STATUS_ERROR: |hsa_init*fail|HSA_STATUS_ERROR_MEMORY_APERTURE|HW Exception "
      "by GPU node|amdgpu*Failed to evict queue|Unable to open /dev/kfd|/dev/kfd*Permission "
@@ -639,10 +646,11 @@ constexpr LineMessage kRows[] = {
      "dcgmi modules -l; dcgmi dmon -e 1001 -c 1; ps -C nv-hostengine", "DCGM modules/profiling, dcgm-exporter"},
     {"dcgm-start", host,
      "Error starting nv-hostengine|Cannot initialize the hostengine|DcgmHostEngineHandler::Init|CacheManager Init "
-     "Failed|DCGM initialization error|error connecting to nv-hostengine",
+     "Failed|DCGM initialization error|error connecting to nv-hostengine|Failed to start host engine|Failed to start "
+     "embedded host engine",
      "DCGM could not start, or the exporter does not reach its nv-hostengine: NVML fails in the container (no driver "
      "library or device, another release), the container sees only a part of a GPU in MIG mode, or the address of the "
-     "nv-hostengine is wrong. Test nvidia-smi in the same container.",
+     "nv-hostengine is wrong, or another instance has its port (5555). Test nvidia-smi in the same container.",
      "nvidia-smi; systemctl status nvidia-dcgm; dcgmi discovery -l", "DCGM dcgmlib, dcgm-exporter"},
     {"dcgm-health",
      host,

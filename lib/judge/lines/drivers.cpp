@@ -655,7 +655,13 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "probe of *:*:*.*failed with error|*:*:*.*probe with driver*failed with error|probe of *rdma*failed with error|"
      "probe of *roce*failed with error|probe of mlx*failed with error|probe of *.eth*failed with error|"
-     "*rdma*probe with driver*failed with error|mlx*probe with driver*failed with error",
+     "*rdma*probe with driver*failed with error|mlx*probe with driver*failed with error|"
+     // A NIC, a GPU or a drive whose address is cut out of the line.
+     "^bnx2x: probe of*failed with error|^bnxt_en: probe of*failed with error|^be2net: probe of*failed with error|"
+     "^i40e: probe of*failed with error|^ice: probe of*failed with error|^ixgbe: probe of*failed with error|"
+     "^igb: probe of*failed with error|^qede: probe of*failed with error|^cxgb4: probe of*failed with error|"
+     "^tg3: probe of*failed with error|^nvidia: probe of*failed with error|^amdgpu: probe of*failed with error|"
+     "^nvme: probe of*failed with error",
      {"A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
       "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
       "(-22, -95), or a resource is used up (-12, -28). ",

@@ -10,6 +10,14 @@ using enum FaultLocation;
 constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog";
 
 constexpr LineMessage kGpuRows[] = {
+    {"gpu-in-use-by-client",
+     host,
+     "In use by another client|GPUs could not be reset|MIG mode is in pending",
+     {"The GPU cannot be reset, or its MIG mode not changed, while another client uses it: a job, a daemon "
+      "(nvidia-persistenced, DCGM, the fabric manager, an exporter), nvidia_drm or an X server. The change waits. ",
+      {Work::ends_jobs, "Stop the clients, then nvidia-smi --gpu-reset, or reboot."}},
+     "nvidia-smi; fuser -v /dev/nvidia*; nvidia-smi -q | grep -A 2 'MIG Mode'",
+     "nvidia-smi, NVIDIA mig-parted"},
     {"gpu-channel-removed", none, "NVRM: Xid (*): 45,",
      "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
      "victim, and the Xid that the line or an earlier line names is the cause.",

@@ -53,6 +53,11 @@ constexpr LineMessage kRows[] = {
      "Information of dcgm-exporter: it leaves out metrics that this host or its configuration does not have, such as "
      "those of profiling (DCGM_FI_PROF_*), and goes on with the others. Harmless.",
      "dcgmi modules -l", "dcgm-exporter"},
+    {"dcgm-module-unused", none, "Incompatible hardware vendor for sysmon|fieldId = * status = -6",
+     "DCGM leaves out what this host does not have: the module sysmon monitors NVIDIA CPUs (Grace) only, and is not "
+     "loaded with a CPU of another vendor; a field with the status -6 (not supported) has no value on this GPU. "
+     "Harmless: the other modules and fields work.",
+     "dcgmi modules -l; lscpu | grep Vendor", "DCGM modules/sysmon/DcgmModuleSysmon.cpp, dcgm_structs.h"},
     {"dpdk-note", none,
      "EAL: No free *hugepages reported|EAL: No available *hugepages reported|No legacy callbacks, legacy socket|EAL: "
      "*Invalid NUMA socket|_probe_one_driver(): *Invalid NUMA socket|EAL: WARNING: cpu flags constant_tsc|EAL: Probing "
@@ -216,12 +221,27 @@ constexpr LineMessage kRows[] = {
      "Information: the state of an RDMA port. ACTIVE: it is ready. INIT: the link of an InfiniBand port is up, and the "
      "port waits for the subnet manager. Harmless for a moment; if it stays INIT no subnet manager answers.",
      "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
-    {"daemon-stopped", none,
-     "nvidia-persistenced*Received signal 15|nvidia-fabricmanager*using NVSwitch management port|wrapper: using "
-     "NVSwitch management port|nvidia-persistenced*Shutdown (",
-     "A daemon notes a setting, or that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
+    {"daemon-stopped", none, "nvidia-persistenced*Received signal 15|nvidia-persistenced*Shutdown (",
+     "A daemon notes that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
      "service. Harmless.",
-     "systemctl status UNIT", "nvidia-persistenced, nvidia-fabricmanager"},
+     "systemctl status UNIT", "nvidia-persistenced"},
+    {"fabric-manager-start", none,
+     "nvidia-fabricmanager*using NVSwitch management port|wrapper: using NVSwitch management port|wrapper: found "
+     "NVSwitch LPF",
+     "Information of the start of the NVIDIA fabric manager: the management ports of the NVSwitches (LPF) that it "
+     "found, and the one that it chose. Harmless.",
+     "systemctl status nvidia-fabricmanager; ibstat", "nvidia-fabricmanager"},
+    {"dcb-unused", none, "i40e*Query for DCB configuration failed|i40e*DCB init failed*disabled",
+     "Information of i40e at its start: the NIC has no configuration of DCB (PFC, ETS) from its firmware or the "
+     "switch, "
+     "and DCB stays off. Harmless: the port works; only a host that needs PFC on this NIC must have it.",
+     "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}",
+     "Linux drivers/net/ethernet/intel/i40e/i40e_main.c i40e_init_pf_dcb()"},
+    {"rccl-cumem-unused", none, "NCCL WARN cuMem support requires",
+     "RCCL does not use memory of the virtual memory management of the GPU (cuMem), because this GPU, kernel or ROCm "
+     "does not offer it for RDMA, and allocates memory in the ordinary way. Harmless; an error of the job has another "
+     "line.",
+     "env | grep NCCL_CUMEM; uname -r", "RCCL src/misc/rocmwrap.cc ncclIsCuMemSupported()"},
     {"service-skipped", none,
      "was skipped because of an unmet condition check|was skipped because no trigger condition checks were "
      "met|Condition check resulted in * being skipped",

@@ -8,6 +8,14 @@ namespace {
 using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
+    {"gasnet-portable-conduit", software,
+     "Using GASNet's mpi-conduit|Using GASNet's udp-conduit|supported by a GASNet native conduit|not detected at "
+     "configure time (missing drivers|high-performance native GASNet conduit",
+     "The program was built with a portable conduit of GASNet (mpi, udp), although this node has InfiniBand or another "
+     "network that a native conduit supports: configure found no headers of verbs or libfabric where GASNet was built. "
+     "The program works, but slowly. Build GASNet, or Legion, Legate, Chapel or UPC++, with the native conduit (ibv, "
+     "ofi, ucx) on a node that has the headers of rdma-core or libfabric.",
+     "ibv_devices; env | grep -E 'GASNET_|CHPL_COMM'", "GASNet mpi-conduit, udp-conduit"},
     {"cuda-linker", software, "nvlink error |nvlink fatal|ptxas fatal|ptxas error|nvcc fatal|nvcc error",
      "The linker or assembler of CUDA (nvlink, ptxas) failed while a program or a kernel was built: an undefined "
      "reference, a missing -rdc or library, or an architecture (sm_NN) that this CUDA does not know. It is not about "

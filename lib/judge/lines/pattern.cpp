@@ -16,11 +16,14 @@ bool has_parts(std::string_view line, std::string_view pattern) {
     std::string_view part = cut(pattern, '*');
     const bool begins_word = part.starts_with('^');
     if (begins_word) part.remove_prefix(1);
+    const bool ends_word = part.ends_with('$');
+    if (ends_word) part.remove_suffix(1);
     size_t at = line.find(part, from);
     const bool ends_in_number = !part.empty() && is_digit(part.back());
     const auto is_inside_word = [&] {
-      return (begins_word && at > 0 && is_word_letter(line[at - 1])) ||
-             (ends_in_number && at + part.size() < line.size() && is_word_letter(line[at + part.size()]));
+      const char after = at + part.size() < line.size() ? line[at + part.size()] : ' ';
+      return (begins_word && at > 0 && is_word_letter(line[at - 1])) || (ends_in_number && is_word_letter(after)) ||
+             (ends_word && is_word_letter(after) && after != '_');
     };
     while (at != std::string_view::npos && is_inside_word()) at = line.find(part, at + 1);
     if (at == std::string_view::npos) return false;
@@ -70,6 +73,7 @@ PatternList::PatternList(std::string_view patterns) {
     for (std::string_view rest = out.text; !rest.empty();) {
       std::string_view part = cut(rest, '*');
       if (part.starts_with('^')) part.remove_prefix(1);
+      if (part.ends_with('$')) part.remove_suffix(1);
       if (part.size() > longest.size()) longest = part;
     }
     // Spread over the part, its end included.

@@ -18,7 +18,8 @@ std::string_view cut(std::string_view& rest, char separator);
 
 // Whether one of the alternatives, which '|' separates, is in the line. '*' matches any text. A part that ends in a
 // number matches whole numbers only: "12" is not found in "120". One that begins with '^' matches at the beginning of a
-// word.
+// word; one that ends with '$' matches if neither a letter nor a digit follows: "query_port$" is not found in
+// "query_portmap".
 bool has_any(std::string_view line, std::string_view patterns);
 
 // The groups of three letters that a line has. A pattern with a group that the line lacks does not match it, so that

@@ -60,7 +60,8 @@ constexpr LineMessage kRows[] = {
     {"slurm-drained", host,
      "state set to DRAIN|setting state to DRAIN|Draining job * nodes|drain_nodes: node|error: Setting node * state to "
      "DRAIN|set state to DRAIN|state set to DOWN|set to state DOWN|setting node * to DOWN|Kill task failed|prolog "
-     "failed|batch job complete failure",
+     "failed|batch job complete failure|Prolog failed|Prolog failure|prolog failure|Epilog failure|Epilog "
+     "failed|epilog failed",
      "Slurm takes the node of the line out of use (DRAIN, DOWN): the reason is in a line before it and in the field "
      "Reason: a failed prolog or health check, a task that could not be killed (a process that waits for a driver or "
      "file system), a GPU that is missing. Correct it, then scontrol update nodename=NODE state=resume.",
@@ -77,10 +78,13 @@ constexpr LineMessage kRows[] = {
     {"munge-error", host,
      "munge: Error: |unmunge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|"
      "munge.service: Main process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|"
-     "Failed to start MUNGE|If munged is up, restart with",
+     "Failed to start MUNGE|If munged is up, restart with|Munge encode failed",
      "MUNGE, by which Slurm's daemons trust each other, does not work on this host: munged does not run, because its "
      "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
-     "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound).",
+     "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound); or munged "
+     "takes no more connections (Resource temporarily unavailable), because it has too few threads (--num-threads=10) "
+     "or "
+     "the host is overloaded.",
      "journalctl -u munge -e; ls -l /etc/munge/munge.key; munge -n | unmunge; timedatectl", "MUNGE src/munged"},
     {"slurm-cgroup", host,
      "Unable to initialize cgroup|cannot create cgroup context|slurm*cgroup*rror|slurm*cgroup*ailed|cgroup*slurm*ailed",
@@ -444,7 +448,8 @@ constexpr LineMessage kRows[] = {
     {"switch-sai", network,
      "SAI_STATUS_INSUFFICIENT_RESOURCES|SAI_STATUS_TABLE_FULL|SAI_STATUS_NO_MEMORY|SAI_STATUS_BUFFER_OVERFLOW|"
      "Encountered failure in create operation|Encountered failure in set operation|exiting "
-     "orchagent|syncd*sendGetResponse|SAI_STATUS_INVALID_PARAMETER|SAI_STATUS_FAILURE",
+     "orchagent|syncd*sendGetResponse|SAI_STATUS_INVALID_PARAMETER|SAI_STATUS_FAILURE|failed to execute "
+     "api*SAI_STATUS_",
      "The ASIC driver (SAI) of the switch refused a setting: a table or buffer is full, or this value or attribute is "
      "not supported by this switch; after a failed create operation orchagent exits and the switch restarts its "
      "services. The line names the object: compare it with the last change of the configuration.",

@@ -26,6 +26,13 @@ constexpr std::string_view kInformationalMarks =
     " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug"
     "|[I |advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
 
+// Statements that a mark of information does not make harmless, in small letters: the level of a logger is not that of
+// the record that it prints (a hardware error of a GPU, level=info), and daemons note a failure that they try again as
+// debug output.
+constexpr std::string_view kDespiteMark =
+    "failed to connect|failed to access|failed to reach|severity_fatal|severity=fatal|severity: fatal|is unhealthy|as "
+    "unhealthy|to unhealthy|^aborting";
+
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
     "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|"
@@ -66,9 +73,10 @@ std::string_view without_supervisor(std::string_view line) {
 Severity severity_of(std::string_view whole) {
   const std::string_view line = without_supervisor(whole);
   const char level = glog_level(line);
-  if (level == 'I' || has_any(line, kInformationalMarks)) return Severity::informational;
   static const PatternList healthy(kHealthyWords), failures(kFailureWords), complaints(kComplaintWords);
   const std::string small = lower(line);
+  if (level == 'I' || has_any(line, kInformationalMarks))
+    return has_any(small, kDespiteMark) ? Severity::failure : Severity::informational;
   const LetterGroups groups(small);
   if (healthy.is_in(small, groups)) return Severity::informational;
   if (level == 'E' || level == 'F' || failures.is_in(small, groups) || is_failed_call(line)) return Severity::failure;

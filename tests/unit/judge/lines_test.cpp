@@ -85,11 +85,22 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
         "network "
         "instead",
         "nvlink warning : Skipping incompatible '/usr/lib/libcudadevrt.a'",
+        // A feature that is only not used.
+        "2024-02-01 14:12:01.207 ERROR [9596:9598] [[SysMon]] A runtime exception occured when creating module. Ex: "
+        "Incompatible hardware vendor for sysmon. [/dcgm/modules/DcgmModule.h:146] [SafeWrapper]",
+        "csmenv::warning  | GPU 0 nvlink_bandwidth_l0 version = 16781336 fieldId = 440 fieldType = 105 status = -6",
+        "node-a:7:7 [1] src/misc/rocmwrap.cc:95 NCCL WARN cuMem support requires VMM RDMA support",
+        "i40e 0000:19:00.0: Query for DCB configuration failed, err I40E_ERR_NOT_READY aq_err OK",
+        "i40e 0000:02:00.0: DCB init failed -5, disabled",
+        "nvidia-fabricmanager-wrapper: found NVSwitch LPF: device=mlx5_10 guid=0xcc40f3030027f630",
         "mlx5_core 0000:3b:00.0: mlx5_fw_tracer_handle_traces:610:(pid 9): FWTracer: Events were lost"}) {
     const LineMessage* message = recognize(read_line(line));
     ASSERT_NE(message, nullptr) << line;
     EXPECT_EQ(message->cause, FaultLocation::none) << line;
   }
+  EXPECT_EQ(id_of("node-a:7:7 [1] src/misc/rocmwrap.cc:199 NCCL WARN Failed to find ROCm runtime library"),
+            "nccl-gpu-other");
+  EXPECT_EQ(id_of("i40e 0000:02:00.0: Failed to set DCB config: -5"), "ice-dcb") << "a setting that was refused";
   EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
 }
 
@@ -743,6 +754,45 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
   EXPECT_EQ(id_of("ibv_reg_mr succeeded"), "");
 }
 
+// EFAULT at a registration: the line shows whether the memory is that of a GPU, or does not.
+TEST(LogCodes, ARegisteredAddressIsOfAGpuIfTheLineNamesOne) {
+  for (const char* line : {"ibv_reg_mr failed in firehose_move_callback errno=14 (Bad address)",
+                           "gasnet_ofi.c:1502: fi_mr_reg for rdma failed: -14(Bad address)",
+                           "rdma_van.h:679] Failed to register the memory region: Bad address, sa.size()=32768"})
+    EXPECT_EQ(id_of(line), "registration-address") << line;
+  for (const char* line :
+       {"Failed to register the GPU buffer: Bad address", "NCCL WARN Call to ibv_reg_mr failed with error Bad address",
+        "mscclpp: ibv_reg_mr failed (errno 14)", "ibv_reg_mr of CUDA memory failed: Bad address"})
+    EXPECT_EQ(id_of(line), "gpudirect-registration") << line;
+}
+
+TEST(LogCodes, ACallOfADeviceNeedsANameOfRdma) {
+  EXPECT_EQ(id_of("mlx5_0: query device failed"), "query-device");
+  EXPECT_EQ(id_of("ibv_query_port() failed: error"), "query-device");
+  EXPECT_EQ(id_of("acme: query device attributes failed"), "") << "a device of any kind";
+  EXPECT_EQ(id_of("E [client-handshake.c:1449:client_query_portmap_cbk] 0-rdma-client-9: failed to get the port number "
+                  "for remote subvolume."),
+            "")
+      << "inside an identifier";
+}
+
+// The table of codes is that of the program.
+TEST(LogCodes, OfStorageAndSwitchesAreNotErrnos) {
+  EXPECT_EQ(codes_text("cuFileHandleRegister failed (cuFile err=5030, cuda_err=0)"),
+            "status 5030 CU_FILE_INTERNAL_ERROR: cufile.log has the reason\n");
+  EXPECT_EQ(codes_text("cuFileRead failed: error -22"), "errno 22 EINVAL (Invalid argument)\n");
+  EXPECT_EQ(codes_text("connection1:0: detected conn error (1011)"),
+            "status 1011 ISCSI_ERR_CONN_FAILED: the connection failed\n");
+  EXPECT_EQ(id_of("connection1:0: detected conn error (1011)"), "iscsi-connection") << "not RDMA";
+  EXPECT_EQ(codes_text("GPU 0 nvlink_bandwidth_l0 fieldId = 440 fieldType = 105 status = -6"),
+            "status -6 DCGM_ST_NOT_SUPPORTED\n");
+  EXPECT_EQ(codes_text("failed to execute api: set, key: SAI_OBJECT_TYPE_PORT:oid:0x1, status: "
+                       "SAI_STATUS_ATTR_NOT_SUPPORTED_0"),
+            "error SAI_STATUS_ATTR_NOT_SUPPORTED_0\n");
+  EXPECT_EQ(codes_text("api set: SAI_STATUS_SUCCESS"), "");
+  EXPECT_EQ(codes_text("@ 0> snd status=10 opcode=2 dst_node=1 dst_qp=0"), "status 10 IBV_WC_REM_ACCESS_ERR\n");
+}
+
 TEST(LogCodes, ACallIsRecognizedInAnyWords) {
   for (const auto& [line, call] : {
            std::pair("0-gvol0-client-0: could not create QP", Call::create_object),
@@ -1122,6 +1172,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"Error opening remote shared memory object in shm_open: No such file or directory (err=9)",
        "says-shared-memory"},
       {"Recommendation                     : Bad signal integrity", "says-signal"},
+      {"interface stopped distributing possible flapping", "says-lacp"},
       {"%LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet47, changed state to down", "says-link-down"},
       {"Et23   errdisabled   link-flap", "says-disabled"},
       {"report_duplicated_guid: ERR 0D01: Found duplicated node GUID.", "says-duplicate"},
@@ -1186,6 +1237,13 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"node-a kernel: RPC: xs_tcp_send_request(8320) = -32", Severity::failure},
       // The level of a supervisor is not that of the program under it.
       {"sonic INFO pmon#/supervisord: xcvrd Error: no access to the file", Severity::failure},
+      // Nor is the level of a logger that of the record or of the failure that it prints.
+      {"level=info msg=\"RecordId=1:1 Severity=CPER_SEVERITY_FATAL CreatorId=amdgpu\"", Severity::failure},
+      {"level=info msg=\"gpuid[0] is set to unhealthy\"", Severity::failure},
+      {"acmed: debug:  failed to connect to the socket", Severity::failure},
+      {"I1129 13:04:29.119704 1 x.cc:5] aborting the job", Severity::failure},
+      {"level=info msg=\"Severity=CPER_SEVERITY_NON_FATAL_CORRECTED\"", Severity::informational},
+      {"level=info msg=\"0 unhealthy, errors abort the rank\"", Severity::informational},
       {"sonic INFO pmon#/supervisord: 2026-08-11 11:33:46,171 INFO success: xcvrd entered RUNNING state",
        Severity::informational},
   };
