@@ -83,6 +83,7 @@ void add_before(Fix& fix, size_t step, const Step& sentence) {
 }
 
 constexpr const char* kDrain = "Drain the node first.";
+constexpr const char* kWarning = "The next step ends the jobs of a node that is not drained.";
 
 // The step that would end a job, or says when to do so; nullopt: none.
 std::optional<size_t> first_that_ends_jobs(const Fix& fix, Work ends_jobs) {
@@ -106,6 +107,14 @@ void drain_first(Finding& finding, Work ends_jobs) {
   }
 }
 
+// Adds the sentence before the first step that would end a job, unless it or an earlier step says when.
+Fix said_first(Fix fix, Work ends_jobs, const char* sentence) {
+  const auto step = first_that_ends_jobs(fix, ends_jobs);
+  if (step && !has_any(fix.steps[*step].work, Work::when_idle))
+    add_before(fix, *step, Step(Work::when_idle, std::string(sentence) + " "));
+  return fix;
+}
+
 // "Then swap it.", "A cable": not a command, and not NCCL_IB_TC=106.
 bool begins_sentence(std::string_view text) {
   const auto is_capital = [&](size_t at) { return at < text.size() && text[at] >= 'A' && text[at] <= 'Z'; };
@@ -125,12 +134,9 @@ std::string joined_steps(const std::vector<std::string>& steps) {
   return out;
 }
 
-Fix drained_first(Fix fix, Work ends_jobs) {
-  const auto step = first_that_ends_jobs(fix, ends_jobs);
-  if (step && !has_any(fix.steps[*step].work, Work::when_idle))
-    add_before(fix, *step, Step(Work::when_idle, std::string(kDrain) + " "));
-  return fix;
-}
+Fix drained_first(Fix fix, Work ends_jobs) { return said_first(std::move(fix), ends_jobs, kDrain); }
+
+Fix warned_first(Fix fix) { return said_first(std::move(fix), Work::ends_jobs, kWarning); }
 
 Fix fix_of_guest(Fix fix, const std::string& hypervisor) {
   if (!has_any(fix, kHands)) return fix;

@@ -108,7 +108,8 @@ constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
 constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
 // The meaning of the message, or of its component and its words, with the fix on the machine that wrote the lines: this
-// one, unless they name another. What ends jobs comes after the drained node.
+// one, unless they name another. What ends jobs comes after the drained node; a component and its words prove no fault
+// for which a node is drained.
 std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
   const std::string own = short_name(state.node.hostname);
@@ -119,7 +120,8 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   const auto adapted = [&](const FixRow& meaning) {
     Fix fix = meaning;
     if (is_guests) fix = fix_of_guest(std::move(fix), state.hypervisor);
-    return drained_first(std::move(fix)).text();
+    const bool is_proved = message != nullptr && !message->is_component();
+    return (is_proved ? drained_first(std::move(fix)) : warned_first(std::move(fix))).text();
   };
   if (message != nullptr && !message->is_component()) return adapted(message->meaning);
   if (message != found.message) return std::string(kUnknownBeginning);

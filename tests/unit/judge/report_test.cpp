@@ -678,6 +678,12 @@ TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
   EXPECT_EQ(adapted(node.view(), Fix{last}), "Drain the node first. " + last.text);
 }
 
+TEST(Remedy, OfAFaultThatIsNotProvedTellsNobodyToDrain) {
+  EXPECT_EQ(warned_first({"Look. ", {Work::ends_jobs, "Reboot."}}).text(),
+            "Look. The next step ends the jobs of a node that is not drained. Reboot.");
+  EXPECT_EQ(warned_first({"Look. ", {Work::at_machine, "Look at the fans."}}).text(), "Look. Look at the fans.");
+}
+
 TEST(Remedy, LinesOfACauseChangeWithTheRemedy) {
   Healthy node;
   Finding finding = bad(Status::critical, "mlx5_1/1", "o", "e", "It is wrong.", "Read the module: ethtool -m ens1");
