@@ -26,8 +26,8 @@ enum class Role : uint8_t { cause, consequence };
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
-// word. It also matches by the result of codes_of(): by the status of a work completion, an AER bit, or the call that
-// failed together with its errno, in any library's words. Negated statements ("no error") are not read.
+// word, '$' its end. It also matches by the result of codes_of(): by the status of a work completion, an AER bit, or
+// the call that failed together with its errno, in any library's words. Negated statements ("no error") are not read.
 // In a line of a program with a mark of its own (program_of()) only its families match by words.
 //
 // A message with a `printer` is any other error of a component, a part of a program or a driver. The line must match

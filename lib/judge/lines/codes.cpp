@@ -1385,7 +1385,8 @@ constexpr std::string_view kRdmaNames =
 // Registered memory that is of a GPU, in small letters; the last: perftest, whose buffers of host memory are its own,
 // so that only one of a GPU can have an address that the NIC does not reach.
 constexpr std::string_view kGpuNames =
-    "gpu|cuda|hip|rocm|nccl|rccl|nvshmem|rocshmem|mscclpp|gdr|dmabuf|dma-buf|peermem|device memory|vram|hmem|"
+    "gpu|cuda|^hip|rocm|nccl|rccl|nvshmem|rocshmem|mscclpp|gdrcopy|^gdr|dmabuf|dma-buf|peermem|device memory|^vram|"
+    "^hmem|fi_hmem|"
     "allocate mr with error=";
 
 Call call_of(std::string_view small) {

@@ -606,8 +606,9 @@ constexpr LineMessage kRows[] = {
      "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"},
     {"iscsi-connection", unknown, "detected conn error (|iSCSI connection * error (",
      "The connection of an iSCSI initiator to its target failed, and is made again; the number names the kind. iSCSI "
-     "runs over TCP, or over RDMA (iSER). The target closed it or restarts, or did not answer (1020, 1022), or the "
-     "network between them failed (1011, 1019). Look at the log and the sessions of the target at this time, at the "
+     "runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not answer (1022), or the "
+     "network between them failed; 1011 names no reason. Look at the log and the sessions of the target at this time, "
+     "at the "
      "lines of iscsid before it, then at the path.",
      "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
      "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"},

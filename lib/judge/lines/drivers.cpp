@@ -329,9 +329,11 @@ constexpr LineMessage kDriverRows[] = {
     {"bnxt-recovery-info", none, "bnxt_en*Error recovery info:",
      "No fault: the driver notes how it will recover the NIC, if its firmware fails one day (msglevel of ethtool).",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"i40e-no-dcb", none, "i40e*DCB init failed",
-     "No fault: the NIC's firmware offers no DCB (its LLDP agent is off, or it is a mode without DCB), and the driver "
-     "goes on without it. The number is a status of i40e in kernels before 6.4, not an errno.",
+    {"i40e-no-dcb", none, "i40e*DCB init failed|i40e*Query for DCB configuration failed",
+     "No fault: the NIC's firmware offers no DCB (its LLDP agent is off, or it is a mode without DCB), or has no "
+     "configuration of the switch yet (NOT_READY), and the driver goes on with DCB disabled. The port works; no "
+     "action, "
+     "unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal", host,

@@ -231,12 +231,6 @@ constexpr LineMessage kRows[] = {
      "Information of the start of the NVIDIA fabric manager: the management ports of the NVSwitches (LPF) that it "
      "found, and the one that it chose. Harmless.",
      "systemctl status nvidia-fabricmanager; ibstat", "nvidia-fabricmanager"},
-    {"dcb-unused", none, "i40e*Query for DCB configuration failed|i40e*DCB init failed*disabled",
-     "Information of i40e at its start: the NIC has no configuration of DCB (PFC, ETS) from its firmware or the "
-     "switch, "
-     "and DCB stays off. Harmless: the port works; only a host that needs PFC on this NIC must have it.",
-     "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}",
-     "Linux drivers/net/ethernet/intel/i40e/i40e_main.c i40e_init_pf_dcb()"},
     {"rccl-cumem-unused", none, "NCCL WARN cuMem support requires",
      "RCCL does not use memory of the virtual memory management of the GPU (cuMem), because this GPU, kernel or ROCm "
      "does not offer it for RDMA, and allocates memory in the ordinary way. Harmless; an error of the job has another "

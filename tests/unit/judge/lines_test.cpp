@@ -99,7 +99,7 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
     EXPECT_EQ(message->cause, FaultLocation::none) << line;
   }
   EXPECT_EQ(id_of("node-a:7:7 [1] src/misc/rocmwrap.cc:199 NCCL WARN Failed to find ROCm runtime library"),
-            "nccl-gpu-other");
+            "rccl-runtime");
   EXPECT_EQ(id_of("i40e 0000:02:00.0: Failed to set DCB config: -5"), "ice-dcb") << "a setting that was refused";
   EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
 }
@@ -770,7 +770,7 @@ TEST(LogCodes, ACallOfADeviceNeedsANameOfRdma) {
   EXPECT_EQ(id_of("mlx5_0: query device failed"), "query-device");
   EXPECT_EQ(id_of("ibv_query_port() failed: error"), "query-device");
   EXPECT_EQ(id_of("acme: query device attributes failed"), "") << "a device of any kind";
-  EXPECT_EQ(id_of("E [client-handshake.c:1449:client_query_portmap_cbk] 0-rdma-client-9: failed to get the port number "
+  EXPECT_EQ(id_of("E [client-handshake.c:1449:client_query_portmap_cbk] 0-ib-client-9: failed to get the port number "
                   "for remote subvolume."),
             "")
       << "inside an identifier";
