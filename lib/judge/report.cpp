@@ -102,8 +102,14 @@ std::string with_placeholders(const std::string& text) {
   constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x01' && i + 1 < text.size()) out += kWords[static_cast<size_t>(text[++i] - '\x02')];
-    else out += text[i];
+    size_t word = std::size(kWords);
+    if (text[i] == '\x01' && i + 1 < text.size()) word = static_cast<size_t>(text[i + 1] - '\x02');
+    if (word >= std::size(kWords)) {  // a text from outside may have such a byte
+      out += text[i];
+      continue;
+    }
+    out += kWords[word];
+    ++i;
   }
   return out;
 }

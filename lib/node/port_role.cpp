@@ -112,6 +112,9 @@ bool is_nvlink_management(const Root& root, const std::string& function) {
     return false;
   const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
   if (!lanes || *lanes > kNarrow) return false;
+  // In a guest the link of a virtual function may be as narrow.
+  if (const std::string id = root.line_of(function + "/device"); id.starts_with("0x"))
+    if (is_guests_function("15b3:" + id.substr(2))) return false;
   if (*lanes <= 2) return true;
   const auto vpd = root.read(function + "/vpd");
   return vpd && vpd->find("SW_MNG") != std::string::npos;

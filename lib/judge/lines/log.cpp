@@ -18,6 +18,7 @@ constexpr size_t kMaxUnknown = 20;    // kinds of unknown lines
 constexpr size_t kMaxNames = 64;      // codes, peers, hosts of a finding
 constexpr size_t kMaxOthers = 10;     // other messages of a component
 constexpr size_t kNear = 5;           // lines
+constexpr size_t kSameEvent = 30;     // lines: what one fault causes in several programs
 constexpr size_t kShownOfLine = 400;  // bytes
 
 void count(std::vector<Counted>& list, const std::string& text) {
@@ -319,13 +320,14 @@ void Log::finish() {
     return 0;
   };
   std::ranges::stable_sort(found_, {}, rank);
-  // A message that names no cause is often of a layer above; the reason is in an earlier line of another program.
+  // A message that names no cause is often of a layer above; the reason is in a line of another program, shortly
+  // before.
   if (found_.empty() || cause_of(found_.front()) != FaultLocation::unknown) return;
   const Found& first = found_.front();
   const bool is_known = first.message != nullptr && !first.message->is_component();
   auto reason = found_.end();
   for (auto each = found_.begin(); each != found_.end(); ++each)
-    if (names_a_cause(*each) && (!is_known || each->first < first.first) &&
+    if (names_a_cause(*each) && (!is_known || each->first < first.first) && each->first + kSameEvent >= first.first &&
         (reason == found_.end() || each->first < reason->first))
       reason = each;
   if (reason != found_.end()) std::rotate(found_.begin(), reason, reason + 1);

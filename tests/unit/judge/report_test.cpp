@@ -163,6 +163,18 @@ TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
   EXPECT_EQ(lines[2].reason, "rate: " + path(node.ports[10], "rate"));
 }
 
+TEST(Report, AByteOfAMarkInAReasonIsNoMark) {
+  Node node;
+  node.ports.resize(2);
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    node.ports[i].rdma = "mlx5_" + std::to_string(i);
+    node.ports[i].unread = {node.ports[i].rdma + ": odd \x01\x7f and \x01"};
+  }
+  const auto lines = merged_unseen(node);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].reason, "RDMADEV: odd \x01\x7f and \x01");
+}
+
 // A reason of the node may name an RDMA device: 32 devices without ports are one line.
 TEST(Report, AReasonWithTheNameOfADeviceIsOneLineForAllDevices) {
   Node node;
