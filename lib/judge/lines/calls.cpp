@@ -26,8 +26,8 @@ constexpr LineMessage kCallRows[] = {
        "ulimit -l; fabric-agentctl check --only memlock", kVerbs),
     of(Call::registration, "EFAULT", "registration-address", unknown,
        "The memory could not be registered with the NIC, because its driver cannot reach the address. The line does "
-       "not "
-       "show which of two causes it is: the memory is not mapped in the process (freed, a wrong address or length), an "
+       "not show which of two causes it is: the memory is not mapped in the process (freed, a wrong address or "
+       "length), an "
        "error of the program or its library; or it is memory of a GPU, and no peer memory module is loaded "
        "(nvidia-peermem; for AMD that of the RDMA stack), or the memory needs DMA-BUF.",
        "fabric-agentctl check --only gpudirect", kVerbs),

@@ -1378,7 +1378,8 @@ bool has_sentence(std::string_view small, const Sentence& sentence) {
   return false;
 }
 
-// A line about a device of RDMA names it, its interface or a library for it, in small letters.
+// A line about a device of RDMA names it, its interface or a library for it, in small letters. ibv_devinfo and perftest
+// print the message alone: "Failed to open device".
 constexpr std::string_view kRdmaNames =
     "ibv|^ib|_ib|rdma|roce|verbs|mlx|^hca|^hfi|bnxt|irdma|ionic|^efa|^hns|ucx|^uct|^ucp|nccl|rccl|openib|libfabric|"
     "^ofi|^fi_|^gid|_gid|sgid|nvshmem|mscclpp|mooncake|nixl|gasnet|infiniband|^mana|erdma|cxgb|^qed|uverbs";
@@ -1386,13 +1387,14 @@ constexpr std::string_view kRdmaNames =
 // so that only one of a GPU can have an address that the NIC does not reach.
 constexpr std::string_view kGpuNames =
     "gpu|cuda|^hip|rocm|nccl|rccl|nvshmem|rocshmem|mscclpp|gdrcopy|^gdr|dmabuf|dma-buf|peermem|device memory|^vram|"
-    "^hmem|fi_hmem|"
-    "allocate mr with error=";
+    "^hmem|fi_hmem|allocate mr with error=";
 
 Call call_of(std::string_view small) {
+  constexpr ptrdiff_t kMostSpaces = 5;  // of a message alone
   const auto is_of_device = [](Call call) { return call == Call::open_device || call == Call::query_device; };
   const auto fits = [&](const auto& each) {
-    return has_any(small, each.first) && (!is_of_device(each.second) || has_any(small, kRdmaNames));
+    return has_any(small, each.first) &&
+           (!is_of_device(each.second) || has_any(small, kRdmaNames) || std::ranges::count(small, ' ') <= kMostSpaces);
   };
   if (const auto* call = find_where(kCalls, fits)) return call->second;
   const Sentence* sentence = find_where(kSentences, [&](const Sentence& each) { return has_sentence(small, each); });
