@@ -1390,11 +1390,11 @@ constexpr std::string_view kGpuNames =
     "^hmem|fi_hmem|allocate mr with error=";
 
 Call call_of(std::string_view small) {
-  constexpr ptrdiff_t kMostSpaces = 5;  // of a message alone
+  constexpr ptrdiff_t kMostSpaces = 5;
+  const bool is_alone = std::ranges::count(small, ' ') <= kMostSpaces && small.find(": ") == std::string_view::npos;
   const auto is_of_device = [](Call call) { return call == Call::open_device || call == Call::query_device; };
   const auto fits = [&](const auto& each) {
-    return has_any(small, each.first) &&
-           (!is_of_device(each.second) || has_any(small, kRdmaNames) || std::ranges::count(small, ' ') <= kMostSpaces);
+    return has_any(small, each.first) && (!is_of_device(each.second) || is_alone || has_any(small, kRdmaNames));
   };
   if (const auto* call = find_where(kCalls, fits)) return call->second;
   const Sentence* sentence = find_where(kSentences, [&](const Sentence& each) { return has_sentence(small, each); });

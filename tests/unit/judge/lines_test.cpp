@@ -769,6 +769,7 @@ TEST(LogCodes, ARegisteredAddressIsOfAGpuIfTheLineNamesOne) {
 TEST(LogCodes, ACallOfADeviceNeedsANameOfRdma) {
   EXPECT_EQ(id_of("mlx5_0: query device failed"), "query-device");
   EXPECT_EQ(id_of("ibv_query_port() failed: error"), "query-device");
+  EXPECT_EQ(id_of("Couldn't get device attribute."), "query-device") << "perftest";
   EXPECT_EQ(id_of("acme: query device attributes failed"), "") << "a device of any kind";
   EXPECT_EQ(id_of("E [client-handshake.c:1449:client_query_portmap_cbk] 0-ib-client-9: failed to get the port number "
                   "for remote subvolume."),
