@@ -618,10 +618,10 @@ struct WithoutRdma {
     if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
     if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
     if (!first.empty()) first += "Then: ";
-    std::string last;
-    if (places.empty()) last = ". If it helps, write the names into a file of /etc/modules-load.d";
-    return first + "modprobe -a " + joined(load, " ") +
-           ". If that changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'" + last;
+    std::string lasting;
+    if (places.empty()) lasting = ". If that helps, write the names into a file of /etc/modules-load.d, too";
+    return first + "modprobe -a " + joined(load, " ") + lasting +
+           ". If it changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'";
   }
 };
 

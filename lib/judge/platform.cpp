@@ -360,8 +360,7 @@ namespace {
 constexpr const char* kPassThrough = "identity";
 const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)"},
                                                 {"DMA-FQ", "translate, lazy (DMA-FQ)"},
-                                                {kPassThrough, "pass-through (identity)"},
-                                                {kIdentityWithoutPasid, "pass-through (identity)"}};
+                                                {kPassThrough, "pass-through (identity)"}};
 
 // iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12);
 // on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
@@ -392,15 +391,22 @@ std::string command_line_text(const Platform& platform) {
   return platform.command_line.empty() ? "" : "; kernel command line: " + joined(platform.command_line);
 }
 
-// GPUs on NVLink-C2C use the page tables of the CPU, for which the IOMMU needs a PASID of each process.
-std::optional<Finding> without_address_translation(const Node& node) {
-  std::vector<std::string> gpus;
-  for (const Gpu& gpu : node.topology.gpus)
-    if (has_c2c(gpu) && !is_given_away(node, gpu.pci) && group_type_of(node, gpu.pci) == kIdentityWithoutPasid)
-      gpus.push_back(gpu.name);
-  if (gpus.empty()) return std::nullopt;
+// GPUs on NVLink-C2C use the page tables of the CPU, for which the IOMMU needs a PASID of each process. nullopt: the
+// machine has no such GPUs, or its kernel gives PASIDs in pass-through, too.
+std::optional<Finding> address_translation_finding(const Node& node) {
+  std::vector<std::string> passing, translated;
+  for (const Gpu& gpu : node.topology.gpus) {
+    if (!has_c2c(gpu) || is_given_away(node, gpu.pci)) continue;
+    const std::string type = group_type_of(node, gpu.pci);
+    if (type == kPassThrough) passing.push_back(gpu.name);
+    else if (!type.empty()) translated.push_back(gpu.name);
+  }
+  if (!node.platform.identity_without_pasid || (passing.empty() && translated.empty())) return std::nullopt;
+  if (passing.empty())
+    return good("host", "translates, as " + joined(translated) + " on NVLink-C2C need it before Linux 6.11",
+                "iommu.passthrough=0, or Linux 6.11");
   return bad(Status::warning, "host",
-             "pass-through (identity) with a kernel before 6.11: " + joined(gpus) + command_line_text(node.platform),
+             "pass-through (identity) with a kernel before 6.11: " + joined(passing) + command_line_text(node.platform),
              "iommu.passthrough=0, or Linux 6.11",
              "Before Linux 6.11 a device in pass-through can have no PASID, which the address translation (ATS) of a "
              "GPU on NVLink-C2C needs. No program can create a CUDA context: GPUs are reported as busy. A kernel whose "
@@ -417,14 +423,14 @@ std::optional<Finding> ask_iommu(const View& view) {
   auto devices = devices_in_use(view);
   const bool has_nic = std::ranges::any_of(devices, &InUse::nic);
   if (!has_nic) devices = gpus_without_nic(node);
-  if (auto finding = without_address_translation(node)) return finding;
+  if (auto finding = address_translation_finding(node)) return finding;
   std::map<std::string, std::vector<std::string>> by_mode;
   bool translates = false;
   for (const InUse& each : devices) {
     const std::string type = group_type_of(node, each.device->pci);
     if (!kModes.contains(type)) continue;
     by_mode[kModes.at(type)].push_back(each.name);
-    translates = translates || (type != kPassThrough && type != kIdentityWithoutPasid);
+    translates = translates || type != kPassThrough;
   }
   std::string observed;
   for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");

@@ -140,8 +140,8 @@ struct MaskedFinding {
   }
 };
 
-// What stands in the texts of this fault alone: what the finding is about, and the subject's netdev or address, which
-// commands contain; empty: neither.
+// The words that only the texts of this fault contain: what the finding is about, and the netdev or address of its
+// subject in commands. Empty: none.
 std::string own_words(const MaskedFinding& fault) {
   constexpr size_t kInCommands = 2;
   std::string out = fault.finding->about;

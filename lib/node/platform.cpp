@@ -247,13 +247,12 @@ Platform read(const Root& root, const Topology& topology) {
   for (const Nic& nic : topology.nics) add_with_bridges(root, nic, out);
   add_empty_ports(root, topology, out);
 
-  const bool takes_no_pasid = identity_takes_no_pasid(root);
+  out.identity_without_pasid = identity_takes_no_pasid(root);
   for (const auto& [address, function] : out.functions) {
     const std::string& group = function.iommu_group;
     if (group.empty() || out.iommu_groups.contains(group)) continue;
-    std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type");
-    if (type == "identity" && takes_no_pasid) type = kIdentityWithoutPasid;
-    if (!type.empty()) out.iommu_groups.emplace(group, std::move(type));
+    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
+      out.iommu_groups.emplace(group, std::move(type));
   }
   if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
   out.command_line = parse_command_line(root.text_of("proc/cmdline"));

@@ -61,13 +61,10 @@ struct GpuDirect {
   bool operator==(const GpuDirect&) const = default;
 };
 
-// The type of an IOMMU group with an identity domain whose devices can have no PASID beside it.
-inline constexpr const char* kIdentityWithoutPasid = "identity, without PASID";
-
 struct Platform {
   std::map<std::string, PlatformFunction> functions{};  // by PCI address
-  // Of the functions: number -> "DMA", "DMA-FQ", "identity", kIdentityWithoutPasid.
-  std::map<std::string, std::string> iommu_groups{};
+  std::map<std::string, std::string> iommu_groups{};  // of the functions: number -> "DMA", "DMA-FQ", "identity"
+  bool identity_without_pasid = false;                // a device in a group "identity" can have no PASID
   std::optional<bool> iommu{};              // whether the kernel drives one; absent: unknown
   std::vector<std::string> command_line{};  // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
   GpuDirect gpudirect{};

@@ -371,9 +371,8 @@ constexpr std::string_view kExitCodes[] = {"exitcode",
 // ice and i40e about a virtual function: "VF 0 failed opcode 6, retval: -5".
 bool is_of_virtchnl(std::string_view line) { return has_any(line, "VF * failed opcode "); }
 
-// Intel's i40e and iavf print statuses of their own (enum i40e_status,
-// enum virtchnl_status_code) as negative numbers, and ice those of its virtual functions; the functions of the kernel
-// that they call return errnos.
+// Intel's i40e and iavf print statuses of their own (enum i40e_status, enum virtchnl_status_code) as negative numbers,
+// and ice those of its virtual functions; the functions of the kernel that they call return errnos.
 bool has_own_statuses(std::string_view line) {
   if (is_of_virtchnl(line)) return true;
   constexpr std::string_view kOfIntel[] = {

@@ -441,9 +441,8 @@ constexpr Condition kCombinations[] = {
       "its address and port."},
      false,
      "slurm-pmi|torch-store|torch-elastic|gloo-other|nccl-bootstrap|nccl-socket|ucx-tcp|ucx-wireup|ofi-tcp|ompi-tcp|"
-     "mooncake-"
-     "control|mooncake-store|mooncake-rdma|mooncake-other|nixl-metadata|nixl-backend|nixl-other|mori-bootstrap|uccl-"
-     "connection|nvshmem-bootstrap"},
+     "mooncake-control|mooncake-store|mooncake-rdma|mooncake-other|nixl-metadata|nixl-backend|nixl-other|"
+     "mori-bootstrap|uccl-connection|nvshmem-bootstrap"},
     {"slurm-says-absent",
      host,
      "says-absent|says-not-loaded",

@@ -333,7 +333,7 @@ void Log::finish() {
   if (reason != found_.end()) std::rotate(found_.begin(), reason, reason + 1);
 }
 
-// Lines of a program that name no cause are shown with the line of the same program that does.
+// Lines of a program that name no cause are shown with a line near them of the same program that does.
 void Log::fold_wrappers() {
   std::vector<size_t> programs;
   for (const Found& each : found_) programs.push_back(program_of(each.line));
@@ -344,7 +344,8 @@ void Log::fold_wrappers() {
     Found* cause = nullptr;
     for (size_t other = 0; other < found_.size(); ++other) {
       Found& reason = found_[other];
-      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] &&
+      const size_t distance = std::max(each.first, reason.first) - std::min(each.first, reason.first);
+      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] && distance <= kSameEvent &&
           (!names_a_device(reason) || !names_another(each, reason)) &&
           (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
         cause = &reason;

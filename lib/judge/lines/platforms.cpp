@@ -36,7 +36,7 @@ constexpr LineMessage kPlatformRows[] = {
      "its file system is not mounted or readable: stop it before it overwrites the jobs' state.",
      "scontrol show config | grep StateSaveLocation; ls -la /var/spool/slurm*", "Slurm src/slurmctld/node_mgr.c"},
     {"slurm-pmix-event", unknown, "pmix: ERROR: Error handler invoked: status",
-     "The PMIx server of a job step was told of an event; the number is a status of PMIx, not an errno (-25 "
+     "The PMIx server of a job step received an event; the number is a status of PMIx, not an errno (-25 "
      "PMIX_ERR_UNREACH: a process ended, or its connection was lost). A consequence: the messages before it, and the "
      "log of the ranks, have the first failure.",
      "grep -hE 'rror' LOG-OF-EVERY-RANK | head; journalctl -u slurmd", "Slurm src/plugins/mpi/pmix/pmixp_client_v2.c",

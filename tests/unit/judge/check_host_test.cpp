@@ -877,15 +877,19 @@ TEST(Gpudirect, EfaHasAnInterfaceOfItsOwn) {
 // On GH200 and GB200 CUDA needs the address translation service of the GPU.
 TEST(Check, PassThroughThatTakesNoPasid) {
   Healthy node;
-  groups(node, kIdentityWithoutPasid);
+  node.now.platform.identity_without_pasid = true;
   EXPECT_EQ(said(node.view(), {"iommu"}), "") << "GPUs on PCIe do not need it";
   for (Gpu& gpu : node.now.topology.gpus) gpu.vendor = kNvidia, gpu.device = 0x2342;
   const auto found = complaints_of(node.view(), {"iommu"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(has(found[0].observed, "before 6.11: GPU0, GPU1")) << found[0].observed;
   EXPECT_TRUE(has(found[0].remedy, "iommu.passthrough=0")) << found[0].remedy;
+  groups(node, "DMA");
+  EXPECT_EQ(said(node.view(), {"iommu"}), "") << "this kernel has to translate for them";
+  node.now.platform.identity_without_pasid = false;
+  EXPECT_NE(said(node.view(), {"iommu"}), "") << "Linux 6.11 need not";
   groups(node, "identity");
-  EXPECT_EQ(said(node.view(), {"iommu"}), "") << "Linux 6.11";
+  EXPECT_EQ(said(node.view(), {"iommu"}), "");
 }
 
 TEST(Aer, PastErrorsAreShown) {
