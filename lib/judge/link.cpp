@@ -1017,7 +1017,7 @@ std::string member_of(const Node& node, const Port& port) {
 constexpr const char* kOneDeviceOfBond = "a GID of its own, or one RDMA device for the bond";
 
 // A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode. `ports`:
-// those of the bond that have an RDMA device.
+// those of the bond that have an RDMA device, in the order of the node's.
 Fix fix_of_bond(const Node& node, const Port& port, const std::vector<const Port*>& ports, const std::string& bond) {
   const bool is_one_nic =
       std::ranges::all_of(ports, [&](const Port* each) { return card_of(each->pci) == card_of(port.pci); });
@@ -1027,10 +1027,14 @@ Fix fix_of_bond(const Node& node, const Port& port, const std::vector<const Port
              "functions in legacy mode prevent it): journalctl -k -g lag. "},
             {Work::ends_jobs,
              "Else give each netdev an address of its own: ip link set " + member_of(node, port) + " nomaster"}};
-  const std::string members = joined(ports, " ", [&](const Port* each) { return member_of(node, *each); });
-  return {Work::ends_jobs, "Take the members out of " + bond + ": for netdev in " + members +
-                               "; do ip link set $netdev nomaster; done. Then make a bond for each NIC, or give each "
-                               "netdev an address of its own. A RoCE LAG combines the ports of one NIC only."};
+  // The first NIC stays, so that the host keeps the addresses and routes of the bond.
+  std::string others;
+  for (const Port* each : ports)
+    if (card_of(each->pci) != card_of(ports.front()->pci)) append_item(others, member_of(node, *each), " ");
+  return {Work::ends_jobs, "Leave the ports of one NIC in " + bond + " and take the others out: for netdev in " +
+                               others +
+                               "; do ip link set $netdev nomaster; done. Give these a bond for each NIC, or an address "
+                               "of their own. A RoCE LAG combines the ports of one NIC only."};
 }
 
 Finding shared_gid_finding(const View& view, const Port& port, const std::vector<const Port*>& sharers,
@@ -1054,7 +1058,7 @@ Finding active_backup_finding(const View& view, const Port& port, const Port& ot
              bond +
                  " is active-backup over two RDMA devices, and no RoCE LAG combines them: RoCE uses the active member "
                  "alone. At a failover the GIDs move to the other device, and all RDMA connections end.",
-             fix_of_bond(view.now, port, {&port, &other}, bond));
+             fix_of_bond(view.now, port, {std::min(&port, &other), std::max(&port, &other)}, bond));
 }
 
 // Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.

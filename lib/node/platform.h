@@ -63,10 +63,10 @@ struct GpuDirect {
 
 struct Platform {
   std::map<std::string, PlatformFunction> functions{};  // by PCI address
-  std::map<std::string, std::string> iommu_groups{};  // of the functions: number -> "DMA", "DMA-FQ", "identity"
-  bool identity_without_pasid = false;                // a device in a group "identity" can have no PASID
-  std::optional<bool> iommu{};              // whether the kernel drives one; absent: unknown
-  std::vector<std::string> command_line{};  // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
+  std::map<std::string, std::string> iommu_groups{};    // of the functions: number -> "DMA", "DMA-FQ", "identity"
+  bool identity_without_pasid = false;                  // a device in a group "identity" can have no PASID
+  std::optional<bool> iommu{};                          // whether the kernel drives one; absent: unknown
+  std::vector<std::string> command_line{};              // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
   GpuDirect gpudirect{};
   bool operator==(const Platform&) const = default;
 };

@@ -123,7 +123,8 @@ const PlantedDefects& network_defects() {
          n.now.ports[1].gids.clear();
        },
        {{"gid", "mlx5_0/1", W, "on bond0: mlx5_1/1 has none", "active-backup|uses the active member alone"},
-        {"gid", "mlx5_1/1", W, "mlx5_0/1 is the active member", "all RDMA connections end", "out of bond0"}}},
+        {"gid", "mlx5_1/1", W, "mlx5_0/1 is the active member", "all RDMA connections end",
+         "in bond0|for netdev in ens1; do"}}},
       // Without a RoCE LAG the port has the bond as its netdev. The commands are for the members.
       {"bond_of_two_nics",
        [](Healthy& n) {
@@ -139,8 +140,8 @@ const PlantedDefects& network_defects() {
          }
        },
        {{"gid", "mlx5_0/1", C, "on mlx5_0/1, mlx5_1/1", "bond0 spans 2 RDMA devices",
-         "out of bond0|for netdev in ens0 ens1; do ip link set $netdev nomaster; done"},
-        {"gid", "mlx5_1/1", C, "on mlx5_0/1, mlx5_1/1", "", "for netdev in ens0 ens1"}}},
+         "Leave the ports of one NIC in bond0|for netdev in ens1; do ip link set $netdev nomaster; done"},
+        {"gid", "mlx5_1/1", C, "on mlx5_0/1, mlx5_1/1", "", "for netdev in ens1; do"}}},
       {"switch_accepts_one_byte_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
        finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",
