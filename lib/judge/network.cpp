@@ -93,6 +93,18 @@ Ipv6Note note_on_ipv6(const View& view, const Port& port) {
           "For IPv6, first: sysctl -w " + variable + "=0. "};
 }
 
+std::string cloud_addresses(const Topology& topology) {
+  // docs.oracle.com, "Cluster Networks with Instance Pools"; cloud.google.com, "Guest agent".
+  constexpr std::pair<std::string_view, std::string_view> kPrograms[]{
+      {"Oracle Cloud",
+       "Oracle Cloud Agent configures the addresses of the cluster network: enable its plugins Compute HPC RDMA "
+       "Authentication and Compute HPC RDMA Auto-Configuration for the instance."},
+      {"Google Cloud", "the guest agent configures the addresses: systemctl status google-guest-agent."}};
+  for (const auto& [cloud, text] : kPrograms)
+    if (topology.cloud == cloud) return "On " + std::string(cloud) + ", " + std::string(text) + " ";
+  return {};
+}
+
 bool lacks_address(const View& view, const Port& port) {
   if (!has_no_address(view.now, port)) return false;
   size_t twins = 0, without = 0;
@@ -169,7 +181,7 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
                "Without an address the port has no routable GID: every collective over this rail fails or hangs." +
                    ipv6.meaning,
-               ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
+               cloud_addresses(view.now.topology) + ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
                    "; then correct the network configuration: networkctl status " + port.netdev);
   }
   if (addresses->empty()) return std::nullopt;

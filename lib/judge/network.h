@@ -38,6 +38,9 @@ struct Ipv6Note {
 };
 Ipv6Note note_on_ipv6(const View& view, const Port& port);
 
+// "On Oracle Cloud, ... ": which program of the cloud gives the ports their addresses; empty: no cloud that is known.
+std::string cloud_addresses(const Topology& topology);
+
 bool is_ipv4(const Gid& gid);
 // The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
 // create and remove.

@@ -114,76 +114,112 @@ std::string with_placeholders(const std::string& text) {
   return out;
 }
 
+// The finding in words, without what was observed.
 std::string texts_of(const Finding& finding) {
   std::string out;
-  for (const std::string* text : {&finding.observed, &finding.expected, &finding.meaning, &finding.remedy})
+  for (const std::string* text : {&finding.expected, &finding.meaning, &finding.remedy})
     out.append(*text).append(1, '\n');
   for (const std::string& step : finding.next) out.append(step).append(1, '\n');
   return out;
 }
 
-// A finding as one fault of its subject.
+std::string observed_of(const Finding& finding) {
+  if (finding.since.empty()) return finding.observed;
+  return finding.observed + ", since " + finding.since;
+}
+
+// A finding as one fault of its subject. Masked texts lack the names of the subject, and what else the finding is about.
 struct MaskedFinding {
   const Finding* finding;
-  std::string texts;
-  std::string masked_texts;  // without the names of the subject, and without what else the finding is about
+  std::string texts, masked_texts, masked_observed;
 
   explicit MaskedFinding(const Finding& which) : finding(&which), texts(texts_of(which)) {
-    // `about` first: it may contain the names.
-    masked_texts = masked(masked(texts, {"", "", "", "", which.about}), which.names);
+    const auto mask = [&](const std::string& text) {
+      // `about` first: it may contain the names.
+      return masked(masked(text, {"", "", "", "", which.about}), which.names);
+    };
+    masked_texts = mask(texts);
+    masked_observed = mask(observed_of(which));
   }
-  bool operator==(const MaskedFinding& other) const {
+  // The same fault with the same fix; what was observed may differ.
+  [[nodiscard]] bool is_like(const MaskedFinding& other) const {
     const Finding &a = *finding, &b = *other.finding;
     return (texts == other.texts || masked_texts == other.masked_texts) && a.status == b.status &&
-           a.acknowledgement == b.acknowledgement && a.suppression == b.suppression && a.since == b.since &&
-           a.outcome == b.outcome && a.unjudged == b.unjudged && a.culprit == b.culprit && a.certainty == b.certainty;
+           a.acknowledgement == b.acknowledgement && a.suppression == b.suppression && a.outcome == b.outcome &&
+           a.unjudged == b.unjudged && a.culprit == b.culprit && a.certainty == b.certainty;
+  }
+  [[nodiscard]] bool observes_like(const MaskedFinding& other) const {
+    return observed_of(*finding) == observed_of(*other.finding) || masked_observed == other.masked_observed;
   }
 };
 
 // The words that only the texts of this fault contain: what the finding is about, and the netdev or address of its
 // subject in commands. Empty: none.
-std::string own_words(const MaskedFinding& fault) {
+std::string own_words(const MaskedFinding& fault, const std::string& masked_texts) {
   constexpr size_t kInCommands = 2;
   std::string out = fault.finding->about;
   for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i) {
-    if (fault.masked_texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) == std::string::npos) continue;
+    if (masked_texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) == std::string::npos) continue;
     const std::string& name = fault.finding->names[i];
     return out.empty() ? name : out + " (" + name + ")";
   }
   return out;
 }
 
+// The findings of one check that are one fault.
+FindingGroup group_of(const std::vector<MaskedFinding>& faults) {
+  const MaskedFinding& first = faults.front();
+  FindingGroup group{first.finding, {first.finding->id}, {}};
+  const bool one_observation =
+      std::ranges::all_of(faults, [&](const MaskedFinding& each) { return each.observes_like(first); });
+  for (const MaskedFinding& each : faults) {
+    add_once(group.subjects, each.finding->subject);
+    if (!one_observation) {
+      const std::string& what = each.finding->about.empty() ? each.finding->subject : each.finding->about;
+      add_once(group.observed, what + ": " + observed_of(*each.finding));
+    }
+    std::string own = each.texts, firsts = first.texts, masked_texts = each.masked_texts;
+    if (one_observation) {
+      own += observed_of(*each.finding);
+      firsts += observed_of(*first.finding);
+      masked_texts += each.masked_observed;
+    }
+    if (own == firsts) continue;
+    if (const std::string words = own_words(each, masked_texts); !words.empty()) add_once(group.likewise, words);
+  }
+  return group;
+}
+
 }  // namespace
 
 // Merges the subjects of one check, then the checks with the same subjects.
 std::vector<FindingGroup> group_findings(const Report& report) {
-  struct Check {
-    MaskedFinding fault;
-    FindingGroup group;
-  };
-  std::vector<Check> checks, merged;
+  std::vector<std::vector<MaskedFinding>> checks;
   for (const Finding& finding : report.findings) {
     if (!is_listed(finding)) continue;
     MaskedFinding fault(finding);
-    const auto same = std::ranges::find_if(
-        checks, [&](const Check& check) { return check.group.ids.front() == finding.id && check.fault == fault; });
-    if (same == checks.end()) {
-      checks.push_back({std::move(fault), {&finding, {finding.id}, {finding.subject}}});
-      continue;
-    }
-    add_once(same->group.subjects, finding.subject);
-    const std::string words = own_words(fault);
-    if (!words.empty() && fault.texts != same->fault.texts) add_once(same->group.likewise, words);
-  }
-  for (Check& check : checks) {
-    const auto same = std::ranges::find_if(merged, [&](const Check& other) {
-      return other.group.subjects == check.group.subjects && other.fault == check.fault;
+    const auto same = std::ranges::find_if(checks, [&](const std::vector<MaskedFinding>& check) {
+      return check.front().finding->id == finding.id && check.front().is_like(fault);
     });
-    if (same == merged.end()) merged.push_back(std::move(check));
-    else add_once(same->group.ids, check.group.ids.front());
+    if (same == checks.end()) checks.push_back({std::move(fault)});
+    else same->push_back(std::move(fault));
   }
   std::vector<FindingGroup> groups;
-  for (Check& each : merged) groups.push_back(std::move(each.group));
+  std::vector<const MaskedFinding*> firsts;  // of the groups
+  for (const std::vector<MaskedFinding>& check : checks) {
+    FindingGroup group = group_of(check);
+    size_t same = 0;
+    while (same < groups.size() &&
+           !(groups[same].subjects == group.subjects && groups[same].observed == group.observed &&
+             firsts[same]->is_like(check.front()) && firsts[same]->observes_like(check.front())))
+      ++same;
+    if (same < groups.size()) {
+      add_once(groups[same].ids, group.ids.front());
+      continue;
+    }
+    groups.push_back(std::move(group));
+    firsts.push_back(&check.front());
+  }
   return groups;
 }
 

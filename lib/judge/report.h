@@ -101,10 +101,13 @@ Json to_json(const Report& report);
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
-// Findings that differ only in check, subject or names of the subject: each id applies to each subject.
+// Findings with the same meaning and the same fix, but for the names of their subjects: each id applies to each subject.
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
+  // What was observed of each subject and since when, "mlx5_0/1: 12 drops, since TIME"; empty: the same of all, as
+  // of the first.
+  std::vector<std::string> observed{};
   // In place of the first subject's netdev or address in the texts, and of Finding::about: the others'.
   std::vector<std::string> likewise{};
 };

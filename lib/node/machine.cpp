@@ -54,6 +54,12 @@ std::string hypervisor(const Root& root) {
   return name;
 }
 
+std::string cloud_name(std::string_view asset_tag, std::string_view vendor) {
+  if (asset_tag == "OracleCloud.com") return "Oracle Cloud";
+  if (vendor == "Google") return "Google Cloud";
+  return {};
+}
+
 std::string hypervisor_name(std::string_view vendor, std::string_view product) {
   // Amazon's real machines have the same vendor; their product is "g4dn.metal".
   const bool is_metal = product.find(".metal") != std::string_view::npos;

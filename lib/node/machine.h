@@ -20,4 +20,8 @@ std::string cpus_text(std::vector<unsigned> cpus);
 std::string hypervisor(const Root& root);
 std::string hypervisor_name(std::string_view vendor, std::string_view product);
 
+// The cloud whose machine this is, virtual or real, by the chassis' asset tag and the vendor, as cloud-init's
+// ds-identify knows them; empty: none, or another.
+std::string cloud_name(std::string_view asset_tag, std::string_view vendor);
+
 }  // namespace fabric::machine

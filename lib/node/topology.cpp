@@ -423,6 +423,8 @@ Result<Topology> load_topology(const Kernel& kernel) {
         if (const auto vpd = root.read("sys/bus/pci/devices/" + nic.pci + "/vpd"))
           nic.serial = scanning::vpd_serial(*vpd);
   view.machine.hypervisor = machine::hypervisor(root);
+  view.machine.cloud = machine::cloud_name(root.line_of("sys/class/dmi/id/chassis_asset_tag"),
+                                           root.line_of("sys/class/dmi/id/sys_vendor"));
   auto topology = bounded(sort_topology(std::move(found), std::move(view.machine)));
   if (topology) gpu::identify(root, *topology);
   return topology;

@@ -85,6 +85,7 @@ struct Topology {
   std::vector<int> memory_nodes{};         // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
+  std::string cloud{};                     // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
 };
 

@@ -181,6 +181,7 @@ Result<HwlocView> parse(const std::string& text, const std::string& name) {
     }
   const hwloc_obj_t root = hwloc_get_root_obj(loaded);
   machine.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
+  machine.cloud = machine::cloud_name(info(root, "DMIChassisAssetTag"), info(root, "DMISysVendor"));
   return view;
 }
 

@@ -89,19 +89,27 @@ std::string findings_text(const Report& report, const Output& output, bool brief
     std::string culprit;
     if (finding.culprit) culprit = to_text(*finding.culprit);
     if (finding.culprit && finding.certainty) culprit += " (" + std::string(to_text(*finding.certainty)) + ")";
-    std::vector<std::pair<std::string, std::string>> lines{
-        {"Culprit: ", culprit}, {"Found:   ", finding.observed}, {"Since:   ", finding.since}};
+    std::vector<std::pair<std::string, std::string>> lines{{"Culprit: ", culprit}};
+    for (const std::string& observed : block.observed) lines.emplace_back("Found:   ", observed);
+    if (block.observed.empty()) {
+      lines.emplace_back("Found:   ", finding.observed);
+      lines.emplace_back("Since:   ", finding.since);
+    }
     if (!brief) {
       lines.emplace_back("Expected:", finding.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
       lines.emplace_back("Reason:  ", finding.suppression);
       if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
-      for (const std::string& step : finding.next)
-        lines.emplace_back(&step == &finding.next.front() ? "Fix:     " : "         ", step);
+      for (const std::string& step : finding.next) lines.emplace_back("Fix:     ", step);
       lines.emplace_back("Also for:", names_text(block.likewise));
     }
-    for (const auto& [label, value] : lines)
-      if (!value.empty()) text += "  " + label + "  " + wrapped(value, output.width, 13) + "\n";
+    std::string previous;  // a label of several lines stands before the first
+    for (const auto& [label, value] : lines) {
+      if (value.empty()) continue;
+      text += "  " + (label == previous ? std::string(label.size(), ' ') : label) + "  " +
+              wrapped(value, output.width, 13) + "\n";
+      previous = label;
+    }
   }
   return text;
 }

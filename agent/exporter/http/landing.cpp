@@ -263,15 +263,19 @@ class Landing {
     std::string out = heading(status, what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
-      out += items(finding.next, css("next"));
+      out += items(group.observed) + items(finding.next, css("next"));
       if (!group.likewise.empty()) out += paragraph("Also for: " + joined(group.likewise));
       out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
       return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
     }
     std::string terms;
-    if (finding.observed != "-") terms += term("Found", finding.observed);
-    terms += term("Expected", finding.expected) + term("Since", finding.since) +
-             term("Known", finding.acknowledgement) + term("Reason", finding.suppression) +
+    if (!group.observed.empty()) {
+      terms += element("dt", "", "Found") + element("dd", "", items(group.observed)) + "\n";
+    } else {
+      if (finding.observed != "-") terms += term("Found", finding.observed);
+      terms += term("Since", finding.since);
+    }
+    terms += term("Expected", finding.expected) + term("Known", finding.acknowledgement) + term("Reason", finding.suppression) +
              term("Fix", finding.remedy, css("fix")) + term("Also for", joined(group.likewise));
     out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
