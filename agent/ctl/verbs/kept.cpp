@@ -11,6 +11,7 @@
 #include "nic/capabilities.h"
 #include "node/host.h"
 #include "node/lldpad.h"
+#include "node/machine.h"
 #include "node/platform.h"
 #include "node/provider_abi.h"
 #include "node/rdma_software.h"
@@ -224,6 +225,12 @@ Kept board_serial(const std::string& text) {
   return out.append(serial->text).append(1, '\x78');
 }
 
+// The asset tag of a cloud; any other is of the site.
+Kept cloud_tag(const std::string& text) {
+  if (machine::cloud_name(trim(text), "").empty()) return std::nullopt;
+  return text;
+}
+
 // ---- /etc
 
 // os-release(5): two words of lower-case letters and digits.
@@ -434,6 +441,7 @@ struct KeptFile {
 };
 constexpr KeptFile kFiles[] = {
     {"sys/*/vpd", board_serial},
+    {"sys/*/chassis_asset_tag", cloud_tag},
     {"sys/*", whole},
     {"proc/cmdline", kernel_command_line},
     {"proc/cpuinfo", cpu_lines},

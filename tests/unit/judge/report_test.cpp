@@ -87,6 +87,7 @@ TEST(Report, FindingsThatDifferOnlyInTheNamesOfTheirPortAreOne) {
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].subjects, (std::vector<std::string>{"mlx5_1/1", "mlx5_10/1", "mlx5_2/1"}));
   EXPECT_EQ(groups[0].likewise, (std::vector<std::string>{"eth10", "eth2"}));
+  EXPECT_TRUE(groups[0].observed.empty());
   report.findings[1].remedy = "ethtool -m eth1";  // about another port than its own
   EXPECT_EQ(group_findings(report).size(), 2u);
   report.findings[2].names.clear();
@@ -107,7 +108,11 @@ TEST(Report, OneFaultOfSeveralPairsIsOne) {
   EXPECT_EQ(groups[0].subjects, (std::vector<std::string>{"0008:02:00.0", "0009:02:00.0"}));
   EXPECT_EQ(groups[0].likewise, std::vector<std::string>{"GPU1 and mlx5_1 (0009:02:00.0)"});
   report.findings[1].observed = "CmpltRedir+";
-  EXPECT_EQ(group_findings(report).size(), 2u);
+  groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].observed,
+            (std::vector<std::string>{"GPU0 and mlx5_0: ReqRedir+", "GPU1 and mlx5_1: CmpltRedir+"}));
+  EXPECT_EQ(groups[0].likewise, std::vector<std::string>{"GPU1 and mlx5_1 (0009:02:00.0)"});
 
   for (Finding& each : report.findings) {
     each = {"gid", "mlx5_0/1", Status::critical, "on mlx5_0/1, mlx5_1/1", "a GID of its own", "why", "for both"};
@@ -122,6 +127,28 @@ TEST(Report, OneFaultOfSeveralPairsIsOne) {
   groups = group_findings(report);
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_TRUE(groups[0].likewise.empty());
+}
+
+// What was found on each port, and since when, is a line; the meaning and the fix stand once.
+TEST(Report, OneFaultWithItsOwnCountOnEachPortIsOne) {
+  const auto of_port = [](int number, const std::string& count, const std::string& since) {
+    Finding out{"discards", "mlx5_" + std::to_string(number) + "/1", Status::warning, count, "0", "why", "what"};
+    out.since = since;
+    return out;
+  };
+  Report report{{of_port(0, "12 drops", ""), of_port(1, "40 drops", "2026-01-02T03:04:05Z")}};
+  std::vector<FindingGroup> groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].observed,
+            (std::vector<std::string>{"mlx5_0/1: 12 drops", "mlx5_1/1: 40 drops, since 2026-01-02T03:04:05Z"}));
+  report.findings[1].observed = report.findings[0].observed;
+  groups = group_findings(report);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].observed.size(), 2u) << "it began at another time";
+  report.findings[1].since.clear();
+  EXPECT_TRUE(group_findings(report).front().observed.empty());
+  report.findings[1].status = Status::critical;
+  EXPECT_EQ(group_findings(report).size(), 2u);
 }
 
 TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {

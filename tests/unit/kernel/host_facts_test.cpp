@@ -704,6 +704,19 @@ TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
   EXPECT_EQ(hypervisor("fpu lahf_lm", "Alibaba Cloud", "Alibaba Cloud ECS"), "");
 }
 
+// A cloud marks its real machines, too.
+TEST(HostCpuFacts, ACloudIsKnownByItsFirmware) {
+  const auto cloud = [](const std::string& tag, const std::string& vendor) {
+    Tree tree;
+    tree.folder("sys/bus/pci/devices").file("sys/class/dmi/id/sys_vendor", vendor + "\n");
+    tree.file("sys/class/dmi/id/chassis_asset_tag", tag + "\n");
+    return test::topology_of(tree).cloud;
+  };
+  EXPECT_EQ(cloud("OracleCloud.com", "Oracle Corporation"), "Oracle Cloud");
+  EXPECT_EQ(cloud("", "Google"), "Google Cloud");
+  EXPECT_EQ(cloud("rack 7", "Oracle Corporation"), "") << "a server that Oracle sold";
+}
+
 TEST(HostKernel, EachFile) {
   Tree tree;
   Host none;
