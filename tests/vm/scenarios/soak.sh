@@ -23,18 +23,21 @@ memory() { awk '/^VmRSS:/ { print $2 }' "/proc/${pid[$1]}/status"; }
 threads() { awk '/^Threads:/ { print $2 }' "/proc/${pid[$1]}/status"; }
 descriptors() { find "/proc/${pid[$1]}/fd" -mindepth 1 | wc -l; }
 
-# 40 events: dcb batches eight, the MTU two, the link flap two, addresses and ARP entries the rest. Of one NIC, in the order in
-# which operators' scripts would make them. The PFC of bits 4 and 5 is foreign; a wire's link goes down and up.
+# 40 events: DCB eight, the MTU two, the link flap two, addresses and ARP entries the rest. Of one NIC, in the order in which
+# operators' scripts would make them. The PFC of bits 4 and 5 is foreign; a wire's link goes down and up. Each tool runs once: on
+# the emulated server starting a process costs as much as the agent's answer.
 burst() {
   local n=$1 dev i
   dev=$(netdev "$n")
-  for i in 4 5; do dcb pfc set dev "$dev" prio-pfc all:off "$i:on"; done
-  for i in 10 11 12 13 14 15; do dcb app add dev "$dev" dscp-prio "$i:1"; done
-  ip link set "$dev" mtu 1500
-  ip link set "$dev" mtu 4200
-  ip link set "$dev" down
-  ip link set "$dev" up
   {
+    for i in 4 5; do echo "pfc set dev $dev prio-pfc all:off $i:on"; done
+    for i in 10 11 12 13 14 15; do echo "app add dev $dev dscp-prio $i:1"; done
+  } | dcb -force -batch -
+  {
+    echo "link set $dev mtu 1500"
+    echo "link set $dev mtu 4200"
+    echo "link set $dev down"
+    echo "link set $dev up"
     for i in {1..7}; do
       echo "address add 192.0.2.$i/32 dev $dev"
       echo "address del 192.0.2.$i/32 dev $dev"
@@ -44,9 +47,8 @@ burst() {
   } | ip -batch - -force
 } >/dev/null 2>&1
 
-scrape() { # COUNT
-  local i
-  for ((i = 0; i < $1; i++)); do curl -sf localhost:10479/metrics -o /dev/null || echo "a scrape failed"; done
+scrape() { # COUNT; each over a connection of its own
+  curl -sf --fail-early -H 'Connection: close' "localhost:10479/metrics?round=[1-$1]" -o /dev/null || echo "a scrape failed"
 }
 
 printf 'round events scrapes' >"$OUT/soak"
@@ -77,6 +79,8 @@ done
 sed 's/^/figure: /' "$OUT/soak"
 
 check "at least $EVENTS events" test "$events" -ge "$EVENTS"
+downs() { cat /sys/class/net/*/carrier_down_count | awk '{ sum += $1 } END { print sum }'; }
+check "the links went down ($(downs) times)" test "$(downs)" -ge $((EVENTS / 40))
 eq "scrapes that failed, of $scrapes" "$failed" 0
 for unit in fabric-agent fabric-exporter; do
   eq "$unit: the same process" "$(systemctl show -p MainPID --value $unit.service)" "${pid[$unit]}"
