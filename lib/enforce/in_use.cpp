@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/in_use.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
+#include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
 #include "node/netdev_use.h"
@@ -11,32 +13,46 @@
 namespace fabric::qos {
 namespace {
 
-// True if `device` belongs to a virtual function or subfunction of the port's function `pci`
+// Whether the error says that there is no such file. After every other one it is unknown what there is.
+bool is_absent(const Error& why) { return why.code == ENOENT; }
+
+// True if `device` belongs to a virtual function or subfunction of one of the functions
 // (Documentation/ABI/testing/sysfs-bus-pci; auxiliary bus devices below the function): its traffic uses the same link.
-bool is_function_of(const Root& root, const std::string& device, const std::string& pci) {
-  if (pci.empty()) return false;
+Result<bool> is_function_of(const Root& root, const std::string& device, const std::vector<std::string>& functions) {
   const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";
-  if (const auto physical = root.resolve(folder + "/physfn")) return physical->ends_with("/" + pci);
+  const auto physical = root.resolve(folder + "/physfn");
+  if (!physical && !is_absent(physical.error())) return physical.error();
   const auto place = root.resolve(folder);
-  return place && place->find("/" + pci + "/") != std::string::npos;
+  if (!place && !is_absent(place.error())) return place.error();
+  return std::ranges::any_of(functions, [&](const std::string& pci) {
+    if (physical) return physical->ends_with("/" + pci);
+    return place && place->find("/" + pci + "/") != std::string::npos;
+  });
 }
 
-// True if a guest or another network namespace uses a virtual function or subfunction of the port's function `pci`:
-// RDMA netlink does not list its queue pairs, and no socket diagnosis its TCP sessions.
-bool is_used_by_guest_or_container(const Root& root, const std::string& pci) {
-  if (pci.empty()) return false;
+// True if a guest or another network namespace uses a virtual function or subfunction of the function `pci`: RDMA
+// netlink does not list its queue pairs, and no socket diagnosis its TCP sessions.
+Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& pci) {
   const std::string folder = "sys/bus/pci/devices/" + pci + "/";
-  for (const std::string& name : root.names_in(folder)) {
+  const auto names = root.list(folder);
+  if (!names && !is_absent(names.error())) return names.error();
+  if (!names) return false;
+  for (const std::string& name : *names) {
     if (!name.starts_with("virtfn") && name.find(".sf.") == std::string::npos) continue;
     const std::string function = folder + name;
-    if (root.link_name(function + "/driver").find("vfio") != std::string::npos) {
+    const auto driver = root.resolve(function + "/driver");
+    if (!driver && !is_absent(driver.error())) return driver.error();
+    if (driver && base_name(*driver).find("vfio") != std::string::npos) {
       // vfio_pci_core_enable() enables the function when a guest opens it.
       if (root.number_in<uint32_t>(function + "/enable").value_or(1) > 0) return true;
       continue;
     }
     // The folder looks empty while the RDMA device or the netdev is in a container's network namespace.
-    for (const char* devices : {"/infiniband", "/net"})
-      if (root.exists(function + devices) && root.names_in(function + devices).empty()) return true;
+    for (const char* devices : {"/infiniband", "/net"}) {
+      const auto seen = root.list(function + devices);
+      if (!seen && !is_absent(seen.error())) return seen.error();
+      if (seen && seen->empty()) return true;
+    }
   }
   return false;
 }
@@ -49,14 +65,23 @@ Use is_in_use(Kernel& kernel, const Port& port) {
     return Use{"whether " + port.id() + " is in use cannot be determined (" + why + ")"};
   };
   if (kernel.rdma == nullptr) return unknown("no RDMA netlink");
-  if (is_used_by_guest_or_container(kernel.root, port.pci))
-    return {"a guest or a container uses a function of " + port.pci};
+  const auto functions = functions_on_link(kernel.root, port);
+  if (!functions) return unknown(functions.error().text());
+  for (const std::string& pci : *functions) {
+    const auto used = is_used_by_guest_or_container(kernel.root, pci);
+    if (!used) return unknown(used.error().text());
+    if (*used) return {"a guest or a container uses a function of " + pci};
+  }
   const auto devices = nldev::devices(*kernel.rdma);
   if (!devices) return unknown(devices.error().text());
   bool known = false;
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
-    if (!own && !is_function_of(kernel.root, device.name, port.pci)) continue;
+    if (!own) {
+      const auto shares_link = is_function_of(kernel.root, device.name, *functions);
+      if (!shares_link) return unknown(shares_link.error().text());
+      if (!*shares_link) continue;
+    }
     // The registered memory comes first: each queue pair that is listed costs the firmware a command, and a job has
     // thousands. It also shows users of mlx5's DEVX (UCX, NVSHMEM's IBGDA, NCCL's device API, DPDK), whose queue pairs
     // are not listed: the kernel does not know what such an object is (drivers/infiniband/hw/mlx5/devx.c).

@@ -45,7 +45,7 @@ class UseCheck {
   std::function<Use(const Port&)> ask_;
 };
 
-// The user of the port, or of a virtual function or subfunction of it:
+// The user of the port, or of a virtual function or subfunction on its link (RoCE LAG: of all members' functions):
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
 // - a guest that has the function open (vfio),

@@ -7,8 +7,10 @@
 #include <tuple>
 
 #include "base/find.h"
+#include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "kernel/netlink/sock_diag.h"
+#include "kernel/pci/pci.h"
 
 namespace fabric {
 namespace {
@@ -51,14 +53,19 @@ struct NetworkStack {
   }
 };
 
-// The netdevs of virtual functions and subfunctions of the port's function, as far as they are in this namespace.
-std::vector<std::string> netdevs_of_functions(const Root& root, const std::string& pci) {
+// The names of the virtual functions and subfunctions on the port's link, as folders: "sys/bus/pci/devices/.../virtfn0".
+Result<std::vector<std::string>> guest_functions(const Root& root, const Port& port) {
+  const auto functions = functions_on_link(root, port);
+  if (!functions) return functions.error();
   std::vector<std::string> out;
-  if (pci.empty()) return out;
-  const std::string folder = "sys/bus/pci/devices/" + pci + "/";
-  for (const std::string& name : root.names_in(folder))
-    if (name.starts_with("virtfn") || is_subfunction_device(name))
-      for (std::string& netdev : root.names_in(folder + name + "/net")) out.push_back(std::move(netdev));
+  for (const std::string& pci : *functions) {
+    const std::string folder = "sys/bus/pci/devices/" + pci + "/";
+    const auto names = root.list(folder);
+    if (!names && names.error().code != ENOENT) return names.error();
+    if (!names) continue;
+    for (const std::string& name : *names)
+      if (name.starts_with("virtfn") || is_subfunction_device(name)) out.push_back(folder + name);
+  }
   return out;
 }
 
@@ -95,8 +102,11 @@ Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes route
   auto rules = rtnl::rules(route);
   if (!rules && rules.error().code != EOPNOTSUPP) return rules.error();  // a kernel may have no rules
   NetworkStack network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
-  std::vector<std::string> names = netdevs_of_functions(kernel.root, port.pci);
-  names.push_back(port.netdev);
+  const auto functions = guest_functions(kernel.root, port);
+  if (!functions) return functions.error();
+  std::vector<std::string> names{port.netdev};  // and the netdevs of the functions, as far as they are in this namespace
+  for (const std::string& function : *functions)
+    for (std::string& netdev : kernel.root.names_in(function + "/net")) names.push_back(std::move(netdev));
   for (const rtnl::Link& link : network.links)
     if (contains(names, link.name)) network.members.insert(link.ifindex);
   std::map<int, std::vector<Ip>> by_interface;
@@ -281,6 +291,22 @@ std::string forwarding_in(const Root& root, const NetworkStack& network, const P
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> functions_on_link(const Root& root, const Port& port) {
+  std::vector<std::string> out;
+  if (!port.pci.empty()) out.push_back(port.pci);
+  if (port.bond.empty()) return out;
+  const auto members = root.read("sys/class/net/" + port.bond + "/bonding/slaves");
+  if (!members && members.error().code != ENOENT) return members.error();
+  if (!members) return out;
+  for (const std::string_view member : words(*members)) {
+    const auto folder = root.resolve("sys/class/net/" + std::string(member) + "/device");
+    if (!folder && folder.error().code != ENOENT) return folder.error();
+    const auto place = folder ? pci::parse_location(*folder) : std::nullopt;
+    if (place && !contains(out, place->pci)) out.push_back(place->pci);
+  }
+  return out;
+}
 
 bool has_vlan(const Root& root, const std::string& netdev, unsigned depth) {
   constexpr std::string_view kUpper = "upper_";

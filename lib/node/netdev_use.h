@@ -42,6 +42,10 @@ struct NetdevUse {
 // arrive over the port, and leave by another one, are not noticed.
 NetdevUse use_of_netdev(Kernel& kernel, const Port& port);
 
+// The PCI functions whose virtual functions and subfunctions send over the port's link: its own; with RoCE LAG those of
+// all members of the bond, because the packets of such a function leave by any of them (VF LAG).
+Result<std::vector<std::string>> functions_on_link(const Root& root, const Port& port);
+
 // Whether a VLAN is above the netdev, or above a bond or bridge that it is in: its packets have a priority in their
 // tag. `depth`: so many devices above each other are followed.
 bool has_vlan(const Root& root, const std::string& netdev, unsigned depth = 4);

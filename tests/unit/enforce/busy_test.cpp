@@ -129,6 +129,27 @@ TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {
   }
 }
 
+// VF LAG: the packets of a virtual function leave by any member of the bond.
+TEST_F(Busy, ByTheFunctionsOfTheOtherMembersOfARoceLag) {
+  const std::string other = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.1"});
+  const std::string vf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:01.2"});
+  tree_.link(vf + "/physfn", "../0000:24:00.1").link(other + "/virtfn0", "../0000:24:01.2");
+  tree_.link("sys/class/net/ens1f1/device", "../../../../" + other);
+  tree_.file("sys/class/net/bond0/bonding/slaves", "ens1f0 ens1f1\n");
+  device(4, "mlx5_4", vf);
+  rdma_->devices[4].used = 1;
+  EXPECT_FALSE(busy()) << "without a bond it has the link of its own function";
+  for (const PortRole role : {PortRole::bond_member, PortRole::bond}) {
+    port_.role = role;
+    port_.bond = "bond0";
+    EXPECT_TRUE(busy());
+  }
+  rdma_->devices[4].used = 0;
+  EXPECT_FALSE(busy());
+  tree_.folder(vf + "/infiniband");
+  EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
+}
+
 TEST_F(Busy, SaysByWhom) {
   EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "");
   rdma_->devices[0].used = 1;
@@ -141,6 +162,13 @@ TEST_F(Busy, SaysByWhom) {
 TEST_F(Busy, WhatCannotBeKnownIsBusy) {
   rdma_->devices.erase(0);
   EXPECT_TRUE(busy()) << "its device is not there, or in another network namespace";
+  device(0, "mlx5_0", "sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0");
+  EXPECT_FALSE(busy());
+  // As with EMFILE or EIO: functions that cannot be listed may be used.
+  port_.pci = "0000:24:00.7";
+  tree_.file("sys/bus/pci/devices/0000:24:00.7", "");
+  EXPECT_TRUE(busy());
+  EXPECT_TRUE(test::has(qos::is_in_use(kernel_, port_).why, "cannot be determined"));
   kernel_.rdma.reset();
   EXPECT_TRUE(busy());
 }
