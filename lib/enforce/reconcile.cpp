@@ -130,8 +130,11 @@ class PortPass {
     }
     if (foreign_.none()) others_.clear();
     if (others_.empty()) combined_ = {policy_};
-    const bool tagged = has_vlan(kernel_.root, port_.netdev);
-    for (const Qos& combined : combined_) guards_.emplace_back(driver_, combined, keys_ | foreign_, tagged);
+    for (const Qos& combined : combined_)
+      guards_.emplace_back(driver_, combined, keys_ | foreign_, [this] {
+        if (!may_have_tags_) may_have_tags_ = may_have_tags(kernel_, port_);
+        return *may_have_tags_;
+      });
   }
 
   // DCBX returns to the firmware, or the firmware's LLDP agent starts: they refuse every change afterwards.
@@ -574,6 +577,7 @@ class PortPass {
   std::vector<Reading> foreign_have_;  // of each of others_
   std::vector<Qos> combined_;          // of each guard: `policy_` with the wanted values of others_[i] for foreign_
   std::vector<TrafficGuard> guards_;
+  std::optional<bool> may_have_tags_;  // may_have_tags(), once it was asked
   std::vector<WantedSetting> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading

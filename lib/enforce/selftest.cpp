@@ -151,7 +151,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   // A class of traffic moves as a whole here, too: a job may start between two writes. So a setting waits for those
   // that protect the traffic which it moves, and one that would release the old priority is written as a step.
-  TrafficGuard guard(driver, want, keys_of(wanted) & own_keys(port), has_vlan(kernel.root, port.netdev));
+  TrafficGuard guard(driver, want, keys_of(wanted) & own_keys(port), [&] { return may_have_tags(kernel, port); });
   std::vector<SettingId> left;
   std::ranges::copy_if(driver.order, std::back_inserter(left),
                        [&](SettingId id) { return has_value(setting_of(id), wanted); });

@@ -101,7 +101,12 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
       if (has_key(set, setting.id)) copy_value(setting, want, out);
     return out;
   };
-  is_tagged_ = has_vlan_ || !trusts_dscp(with(possible));
+  // A policy that trusts PCP says that tags count. On the way to DSCP they count if the NIC trusts them now.
+  is_tagged_ = !trusts_dscp(with(possible));
+  if (!is_tagged_ && !trusts_dscp(now) && now.pfc && now.pfc->bits != 0) {
+    if (!known_tags_) known_tags_ = has_tags_();
+    is_tagged_ = *known_tags_;
+  }
   now_ = lanes(now);
   const Lanes all = lanes(with(possible | impossible)), most = lanes(with(possible));
   bool is_less = false;

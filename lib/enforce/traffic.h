@@ -4,6 +4,8 @@
 // before: the new priority is protected first, then the traffic moves, then the old priority is released. No I/O.
 #pragma once
 
+#include <functional>
+
 #include "nic/driver.h"
 
 namespace fabric::qos {
@@ -32,9 +34,11 @@ using Lanes = std::array<Lane, kLanes>;
 // Judges the writes of a pass, and chooses their values.
 class TrafficGuard {
  public:
-  // `keys`: the settings that the pass may write. `has_vlan`: a VLAN is above the netdev, so that packets have tags.
-  TrafficGuard(const Driver& driver, const Qos& policy, const Keys& keys, bool has_vlan)
-      : driver_(driver), policy_(policy), keys_(keys), has_vlan_(has_vlan) {}
+  // `keys`: the settings that the pass may write. `has_tags`: whether packets may have VLAN tags (may_have_tags());
+  // asked only if that matters.
+  using HasTags = std::function<bool()>;
+  TrafficGuard(const Driver& driver, const Qos& policy, const Keys& keys, HasTags has_tags)
+      : driver_(driver), policy_(policy), keys_(keys), has_tags_(std::move(has_tags)) {}
 
   // Call it after each reading. `want`: the policy as the driver will show it.
   void update(const Reading& have, const Qos& want, const std::string& netdev);
@@ -68,7 +72,8 @@ class TrafficGuard {
   const Driver& driver_;
   const Qos& policy_;
   const Keys keys_;
-  const bool has_vlan_;
+  const HasTags has_tags_;
+  std::optional<bool> known_tags_{};  // the answer of has_tags_
   Reading have_{};
   Qos want_{};
   Keys differing_{};

@@ -318,6 +318,17 @@ bool has_vlan(const Root& root, const std::string& netdev, unsigned depth) {
   });
 }
 
+bool may_have_tags(Kernel& kernel, const Port& port) {
+  if (has_vlan(kernel.root, port.netdev)) return true;
+  const auto functions = guest_functions(kernel.root, port);
+  if (!functions || !functions->empty()) return true;
+  if (!kernel.route) return false;
+  const auto network = read_network(kernel, port, {});
+  if (!network) return true;
+  const auto elsewhere = device_elsewhere(*kernel.route, *network);
+  return !elsewhere || elsewhere->has_value();
+}
+
 std::string default_route_of(Kernel& kernel, const Port& port) {
   if (port.netdev.empty() || !kernel.route) return {};
   const auto unknown = [&](const Error& failure) {

@@ -46,6 +46,11 @@ NetdevUse use_of_netdev(Kernel& kernel, const Port& port);
 // all members of the bond, because the packets of such a function leave by any of them (VF LAG).
 Result<std::vector<std::string>> functions_on_link(const Root& root, const Port& port);
 
+// Whether packets over the port may have a VLAN tag, and with it a priority: has_vlan(); a virtual function or
+// subfunction, whose tags its guest, its container or `ip link set NETDEV vf N vlan V qos Q` decides; a device above
+// the netdev in another network namespace. True also if that cannot be determined.
+bool may_have_tags(Kernel& kernel, const Port& port);
+
 // Whether a VLAN is above the netdev, or above a bond or bridge that it is in: its packets have a priority in their
 // tag. `depth`: so many devices above each other are followed.
 bool has_vlan(const Root& root, const std::string& netdev, unsigned depth = 4);

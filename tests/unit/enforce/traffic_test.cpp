@@ -237,6 +237,29 @@ TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
   EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "takes protection away")) << text(changes);
 }
 
+// A virtual function's packets have the tags that its guest or `ip link set NETDEV vf 0 vlan 7 qos 3` gives them: no
+// VLAN of the host shows them. Jobs of pods with RoCE on PCP 3 must not lose PFC when the port begins to trust DSCP.
+TEST(TrafficOfMlx5, TheTagsOfAVirtualFunctionCount) {
+  FileBed bed{Personality::mlx5};
+  bed.port.pci = "0000:24:00.0";
+  const std::string function = "sys/bus/pci/devices/" + bed.port.pci;
+  bed.tree.file(function + "/device", "0x1021\n");  // ConnectX-7: the change of trust does not stop the port
+  const std::vector<RocePolicy> all = policies(Personality::mlx5);
+  const Qos& pcp = all.back().want;
+  const Qos dscp = roce("26 to 3", Personality::mlx5, 26, 3, 0x08).want;
+  bed.settle_to(pcp);
+  bed.settle_to(pcp);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  bed.tree.folder(function + "/virtfn0");
+  bed.terms.in_use = kInUse;
+  const Changes waits = bed.apply(dscp);
+  EXPECT_TRUE(bed.nic.app.empty()) << "PCP is trusted as before\n" << text(waits);
+  EXPECT_TRUE(has_outcome(waits, "dscp_map", Outcome::pending, "moves RoCE to another priority"));
+  bed.tree.remove(function + "/virtfn0");
+  const Changes untagged = bed.apply(dscp);
+  EXPECT_FALSE(bed.nic.app.empty()) << "without tags nothing has used priority 3\n" << text(untagged);
+}
+
 // While ice trusts DSCP it keeps its classes, in which RoCE has no share of its own. Classes that a policy derives for
 // other drivers hinder no move.
 TEST(TrafficOfIce, ClassesThatItKeepsHinderNoMove) {
