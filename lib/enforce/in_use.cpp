@@ -98,7 +98,8 @@ Use is_in_use(Kernel& kernel, const Port& port) {
   NetdevUse use = use_of_netdev(kernel, port);
   return {.why = std::move(use.why),
           .only_default_route = use.user == NetdevUse::User::default_route,
-          .only_forwarding = use.user == NetdevUse::User::forwarding};
+          .only_forwarding = use.user == NetdevUse::User::forwarding,
+          .has_default_route = use.has_default_route};
 }
 
 UseCheck ask_kernel(Kernel& kernel) {
@@ -111,13 +112,14 @@ UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
           seen = std::make_shared<std::map<std::string, Clock::time_point>>()](const Port& port) -> Use {
     Use use = ask(port);
     const auto now = Clock::now();
-    if (use.only_default_route) (*seen)[port.id()] = now;
+    if (use.has_default_route) (*seen)[port.id()] = now;
     if (use) return use;
     const auto last = seen->find(port.id());
     if (last == seen->end() || now - last->second >= hold) return use;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
     return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
-            .only_default_route = true};
+            .only_default_route = true,
+            .has_default_route = true};
   };
 }
 

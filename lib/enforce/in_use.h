@@ -16,6 +16,7 @@ struct Use {
   std::string why{};
   bool only_default_route = false;  // the machine's default route is the only user
   bool only_forwarding = false;     // containers or guests whose packets the host routes are the only users
+  bool has_default_route = false;   // known to carry the machine's default route, also if `why` names another user
   // An entry with front_end = true says that the port is for such traffic.
   [[nodiscard]] bool is_front_end() const { return only_default_route || only_forwarding; }
   explicit operator bool() const { return !why.empty(); }
@@ -62,8 +63,9 @@ Use is_in_use(Kernel& kernel, const Port& port);
 UseCheck ask_kernel(Kernel& kernel);
 
 // Also reports a port as in use for `hold` after `ask` has last reported its default route. A network service that
-// restarts takes the route away for a moment; without its link the port might not get it back. A route that `ask` has
-// not reported, because no write waited or another user came first, does not hold the port.
+// restarts takes the route away for a moment, and with the address the sessions that used the port until then; without
+// its link the port might not get the route back. A route that `ask` has not reported, because no write waited or RDMA
+// used the port, does not hold the port.
 UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold);
 
 }  // namespace fabric::qos

@@ -354,8 +354,9 @@ NetdevUse use_of_netdev(Kernel& kernel, const Port& port) {
   if (!network) return unknown(network.error());
   auto sessions = session_in(kernel, *network, port);
   if (!sessions) return unknown(sessions.error());
-  if (!sessions->empty()) return {session, std::move(*sessions)};
-  if (std::string route = default_route_in(*network, port); !route.empty()) return {default_route, std::move(route)};
+  std::string route = default_route_in(*network, port);
+  if (!sessions->empty()) return {session, std::move(*sessions), !route.empty()};
+  if (!route.empty()) return {default_route, std::move(route), true};
   if (std::string why = forwarding_in(kernel.root, *network, port); !why.empty()) return {forwarding, std::move(why)};
   return {};
 }

@@ -17,7 +17,8 @@ std::string default_route_of(Kernel& kernel, const Port& port);
 struct NetdevUse {
   enum class User : uint8_t { none, session, default_route, forwarding };
   User user = User::none;
-  std::string why{};  // for people; empty: no user
+  std::string why{};               // for people; empty: no user
+  bool has_default_route = false;  // also if another user comes first
 };
 
 // The first user of the port's netdev, in this order:

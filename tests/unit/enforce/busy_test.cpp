@@ -186,7 +186,7 @@ TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   EXPECT_TRUE(held(port));
   now = {};
   EXPECT_FALSE(held(port)) << "a job that ended does not hold the port";
-  now = {"the default route leaves by ens1", true};
+  now = {"the default route leaves by ens1", true, false, true};
   EXPECT_EQ(held(port).why, now.why);
   EXPECT_TRUE(short_hold(port));
   now = {};
@@ -196,6 +196,18 @@ TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   Port other = port;
   other.rdma = "mlx5_1";
   EXPECT_FALSE(held(other));
+}
+
+// The address goes with the route, and with the address the operator's session: it was named as the user until then.
+TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.netdev = "ens1";
+  qos::Use now{.why = "a TCP session of this host (10.0.0.1) uses ens1", .has_default_route = true};
+  const qos::UseCheck held = qos::hold_default_route([&](const Port&) { return now; }, std::chrono::seconds(120));
+  EXPECT_FALSE(held(port).is_front_end()) << "a session is no reason to write";
+  now = {};
+  EXPECT_TRUE(held(port).only_default_route);
 }
 
 }  // namespace

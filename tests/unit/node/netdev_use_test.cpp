@@ -231,6 +231,13 @@ TEST_F(NetdevUse, ATcpSessionOfTheHost) {
     EXPECT_TRUE(has(use(), "a TCP session of this host (")) << to;
     ::close(fd);
   }
+  const int session_over_route = session("10.77.0.2");
+  EXPECT_FALSE(use_of_netdev(kernel, port_).has_default_route);
+  ASSERT_TRUE(ip("route add default via 10.77.0.2 table 100"));
+  EXPECT_TRUE(has(use(), "a TCP session of this host ("));
+  EXPECT_TRUE(use_of_netdev(kernel, port_).has_default_route) << "also if a session comes first";
+  ::close(session_over_route);
+  ASSERT_TRUE(ip("route flush table 100"));
   Port other;
   other.netdev = "veth0";
   const int fd = session("10.77.0.2");
