@@ -238,7 +238,7 @@ qos::WantedOf PortManager::wanted_of_bond() {
 }
 
 bool PortManager::must_wait_for_member(const Port& port, qos::Instant now) {
-  if (!port.is_member()) return false;
+  if (qos::bond_above(environment_.kernel.root, port).empty()) return false;
   turns_.note_others(table_.ports(), now);
   return !turns_.why_wait(port, now).empty();
 }
@@ -335,7 +335,8 @@ Result<void> PortManager::settle(const std::string& id) {
 
 Suspension::NextSteps PortManager::watch_confirm() {
   const std::vector<Port> ports = table_.ports();
-  if (std::ranges::any_of(ports, &Port::is_member)) turns_.note_others(ports, std::chrono::steady_clock::now());
+  const Root& root = environment_.kernel.root;
+  if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); })) turns_.note_others(ports, std::chrono::steady_clock::now());
   Suspension::NextSteps next = suspension_.watch(config_, ports, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;

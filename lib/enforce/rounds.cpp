@@ -42,8 +42,9 @@ bool has_carrier(Kernel& kernel, const Port& port) {
 }
 
 std::string Turns::why_wait(const Port& port, Instant now) {
-  if (!port.is_member()) return {};
-  auto& members = restarts_[port.bond];
+  const std::string bond = bond_above(kernel_.root, port);
+  if (bond.empty()) return {};
+  auto& members = restarts_[bond];
   std::string why;
   std::erase_if(members, [&](const auto& each) {
     const auto& [netdev, since] = each;
@@ -76,13 +77,13 @@ WriteTerms Turns::terms_for(const Port& port, Terms terms, Instant now) {
 void Turns::note_others(const std::vector<Port>& ports, Instant now) {
   unsettled_.load();
   for (const Port& port : ports) {
-    if (!port.is_member()) continue;
+    if (bond_above(kernel_.root, port).empty()) continue;
     if (const auto restart = unsettled_.restart_of(port)) restarted(port, std::min(*restart, now));
   }
 }
 
 void Turns::restarted(const Port& port, Instant now) {
-  if (port.is_member()) restarts_[port.bond][port.netdev] = now;
+  if (const std::string bond = bond_above(kernel_.root, port); !bond.empty()) restarts_[bond][port.netdev] = now;
 }
 
 Changes write_in_rounds(Turns& turns, const std::vector<Port>& ports, const WritePort& write, const Sleep& sleep) {

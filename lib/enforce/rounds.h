@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of all passes that write, in agentd and fabric-agentctl (apply, restore, the revert of an apply that
-// was not confirmed): the ports of a bond (RoCE LAG) take turns. Two members must not be without a link at the same
-// time, and a class of traffic moves over all ports of the bond as a whole.
+// was not confirmed): the ports of a bond take turns. Two members must not be without a link at the same time,
+// also of a bond for IP only (bond_above()); and with RoCE LAG a class of traffic moves over all ports of the bond as a
+// whole.
 #pragma once
 
 #include "enforce/drift.h"

@@ -5,6 +5,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "nic/driver.h"
+#include "node/port_settings.h"
 
 namespace fabric::qos {
 
@@ -36,7 +37,7 @@ void Unsettled::load() {
 
 void Unsettled::add(const Root& root, const Port& port, std::optional<Instant> restart) {
   const bool has_settle = driver_for(port.kernel_driver, &root, port.netdev).settle != nullptr;
-  if ((!has_settle && !port.is_member()) || (contains(port) && !restart)) return;
+  if ((!has_settle && bond_above(root, port).empty()) || (contains(port) && !restart)) return;
   Entry entry{.device = port.ifindex};
   if (restart) entry.restart = std::chrono::floor<std::chrono::milliseconds>(restart->time_since_epoch()).count();
   update([&](Entries& ports) { ports[port.id()] = entry; });

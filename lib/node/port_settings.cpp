@@ -98,6 +98,13 @@ std::vector<Port> others_of_bond(const Root& root, const Port& port) {
   return out;
 }
 
+std::string bond_above(const Root& root, const Port& port) {
+  if (port.is_member()) return port.bond;
+  if (port.role == PortRole::bond || port.netdev.empty()) return {};
+  const std::string master = "sys/class/net/" + port.netdev + "/master";
+  return root.exists(master + "/bonding") ? root.link_name(master) : std::string();
+}
+
 std::string vendor_command(const Port& port, const Setting& setting, const Qos& want) {
   const Driver& driver = driver_for(port.kernel_driver);
   if (driver.vendor_command == nullptr || op_of(driver, setting.id).write != nullptr || !has_value(setting, want))

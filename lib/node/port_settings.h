@@ -23,6 +23,10 @@ Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Read
 // members. Empty: the port is neither.
 std::vector<Port> others_of_bond(const Root& root, const Port& port);
 
+// The bond that the port's netdev is a member of, also one for IP only, whose members have RDMA devices of their own
+// (Port::bond is empty then). Empty: none, or the port is a bond itself.
+std::string bond_above(const Root& root, const Port& port);
+
 // Driver::vendor_command of the port's driver, for a setting of `want`; empty: the driver can write the setting, or no
 // command is known.
 std::string vendor_command(const Port& port, const Setting& setting, const Qos& want);

@@ -387,6 +387,24 @@ TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
   EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
 }
 
+// Two NICs with RDMA devices of their own, whose bond is for IP only, as in front of most servers.
+TEST_F(RoceLag, TheMembersOfABondForIpAreNotWithoutALinkAtTheSameTime) {
+  for (const char* netdev : {"eth0", "eth1"})
+    tree.link("sys/class/net/" + std::string(netdev) + "/master", "../bond0");
+  ports = {eth0.port(), eth1.port()};
+  EXPECT_TRUE(ports[0].bond.empty());
+  terms.disruptive = Disruptive::now;
+  watch_links();
+  FreeTurns turns(kernel, qos::kMemberPatience);
+  unsigned polls = 0;
+  qos::write_in_rounds(turns, ports, writer_of({.pfc = PrioSet{0x08}}), [&](auto) {
+    if (++polls == 30) eth0.link_up();
+  });
+  EXPECT_EQ(polls, 30U) << "until the link is back";
+  EXPECT_EQ(eth0.pfc.pfc_en, 0x08);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
+}
+
 // A member without a cable does not keep the next one waiting; nor does one whose link stays down.
 TEST_F(RoceLag, TheWaitForAMembersLinkIsBounded) {
   terms.disruptive = Disruptive::now;
