@@ -71,7 +71,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, const std::ve
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
     if (state_ == State::awaiting || (!lock && record && *record)) next.again = kRetry;
-    if (is_pending && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
+    if (is_pending && confirm::is_of_this_boot(**record, now) && (*record)->deadline > now.milliseconds)
       next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return next;
   }

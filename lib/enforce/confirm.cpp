@@ -70,8 +70,12 @@ BootMoment this_moment(const Root& root) {
 
 bool is_pending(const Record& record) { return record.reverted.empty(); }
 
+bool is_of_this_boot(const Record& record, const BootMoment& now) {
+  return now.boot_id.empty() || record.boot_id == now.boot_id;
+}
+
 bool is_due(const Record& record, const BootMoment& now) {
-  return is_pending(record) && (record.boot_id != now.boot_id || now.milliseconds >= record.deadline);
+  return is_pending(record) && (!is_of_this_boot(record, now) || now.milliseconds >= record.deadline);
 }
 
 bool has_work(const Record& record, const BootMoment& now) {
@@ -212,7 +216,7 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
     if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);
 
   // Overdue since the deadline or, after a reboot, since the boot.
-  const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
+  const uint64_t due = is_of_this_boot(record, now) ? record.deadline : 0;
   const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
   const bool gives_up = overdue >= kPatience && !contains(all, Outcome::pending, &Change::outcome);
   if (gives_up && how.share == Share::all)

@@ -28,11 +28,14 @@ struct Record {
 
 // The running boot and its clock.
 struct BootMoment {
-  std::string boot_id;
+  std::string boot_id;  // empty: it could not be read
   uint64_t milliseconds = 0;
 };
 BootMoment this_moment(const Root& root);
 bool is_pending(const Record& record);
+// False if the record is of an earlier boot. True if that is unknown: an apply must not be reverted before its time
+// because a file could not be read once; after a reboot the clock begins again, and the deadline comes later.
+bool is_of_this_boot(const Record& record, const BootMoment& now);
 // True if the apply still awaits confirmation and its deadline has passed.
 bool is_due(const Record& record, const BootMoment& now);
 // True if is_due(), or if the apply was reverted except for settings that were refused: call lapse().
