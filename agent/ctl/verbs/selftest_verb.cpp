@@ -7,8 +7,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "ctl/output/table.h"
+#include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/write_verbs.h"
-#include "enforce/confirm.h"
 #include "enforce/selftest.h"
 
 namespace fabric::ctl {
@@ -89,7 +89,7 @@ int run_selftest(const Options& options, Output& output) {
   if (found == nullptr) return fail(output, kFailure, "selftest: unknown port " + options.arguments.front());
   const Port& port = *found;
   Kernel& kernel = writer->machine.kernel;
-  if (const auto trial = confirm::load(options.root); !trial) return failure(trial.error(), output);
+  if (const auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
   std::error_code unknown;
   const auto directory = open_own_directory(std::filesystem::current_path(unknown).string());
   if (!directory)

@@ -563,6 +563,19 @@ TEST_F(Card, WithARecordOfANewerReleaseIsNotWritten) {
   }
 }
 
+// A self-test that is killed has the settings of the apply in its record. Its end would bring them back after the
+// revert.
+TEST_F(Card, WhoseApplyAwaitsConfirmationIsNotTested) {
+  Record record = record_of(this_moment(tree_.root()), std::chrono::seconds(600));
+  remember(record, port(), {.mtu = 1500}, keys_of({.mtu = 1500}));
+  ASSERT_TRUE(save(tree_.path(), record).ok());
+  options_.arguments = {"eth0"};
+  options_.yes = true;
+  EXPECT_EQ(ctl::find_verb("selftest")->run(options_, output_), ctl::kFailure) << output_.text;
+  EXPECT_TRUE(has(output_.errors, "an apply awaits confirmation until")) << output_.errors;
+  EXPECT_EQ(nic_.calls["setmtu"], 0U);
+}
+
 // Nor beside the originals of a newer release, or its record of a self-test.
 TEST_F(Card, WithOriginalsOfANewerReleaseIsNotWritten) {
   const std::string newer = R"({"format":2,"cards":[]})";
