@@ -685,6 +685,32 @@ TEST_F(PortManagerTest, AReleasedPortIsRestoredAfterARefusal) {
   EXPECT_TRUE(state::load_originals(tree_.path())->empty());
 }
 
+// One setting of a released port is refused for good, as MRRS is to an agent without CAP_SYS_ADMIN. The others are back,
+// and belong to whoever has the port now: the next try of the refused one must not take his PFC away.
+TEST_F(PortManagerTest, WhatIsReleasedIsNotWrittenAgainWhileTheRestIsRefused) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.ethtool.pfc_prevention = 8000;
+  start(kEnforce + kRestore, kProfile + std::string("pfc_watchdog = 200\n"));
+  ASSERT_EQ(nic.ethtool.pfc_prevention, 200);
+  nic.faults["settunable"] = {test::Fault::refuse, EPERM, -1};
+  reload(policy_of(kEnforce + kRestore, ""));
+  ASSERT_EQ(nic.mtu, 1500U);
+  ASSERT_EQ(nic.pfc.pfc_en, 0);
+  nic.mtu = 9000;
+  nic.pfc.pfc_en = 1 << 4;
+  const auto is_kept = [&] { return nic.mtu == 9000U && nic.pfc.pfc_en == 1 << 4; };
+  for (int i = 0; i < 3; ++i, now_ += seconds(120)) look();
+  EXPECT_TRUE(is_kept());
+  restart(policy_of(kEnforce + kRestore, ""));
+  EXPECT_TRUE(is_kept()) << "by the next agent";
+  nic.faults.clear();
+  now_ += seconds(120);
+  look();
+  EXPECT_EQ(nic.ethtool.pfc_prevention, 8000);
+  EXPECT_TRUE(is_kept());
+  EXPECT_TRUE(state::load_originals(tree_.path())->empty());
+}
+
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
 TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
