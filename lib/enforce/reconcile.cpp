@@ -180,7 +180,9 @@ class PortPass {
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
-    const bool takes = !is_disruptive(row) && !moves(row.setting->id) && takes_away(row.setting->id);
+    const bool ends_pause = row.setting->id == SettingId::pause && stops_pause() && (!want_.pfc || want_.pfc->bits == 0);
+    const bool takes =
+        !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
     row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", true) : std::nullopt;
     std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
     if (!value) return false;
@@ -345,6 +347,13 @@ class PortPass {
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
+    // Until PFC is on, global pause is what protects RoCE: it stays until PFC may be written, too.
+    if (row.setting->id == SettingId::pause && stops_pause() && want_.pfc && want_.pfc->bits != 0)
+      if (const WantedSetting* pfc = find(SettingId::pfc); pfc != nullptr) {
+        const auto blocker = blocker_of(*pfc);
+        if (blocker && (blocker->outcome == Outcome::pending || blocker->outcome == Outcome::conflict))
+          return Blocker{Outcome::pending, "waits for pfc: " + blocker->why, WaitsFor::other_setting, SettingId::pfc};
+      }
     if (is_disruptive(row)) return harm_blocker("the write stops traffic", true);
     if (moves(row.setting->id)) return harm_blocker("the write moves RoCE to another priority", false);
     return std::nullopt;
@@ -418,6 +427,12 @@ class PortPass {
   }
   [[nodiscard]] bool is_disruptive(const WantedSetting& row) const {
     return fabric::is_disruptive(*row.op, row.setting->id, have_.notes);
+  }
+  // True if writing the wanted pause takes away global pause that is in effect (with PFC on it is not).
+  [[nodiscard]] bool stops_pause() const {
+    const std::optional<Pause>&now = have_.values.pause, &want = want_.pause;
+    if (!now || !want || (have_.values.pfc && have_.values.pfc->bits != 0)) return false;
+    return (now->rx && !want->rx) || (now->tx && !want->tx);
   }
   [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
 

@@ -255,7 +255,11 @@ Qos TrafficGuard::step(const Qos& goal, PrioSet added, bool keeps_unused, bool b
 
 std::optional<Qos> TrafficGuard::next_value(SettingId id, bool keeps_all) const {
   const auto is_possible = [&](const Lanes& next) { return may_follow(id, next) && !(keeps_all && loses(next)); };
-  if (setting_of(id).traffic == TrafficPart::none || is_possible(lanes(after(id, want_)))) return want_;
+  if (setting_of(id).traffic == TrafficPart::none) {  // it has no steps
+    if (keeps_all) return std::nullopt;
+    return want_;
+  }
+  if (is_possible(lanes(after(id, want_)))) return want_;
   const Setting& setting = setting_of(id);
   for (const Qos& step : steps_) {
     if (!has_value(setting, step) || same_value(setting, step, have_.values)) continue;

@@ -56,7 +56,7 @@ class TrafficGuard {
   [[nodiscard]] bool takes_away(SettingId id) const;
   // The settings to write now for this one: the wanted ones; else a step towards them, which protects the old and the
   // new priority; nullopt: each would leave traffic with less protection.
-  // `keeps_all`: only a value that takes no protection away, even if the policy does.
+  // `keeps_all`: only a value that takes no protection away, even if the policy does; the wanted one takes some.
   [[nodiscard]] std::optional<Qos> next_value(SettingId id, bool keeps_all = false) const;
 
  private:

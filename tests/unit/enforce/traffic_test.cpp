@@ -237,6 +237,37 @@ TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
   EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "takes protection away")) << text(changes);
 }
 
+// A NIC of these drivers has global pause on from the factory: it protects RoCE until PFC does. Both wait for the end of
+// the job, although the driver changes pause without harm.
+TEST(TrafficOfMlx5, GlobalPauseStaysUntilPfcMayBeWritten) {
+  for (const bool with_pfc : {true, false})
+    for (const Personality personality : {Personality::mlx5, Personality::mlx4}) {
+      SCOPED_TRACE(name_of(personality) + (with_pfc ? " with PFC" : ""));
+      FileBed bed{personality};
+      bed.nic.pause = {.rx = true, .tx = true};
+      Qos want{.dcbx = Dcbx::host, .pause = Pause{}};
+      if (with_pfc) want.pfc = PrioSet{0x08};
+      bed.terms.in_use = kInUse;
+      const Changes waits = bed.apply(want);
+      EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(waits);
+      EXPECT_EQ(of(waits, "pause").outcome, Outcome::pending) << text(waits);
+      bed.terms.in_use = kIdle;
+      const Changes idle = bed.settle_to(want);
+      EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(idle);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, with_pfc ? 0x08 : 0) << text(idle);
+    }
+}
+
+// mlx4 ends PFC when global pause is switched on; a policy without pfc says nothing of that.
+TEST(TrafficOfMlx4, PauseThatEndsPfcWaitsForAnIdlePort) {
+  FileBed bed{Personality::mlx4};
+  bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{0x08}});
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  bed.terms.in_use = kInUse;
+  const Changes changes = bed.apply({.pause = Pause{.rx = true, .tx = true}});
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(changes);
+}
+
 // A virtual function's packets have the tags that its guest or `ip link set NETDEV vf 0 vlan 7 qos 3` gives them: no
 // VLAN of the host shows them. Jobs of pods with RoCE on PCP 3 must not lose PFC when the port begins to trust DSCP.
 TEST(TrafficOfMlx5, TheTagsOfAVirtualFunctionCount) {
