@@ -336,7 +336,8 @@ Result<void> PortManager::settle(const std::string& id) {
 Suspension::NextSteps PortManager::watch_confirm() {
   const std::vector<Port> ports = table_.ports();
   const Root& root = environment_.kernel.root;
-  if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); })) turns_.note_others(ports, std::chrono::steady_clock::now());
+  if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); }))
+    turns_.note_others(ports, std::chrono::steady_clock::now());
   Suspension::NextSteps next = suspension_.watch(config_, ports, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;

@@ -49,10 +49,10 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
   const Change* before = find_in(last, key);
   SubjectHistory& record = records_[change.port];
   OtherWriter* writer = find_in(record.writers, key);
-  // A process that undoes every write would stop the traffic again and again.
+  // A process that undoes every write would stop the traffic every minute.
   const bool written = is_foreign_write(change, pass.seen, last) ||
                        (change.disruptive && change.from != change.to && writer != nullptr &&
-                        writer->reaction == OtherWriter::Reaction::reacts &&
+                        writer->reaction == OtherWriter::Reaction::reacts && now < writer->waits_for &&
                         qos::is_alive(environment_.kernel.root, writer->suspect.process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
@@ -75,7 +75,7 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
     record.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
     change.outcome = Outcome::conflict;
-    change.detail = "repeatedly changed back by " + note_conflict(record.writers[key], suspect);
+    change.detail = "repeatedly changed back by " + note_conflict(record.writers[key], suspect, now);
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
@@ -84,16 +84,24 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
 
 // A conflict began, or began again. Returns the writer's name. Without a drift our own write was one repair too many
 // (rounds = 1): the writer is the one of before.
-std::string Results::note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted) {
+std::string Results::note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted, qos::Instant now) {
   using Reaction = OtherWriter::Reaction;
+  constexpr std::chrono::minutes kShortestWait{15}, kLongestWait{60};
   const qos::SuspectProcess before = writer.suspect.process;
   if (drifted || before.pid == 0)
     writer.suspect = drifted.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
-  const qos::SuspectProcess& now = writer.suspect.process;
-  const bool is_same = now.pid != 0 && now.pid == before.pid && now.started == before.started;
-  if (!is_same) writer.reaction = Reaction::unknown;
-  else if (writer.reaction != Reaction::unknown) writer.reaction = Reaction::reacts;
-  else if (!drifted) writer.reaction = Reaction::asked;
+  const qos::SuspectProcess& process = writer.suspect.process;
+  const bool is_same = process.pid != 0 && process.pid == before.pid && process.started == before.started;
+  if (!is_same) {
+    writer.reaction = Reaction::unknown;
+    writer.reversals = 0;
+  } else if (writer.reaction != Reaction::unknown) {
+    writer.reaction = Reaction::reacts;
+    writer.waits_for = now + std::min(kShortestWait * (1 << std::min(writer.reversals, 2U)), kLongestWait);
+    ++writer.reversals;
+  } else if (!drifted) {
+    writer.reaction = Reaction::asked;
+  }
   return writer.suspect.by;
 }
 

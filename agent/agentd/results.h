@@ -57,10 +57,13 @@ class Results {
     enum class Reaction : uint8_t {
       unknown,  // the setting was not written since the conflict
       asked,    // it was written, while the writer may only have paused
-      reacts,   // the writer changed that value back: the next write, if disruptive, waits for its end
+      reacts,   // the writer changed that value back: the next write, if disruptive, waits
     };
     qos::Suspect suspect;
     Reaction reaction = Reaction::unknown;
+    unsigned reversals = 0;  // values that the writer changed back
+    qos::Instant
+        waits_for{};  // while it reacts: its end, or this moment, because its rule may be corrected while it runs
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct SubjectHistory {
@@ -75,7 +78,7 @@ class Results {
   };
   SettingResult process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Pass& pass, const Change& change);
-  static std::string note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted);
+  static std::string note_conflict(OtherWriter& writer, const std::optional<qos::Suspect>& drifted, qos::Instant now);
 
   Environment& environment_;
   qos::Drift drift_;

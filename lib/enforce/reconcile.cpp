@@ -180,9 +180,9 @@ class PortPass {
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
-    const bool ends_pause = row.setting->id == SettingId::pause && stops_pause() && (!want_.pfc || want_.pfc->bits == 0);
-    const bool takes =
-        !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
+    const bool ends_pause =
+        row.setting->id == SettingId::pause && stops_pause() && (!want_.pfc || want_.pfc->bits == 0);
+    const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
     row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", true) : std::nullopt;
     std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
     if (!value) return false;

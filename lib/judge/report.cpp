@@ -128,7 +128,8 @@ std::string observed_of(const Finding& finding) {
   return finding.observed + ", since " + finding.since;
 }
 
-// A finding as one fault of its subject. Masked texts lack the names of the subject, and what else the finding is about.
+// A finding as one fault of its subject. Masked texts lack the names of the subject, and what else the finding is
+// about.
 struct MaskedFinding {
   const Finding* finding;
   std::string texts, masked_texts, masked_observed;

@@ -101,7 +101,8 @@ Json to_json(const Report& report);
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
-// Findings with the same meaning and the same fix, but for the names of their subjects: each id applies to each subject.
+// Findings with the same meaning and the same fix, but for the names of their subjects: each id applies to each
+// subject.
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;

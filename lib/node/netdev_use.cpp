@@ -53,7 +53,8 @@ struct NetworkStack {
   }
 };
 
-// The names of the virtual functions and subfunctions on the port's link, as folders: "sys/bus/pci/devices/.../virtfn0".
+// The names of the virtual functions and subfunctions on the port's link, as folders:
+// "sys/bus/pci/devices/.../virtfn0".
 Result<std::vector<std::string>> guest_functions(const Root& root, const Port& port) {
   const auto functions = functions_on_link(root, port);
   if (!functions) return functions.error();
@@ -104,7 +105,8 @@ Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes route
   NetworkStack network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
   const auto functions = guest_functions(kernel.root, port);
   if (!functions) return functions.error();
-  std::vector<std::string> names{port.netdev};  // and the netdevs of the functions, as far as they are in this namespace
+  std::vector<std::string> names{
+      port.netdev};  // and the netdevs of the functions, as far as they are in this namespace
   for (const std::string& function : *functions)
     for (std::string& netdev : kernel.root.names_in(function + "/net")) names.push_back(std::move(netdev));
   for (const rtnl::Link& link : network.links)

@@ -315,6 +315,11 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   for (int i = 0; i < 10; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(outcome("pfc"), "conflict") << "it reacts, and runs";
   EXPECT_EQ(nic.pfc.pfc_en, 0);
+  for (int i = 0; i < 7; ++i, now_ += seconds(60)) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "its rule may have been corrected";
+  undo();
+  for (int i = 0; i < 20; ++i, now_ += seconds(60)) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "it was not: the next write waits for half an hour";
   tree_.remove("proc/812");
   for (int i = 0; i < 3; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
@@ -685,8 +690,8 @@ TEST_F(PortManagerTest, AReleasedPortIsRestoredAfterARefusal) {
   EXPECT_TRUE(state::load_originals(tree_.path())->empty());
 }
 
-// One setting of a released port is refused for good, as MRRS is to an agent without CAP_SYS_ADMIN. The others are back,
-// and belong to whoever has the port now: the next try of the refused one must not take his PFC away.
+// One setting of a released port is refused for good, as MRRS is to an agent without CAP_SYS_ADMIN. The others are
+// back, and belong to whoever has the port now: the next try of the refused one must not take his PFC away.
 TEST_F(PortManagerTest, WhatIsReleasedIsNotWrittenAgainWhileTheRestIsRefused) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.ethtool.pfc_prevention = 8000;

@@ -389,8 +389,7 @@ TEST_F(RoceLag, TheMembersAreNotWithoutALinkAtTheSameTime) {
 
 // Two NICs with RDMA devices of their own, whose bond is for IP only, as in front of most servers.
 TEST_F(RoceLag, TheMembersOfABondForIpAreNotWithoutALinkAtTheSameTime) {
-  for (const char* netdev : {"eth0", "eth1"})
-    tree.link("sys/class/net/" + std::string(netdev) + "/master", "../bond0");
+  for (const char* netdev : {"eth0", "eth1"}) tree.link("sys/class/net/" + std::string(netdev) + "/master", "../bond0");
   ports = {eth0.port(), eth1.port()};
   EXPECT_TRUE(ports[0].bond.empty());
   terms.disruptive = Disruptive::now;

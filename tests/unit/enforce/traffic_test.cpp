@@ -237,8 +237,8 @@ TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
   EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "takes protection away")) << text(changes);
 }
 
-// A NIC of these drivers has global pause on from the factory: it protects RoCE until PFC does. Both wait for the end of
-// the job, although the driver changes pause without harm.
+// A NIC of these drivers has global pause on from the factory: it protects RoCE until PFC does. Both wait for the end
+// of the job, although the driver changes pause without harm.
 TEST(TrafficOfMlx5, GlobalPauseStaysUntilPfcMayBeWritten) {
   for (const bool with_pfc : {true, false})
     for (const Personality personality : {Personality::mlx5, Personality::mlx4}) {
