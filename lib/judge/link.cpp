@@ -36,10 +36,6 @@ constexpr Limit kLinksAtOnce{
 
 namespace {
 
-// enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
-enum : unsigned { kPortDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
-enum : unsigned { kSleep = 1, kPolling = 2, kDisabled = 3, kTraining = 4, kRecovery = 6 };
-
 // -- Ports that are down by design
 
 constexpr std::string_view kNoCable = "No cable";
@@ -48,13 +44,13 @@ constexpr std::string_view kNoCable = "No cable";
 // Disabled. (RoCE drivers report Disabled for every port without a link.)
 bool is_switched_off(const Port& port) {
   if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
+  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
 // The NIC reports no sign of an earlier connection. Two losses of carrier prove a link; some drivers count one when
 // they first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool was_never_connected(const Port& port) {
-  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   if (!port.link_status) return true;
   const std::string& reason = port.link_status->reason;
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
@@ -170,34 +166,34 @@ constexpr std::string_view kNoSignal = "The port receives no signal: cable, tran
                            kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
                            kIsDown = "The port is down.";
 constexpr Advice kMismatch{
-    kTraining,
+    kPhysTraining,
     "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
     {Work::at_link,
      "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the "
      "cable."}};
 constexpr Advice kEthernet[]{
-    {kPolling,
+    {kPhysPolling,
      kNoSignal,
      {"Enable the switch port. Compare speed, autonegotiation and FEC (ethtool {netdev}; ethtool --show-fec {netdev}) "
       "with those of the switch port. ",
       {Work::at_link, "Else reseat or replace the cable and the transceiver of {netdev}."}}},
     kMismatch,
-    {kRecovery, kFlaps, {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {netdev}."}},
-    {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
+    {kPhysRecovery, kFlaps, {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {netdev}."}},
+    {kPhysSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
     {0,
      kIsDown,
      {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
       {Work::at_link, ", then check cable and switch port"},
       "."}}};
 constexpr Advice kInfiniband[]{
-    {kPolling,
+    {kPhysPolling,
      kNoSignal,
      {"Enable the switch's port. ",
       {Work::at_link, "Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}}},
-    {kTraining,
+    {kPhysTraining,
      "Link training fails: speed or width differ between the ends, or the cable is bad.",
      {Work::at_link, "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"}},
-    {kRecovery,
+    {kPhysRecovery,
      kFlaps,
      {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}},
     {0, kIsDown, {"Read its state", {Work::at_link, ", then check cable and switch port"}, ": ethtool {netdev}"}}};
@@ -222,7 +218,7 @@ Advice advice_for(const Port& port) {
     if (row != nullptr) return row->second;
   }
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
-  if (port.state == kInit || port.state == kArmed) {
+  if (port.state == kPortInit || port.state == kPortArmed) {
     if (infiniband)
       return {0, "The link is up, but no subnet manager configured the port.",
               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat {device}"};
@@ -230,7 +226,7 @@ Advice advice_for(const Port& port) {
             "The port is not ready for RDMA yet.",
             {"Run the check again. ", {Work::ends_jobs, "If nothing changes, reload the driver."}}};
   }
-  if (port.state == kActiveDefer)
+  if (port.state == kPortActiveDefer)
     return {0,
             "The port has just lost its link.",
             {"Run the check again. ", {Work::at_link, "If nothing changes, reseat the cable."}}};
@@ -325,7 +321,7 @@ Finding port_state_finding(const View& view, const Port& port) {
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
       port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
-  const bool is_mild = may_be_unused || port.state == kActiveDefer;
+  const bool is_mild = may_be_unused || port.state == kPortActiveDefer;
   Fix fix = fix_of(advice.fix, &port, port.id());
   if (may_manage_nvlink(view, port))
     fix.steps.insert(fix.steps.begin(),
@@ -431,7 +427,7 @@ Finding function_state_finding(const View& view, const Port& port) {
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
         "policy there decides";
     if (infiniband) meaning += ", and the GUID that the host gives it";
-    if (port.state == kInit || port.state == kArmed)
+    if (port.state == kPortInit || port.state == kPortArmed)
       meaning =
           "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
           "its host, or the subnet has no virtualization for it";
@@ -482,8 +478,8 @@ std::optional<Finding> no_fabric_manager(const Node& node) {
   std::string observed;
   for (const Port& port : node.ports) {
     if (port.role != PortRole::nvlink_management || !port.state) continue;
-    if (*port.state > kInit) return std::nullopt;
-    if (*port.state == kInit) append_item(observed, port.id() + " " + state_text(port), "; ");
+    if (*port.state > kPortInit) return std::nullopt;
+    if (*port.state == kPortInit) append_item(observed, port.id() + " " + state_text(port), "; ");
   }
   if (observed.empty()) return std::nullopt;
   std::string meaning =
@@ -773,7 +769,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.next = fault->fix;
     return out;
   }
-  if (ctx.port.phys_state == kSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
+  if (ctx.port.phys_state == kPhysSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
       usual_link_layer(ctx.view, ctx.port)) {
     out.culprit = Culprit::host;
     out.next = fault->fix;
@@ -1516,7 +1512,7 @@ MaybeCause admin_down(const PortContext& ctx) {
   if (!is_down(ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
     return Cause{.evidence = {"the netdev is administratively down"}};
-  if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kDisabled) return std::nullopt;
+  if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kPhysDisabled) return std::nullopt;
   return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
 }
 

@@ -88,11 +88,6 @@ PrioSet without_congestion_control(const PortContext& ctx, const std::optional<P
   return PrioSet{static_cast<uint8_t>(roce.bits & ~point->bits)};
 }
 
-bool is_down(const Port& port) {
-  constexpr unsigned kDown = 1;  // enum ib_port_state (rdma/ib_verbs.h)
-  return port.carrier == false || port.state == kDown;
-}
-
 double rise(const Rise& value) { return value.value_or(0); }
 bool rose(const Rise& value) { return rise(value) > 0; }
 

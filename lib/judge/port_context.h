@@ -229,7 +229,6 @@ bool is_far_end_late(const PortContext& ctx);
 // RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's priorities are those of the
 // port's PFC, if it has any: switches often have PFC on one more priority (SONiC: 3 and 4).
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
-bool is_down(const Port& port);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
 // Increase of the counters of one metric, and of one severity if given; 0 if they were reset in between.

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "judge/port_context.h"
+#include "base/find.h"
+#include "node/node.h"
 
 namespace fabric {
 namespace {

@@ -13,8 +13,6 @@ namespace {
 
 using Clock = Backoff::Clock;
 
-constexpr unsigned kLinkUp = 5;
-
 std::string port_folder(const Port& port) { return infiniband::port_folder(port.rdma, port.number); }
 
 // The files of a folder, to be read by their paths.
@@ -314,7 +312,7 @@ void PortReader::read_link(Clock::time_point now, Attempt& attempt, PortReading&
         break;
       case LinkFact::phys_state:
         reading.phys_state = infiniband::parse_state(*text);
-        file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
+        file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kPhysLinkUp;
         break;
       case LinkFact::carrier:
         if (const auto carrier = parse_number<uint64_t>(*text)) reading.carrier = *carrier != 0;

@@ -81,8 +81,8 @@ struct Port {
   std::optional<int> numa;
   RdmaTransport transport = RdmaTransport::infiniband;
   LinkLayer link_layer = LinkLayer::unknown;
-  std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
-  std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
+  std::optional<unsigned> state;       // kPortDown, kPortActive, ... (kernel/rdma/port.h)
+  std::optional<unsigned> phys_state;  // kPhysPolling, kPhysLinkUp, ...
   // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
   std::optional<uint32_t> speed;  // netdev speed, Mb/s
@@ -186,6 +186,8 @@ inline bool is_subfunction(const Port& port) { return is_subfunction_device(port
 std::string why_unmanageable(const Port& port);
 
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
+// Also a port whose netdev has no carrier, whatever the RDMA state.
+inline bool is_down(const Port& port) { return port.carrier == false || port.state == kPortDown; }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP, without RoCE GIDs and RoCE path MTU.
 inline bool is_roce(const Port& port) {

@@ -6,7 +6,6 @@
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
-#include "judge/port_context.h"
 
 namespace fabric::ctl {
 namespace {

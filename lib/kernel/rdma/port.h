@@ -32,7 +32,10 @@ constexpr uint32_t roce_mtu(uint32_t netdev_mtu) {
   return 0;
 }
 
-inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
+// enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
+inline constexpr unsigned kPortDown = 1, kPortInit = 2, kPortArmed = 3, kPortActive = 4, kPortActiveDefer = 5;
+inline constexpr unsigned kPhysSleep = 1, kPhysPolling = 2, kPhysDisabled = 3, kPhysTraining = 4, kPhysLinkUp = 5,
+                          kPhysRecovery = 6;
 
 std::string_view port_state_text(unsigned state);       // "ACTIVE"
 std::string_view phys_state_text(unsigned phys_state);  // "LinkUp"
