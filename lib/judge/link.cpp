@@ -269,13 +269,6 @@ std::string reason_text(const Port& port) {
 
 constexpr const char* kUpState = "ACTIVE, LinkUp";
 
-// "DOWN, Disabled"
-std::string state_text(const Port& port) {
-  std::string out(port_state_text(*port.state));
-  if (port.phys_state) out.append(", ").append(phys_state_text(*port.phys_state));
-  return out;
-}
-
 // An InfiniBand function of four lanes, which only its VPD distinguishes from a NIC (is_nvlink_management()): with a
 // VPD that was read, it would have that role.
 bool may_manage_nvlink(const View& view, const Port& port) {
@@ -291,7 +284,7 @@ std::optional<Finding> unknown_or_active(const Port& port) {
     return bad(Status::unknown, port.id(), "-", kUpState,
                "The state of the port could not be read: " + why_unread(port, "state") + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  if (is_active(port)) return good(port.id(), state_text(port), kUpState);
+  if (is_active(port)) return good(port.id(), link_state_text(port), kUpState);
   return std::nullopt;
 }
 
@@ -301,7 +294,7 @@ Finding port_state_finding(const View& view, const Port& port) {
     return *finding;
   }
   const std::string expected = kUpState;
-  std::string observed = state_text(port) + reason_text(port);
+  std::string observed = link_state_text(port) + reason_text(port);
   if (const auto why = why_unused(view, port)) {
     observed += " (" + *why + ": unused)";
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
@@ -363,7 +356,7 @@ std::string physical_netdev(const View& view, const Port& port) {
 Finding no_guid_finding(const View& view, const Port& port) {
   const auto finding = [&](Fix fix) {
     return bad(
-        Status::warning, port.id(), state_text(port) + ", node GUID 0", "a node GUID of its own",
+        Status::warning, port.id(), link_state_text(port) + ", node GUID 0", "a node GUID of its own",
         "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that "
         "connect "
         "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
@@ -395,7 +388,7 @@ Finding function_state_finding(const View& view, const Port& port) {
     if (is_active(port) && port.no_node_guid && serves_jobs(view.now, port)) return no_guid_finding(view, port);
     return *finding;
   }
-  const std::string observed = state_text(port), expected = kUpState;
+  const std::string observed = link_state_text(port), expected = kUpState;
   const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
   const Status status =
       is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
@@ -479,7 +472,7 @@ std::optional<Finding> no_fabric_manager(const Node& node) {
   for (const Port& port : node.ports) {
     if (port.role != PortRole::nvlink_management || !port.state) continue;
     if (*port.state > kPortInit) return std::nullopt;
-    if (*port.state == kPortInit) append_item(observed, port.id() + " " + state_text(port), "; ");
+    if (*port.state == kPortInit) append_item(observed, port.id() + " " + link_state_text(port), "; ");
   }
   if (observed.empty()) return std::nullopt;
   std::string meaning =

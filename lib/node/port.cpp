@@ -62,6 +62,12 @@ std::string why_unmanageable(const Port& port) {
   return {};
 }
 
+std::string link_state_text(const Port& port) {
+  std::string out(port_state_text(*port.state));
+  if (port.phys_state) out.append(", ").append(phys_state_text(*port.phys_state));
+  return out;
+}
+
 std::string rate_text(double bytes_per_second) { return number_text(bytes_per_second * 8 / 1e9) + " Gb/s"; }
 
 bool are_twins(const Port& a, const Port& b) {

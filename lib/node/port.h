@@ -154,6 +154,9 @@ inline bool is_endpoint(const Port& port) {
 // would fight with them or be refused for ever.
 inline bool is_audit_only(const Port& port) { return port.role == PortRole::dpu_owned; }
 
+// "DOWN, Disabled" of a port with a known state.
+std::string link_state_text(const Port& port);
+
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);
 

@@ -302,9 +302,8 @@ class Landing {
       }
       ++shown;
       std::string state = "not known", rate, peer = "not known";
-      if (port.state) state = port_state_text(*port.state);
-      if (port.state && !is_active(port) && port.phys_state)
-        state.append(", ").append(phys_state_text(*port.phys_state));
+      if (is_active(port)) state = port_state_text(*port.state);
+      else if (port.state) state = link_state_text(port);
       if (is_active(port)) rate = "rate not known";
       if (is_active(port) && port.rate) rate = rate_text(*port.rate);
       if (const auto known = peer_of(node_, context_.policy, port))
