@@ -94,7 +94,7 @@ void add_if(FamilySet& families, const Metric& metric, const Labels& labels, con
   if (value) families.add(metric, labels, static_cast<double>(*value));
 }
 
-// "mlx5_0/1" as device and port.
+// Port::id() as device and port.
 Labels id_labels(std::string_view id) {
   size_t slash = id.rfind('/');
   if (slash == std::string_view::npos) return {{"device", id}, {"port", ""}};
@@ -453,11 +453,7 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
 
 }  // namespace
 
-Labels port_labels(const Port& port) {
-  std::string number = std::to_string(port.number);
-  if (port.is_member()) number += "@" + port.netdev;
-  return {{"device", port.rdma}, {"port", number}};
-}
+Labels port_labels(const Port& port) { return id_labels(port.id()); }
 
 void add_telemetry(FamilySet& families, const Node& node, const Published& published) {
   for (const Port& port : node.ports) {
@@ -564,10 +560,8 @@ bool is_published(const BurstRecord& record, const std::array<BurstTrack, 16>& t
 }  // namespace
 
 void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now, const Published& published) {
-  std::string number = std::to_string(port.port);
-  if (!port.member.empty()) number += "@" + port.member;
   const BurstRecord& record = port.record;
-  BurstWriter out{families, record, {{"device", port.device}, {"port", number}}, now};
+  BurstWriter out{families, record, id_labels(port.id), now};
   for (size_t i = 0; i < record.pause.size(); ++i) {
     if (!is_published(record, record.pause, i)) continue;
     const std::string priority = std::to_string(i % 8);

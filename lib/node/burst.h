@@ -98,10 +98,8 @@ class BurstMeter {
 };
 
 struct PortBursts {
-  std::string device;
-  unsigned port = 1;
+  std::string id;  // Port::id()
   BurstRecord record;
-  std::string member{};  // the netdev, if the port is a bond's member
 };
 
 }  // namespace fabric

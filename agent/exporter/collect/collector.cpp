@@ -526,7 +526,7 @@ Snapshot Collector::snapshot() const {
     if (device->taken != kNever) out.ages.push_back({name, device->taken});
     if (shared_->options.sampling.interval.count() == 0) continue;
     out.sampled.push_back(device->bursts.state(name, Clock::now()));
-    device->bursts.append(name, out.bursts);
+    device->bursts.append(out.bursts);
   }
   out.generation = shared_->generation;
   lock.unlock();

@@ -188,12 +188,8 @@ SampledDevice DeviceBursts::state(const std::string& device, Clock::time_point n
   return out;
 }
 
-void DeviceBursts::append(const std::string& device, std::vector<PortBursts>& out) const {
-  for (const auto& [id, port] : ports_) {
-    const Place& place = port.place;
-    PortBursts& bursts = out.emplace_back(PortBursts{device, place.number, port.meter.record()});
-    if (place.role == PortRole::bond_member) bursts.member = place.netdev;
-  }
+void DeviceBursts::append(std::vector<PortBursts>& out) const {
+  for (const auto& [id, port] : ports_) out.push_back({id, port.meter.record()});
 }
 
 void DeviceSampler::follow(const DeviceBursts& bursts) {

@@ -102,7 +102,7 @@ class DeviceBursts {
   // nothing.
   std::string finish(const std::string& device, Clock::time_point now, Span cpu, Span answer, bool answered);
   [[nodiscard]] SampledDevice state(const std::string& device, Clock::time_point now) const;
-  void append(const std::string& device, std::vector<PortBursts>& out) const;
+  void append(std::vector<PortBursts>& out) const;
 
   Pace pace{std::chrono::seconds(1), 1};
 

@@ -128,7 +128,7 @@ class Sampled {
   }
   [[nodiscard]] std::vector<PortBursts> records() const {
     std::vector<PortBursts> out;
-    bursts.append(device_, out);
+    bursts.append(out);
     return out;
   }
   [[nodiscard]] BurstRecord record() const { return records().at(0).record; }
@@ -151,7 +151,7 @@ CollectorOptions sampling_both(const test::SlowNics& nics, std::map<std::string,
 
 uint64_t cnp_samples(RunningCollector& all, const std::string& device) {
   for (const PortBursts& port : all->snapshot().bursts)
-    if (port.device == device) return samples(cnps(port.record));
+    if (port.id == device + "/1") return samples(cnps(port.record));
   return 0;
 }
 

@@ -219,7 +219,7 @@ std::string page_text(test::Healthy node, const Published& published, bool all_s
     for (const char* each : of_device) snapshot.runs.push_back({each, port.rdma, true, 0, ""});
     snapshot.ages.push_back({port.rdma, exporter::Clock::now()});
     snapshot.sampled.push_back({port.rdma, std::chrono::seconds(1), Pace::Brake::none, 1, std::chrono::seconds(1)});
-    snapshot.bursts.push_back({port.rdma, 1, busy(), ""});
+    snapshot.bursts.push_back({port.id(), busy()});
     if (!all_sources) snapshot.bursts.back().record.pause.fill({});
   }
   node.policy.published = published;

@@ -19,7 +19,7 @@ using test::Series;
 // Series as text -> value, histograms by their parts, as a scraper sees them.
 Series published(const BurstRecord& record, Clock::time_point now) {
   FamilySet set;
-  add_bursts(set, {"mlx5_0", 1, record}, now, test::kEverything);
+  add_bursts(set, {"mlx5_0/1", record}, now, test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   Series out;
   std::istringstream in(serialize(set));
