@@ -124,8 +124,7 @@ void add_named(FamilySet& families, const Port& port, const Published& published
       if (counter.value == 0 && idle[static_cast<size_t>(counter.priority - '0')] == true) continue;
       priority = {"priority", {&counter.priority, 1}};
     }
-    families.accumulate(*metric, labels, {row->label, priority},
-                        static_cast<double>(counter.value) * row->scale.multiply / row->scale.divide);
+    families.accumulate(*metric, labels, {row->label, priority}, row->scale.of(counter.value));
   }
 }
 

@@ -57,6 +57,7 @@ inline constexpr Label kRequester{"side", "requester"}, kResponder{"side", "resp
 // Raw unit -> base unit. A divisor, since multiplying by 1e-6 is not exact: 1234567 us are 1.234567 s.
 struct Scale {
   double multiply = 1, divide = 1;
+  [[nodiscard]] constexpr double of(uint64_t raw) const { return static_cast<double>(raw) * multiply / divide; }
 };
 inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 

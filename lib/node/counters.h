@@ -44,7 +44,7 @@ std::optional<uint64_t> rise_since(const std::vector<Counter>& before, const std
 // Converts the rise to the unit of the metric.
 inline Rise scaled(std::optional<uint64_t> rise, Scale scale) {
   if (!rise) return std::nullopt;
-  return static_cast<double>(*rise) * scale.multiply / scale.divide;
+  return scale.of(*rise);
 }
 
 // The growth of several counters together.

@@ -26,8 +26,8 @@ void add_rate(std::vector<Rate>& rates, const Port& port, const Counter& counter
       rate.labels.push_back(
           {"priority", std::string_view("01234567").substr(static_cast<size_t>(counter.priority - '0'), 1)});
   }
-  rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
-  if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
+  rate.total = scale.of(counter.value);
+  if (rise && seconds > 0) rate.per_second = scale.of(*rise) / seconds;
   rate.trouble = counter.row != nullptr && is_error(*counter.row);
   Rate* same = find_where(rates, [&](const Rate& other) {
     return other.counter == rate.counter && other.labels == rate.labels && other.port == rate.port;
