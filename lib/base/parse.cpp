@@ -191,6 +191,11 @@ std::string ago_text(const std::string& time, int64_t wall) {
   return std::to_string(age / kDay) + " days ago";
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
 std::string counted(size_t count, std::string_view noun) {
   std::string out = std::to_string(count) + " " + std::string(noun);
   if (count != 1) out += "s";

@@ -78,6 +78,9 @@ std::string counted(size_t count, std::string_view noun);
 // the noun.
 std::string amount_text(const std::string& number, std::string_view plural);
 
+// Puts `to` in place of each `from`. A `from` that `to` contains is not replaced again.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
 // Any text as content or double-quoted attribute of XML or HTML. Applies clean_text(), but keeps line breaks.
 std::string escape_xml(std::string_view text);
 

@@ -110,9 +110,8 @@ std::string lldp_agent_off(const Port& port) {
   const bool has_agent = port.qos.fw_lldp.value_or(port.qos.dcbx == Dcbx::firmware);
   if (!has_agent) return {};
   std::string text(capabilities_of(port.kernel_driver).lldp_agent_off);
-  for (const auto& [word, name] : {std::pair("NETDEV", &port.netdev), std::pair("ADDRESS", &port.pci)})
-    for (size_t at = 0; (at = text.find(word)) != std::string::npos;)
-      text.replace(at, std::string_view(word).size(), *name);
+  replace_all(text, "NETDEV", port.netdev);
+  replace_all(text, "ADDRESS", port.pci);
   return text;
 }
 

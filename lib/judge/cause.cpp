@@ -163,7 +163,7 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
     std::string name = ctx.peer->port();
     // SONiC announces an alias ("etp1") as the id, which its commands do not accept.
     if (system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet")) name = ctx.peer->port_description;
-    for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
+    replace_all(commands, "{port}", name);
   }
   finding.fix.emplace_back("Measure on " + ctx.peer_label() + ": " + commands);
 }

@@ -83,11 +83,6 @@ void add_answer(WindowResults& answers, const std::string& subject, WindowResult
     append_item(have.observed, answer.observed);
 }
 
-void replace(std::string& text, std::string_view mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
-}
-
 // The findings of a rule's windows, at most one per subject.
 void ask_windows(const Rule& rule, const View& view, Findings& findings) {
   WindowResults answers;
@@ -117,7 +112,7 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
       if (port != nullptr && is_virtual(*port) && !answer.rule->transport && !is_elsewhere) fix = fix_of_far_link();
       std::string traffic_class;
       if (port != nullptr) traffic_class = traffic_class_text(view, *port);
-      for (Step& step : fix.steps) replace(step.text, "{traffic_class}", traffic_class);
+      for (Step& step : fix.steps) replace_all(step.text, "{traffic_class}", traffic_class);
       findings.push_back(
           bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning), std::move(fix)));
     }
@@ -241,25 +236,24 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
   std::string out(text);
   if (port != nullptr && port->link_layer == LinkLayer::infiniband) {
-    for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
-    replace(out, "{device}", port->rdma);
-    replace(out, "{port}", std::to_string(port->number));
+    for (const auto& [ethernet, infiniband] : kInfinibandWords) replace_all(out, ethernet, infiniband);
+    replace_all(out, "{device}", port->rdma);
+    replace_all(out, "{port}", std::to_string(port->number));
   } else if (port == nullptr || port->netdev.empty()) {
     if (port != nullptr)
       if (const std::string_view command = capabilities_of(port->kernel_driver).module_command; !command.empty())
-        replace(out, kModuleOfNetdev, std::string(command));
+        replace_all(out, kModuleOfNetdev, command);
     for (const auto& [with, without] : kWordsWithoutNetdev)
-      if (port != nullptr || without.find("{device}") == std::string_view::npos)
-        replace(out, with, std::string(without));
-    if (port != nullptr) replace(out, "{device}", port->rdma);
-    if (port != nullptr) replace(out, "{port}", std::to_string(port->number));
-    replace(out, "{netdev}", "NETDEV");
+      if (port != nullptr || without.find("{device}") == std::string_view::npos) replace_all(out, with, without);
+    if (port != nullptr) replace_all(out, "{device}", port->rdma);
+    if (port != nullptr) replace_all(out, "{port}", std::to_string(port->number));
+    replace_all(out, "{netdev}", "NETDEV");
   }
   if (port != nullptr && !port->pci.empty() && !port->kernel_driver.empty() &&
       !capabilities_of(port->kernel_driver).devlink_reload) {
-    replace(out, std::string(kReload).append(kActivate), std::string(kRebind));
-    replace(out, kReload, std::string(kRebind));
-    replace(out, "{driver}", port->kernel_driver);
+    replace_all(out, std::string(kReload).append(kActivate), kRebind);
+    replace_all(out, kReload, kRebind);
+    replace_all(out, "{driver}", port->kernel_driver);
   }
   std::string netdev = subject, rdma = subject, pci = subject;
   if (port != nullptr) {
@@ -267,10 +261,10 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     rdma = port->rdma + "/" + std::to_string(port->number);
     pci = port->pci;
   }
-  replace(out, "{netdev}", netdev);
-  replace(out, "{rdma}", rdma);
-  replace(out, "{pci}", pci);
-  replace(out, "{peer}", peer);
+  replace_all(out, "{netdev}", netdev);
+  replace_all(out, "{rdma}", rdma);
+  replace_all(out, "{pci}", pci);
+  replace_all(out, "{peer}", peer);
   return out;
 }
 

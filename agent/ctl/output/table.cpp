@@ -29,12 +29,6 @@ size_t columns(std::string_view text) {
 
 constexpr std::string_view kNoBreak = "\xc2\xa0";  // NO-BREAK SPACE
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 // The cell in lines of at most `width` columns.
 std::string broken_cell(const std::string& cell, size_t width) {
   if (columns(cell) <= width) return cell;
@@ -115,7 +109,8 @@ std::string Table::text(const Output& output) const {
     if (!line.empty()) text.append(line).append("\n");
   }
   std::free(printed);
-  return replaced(std::move(text), kNoBreak, " ");
+  replace_all(text, kNoBreak, " ");
+  return text;
 }
 
 std::string colored(const Output& output, Status status, std::string_view text) {
@@ -220,7 +215,10 @@ std::string or_dash(const std::string& text) {
   return text;
 }
 
-std::string unbroken(std::string text) { return replaced(std::move(text), " ", kNoBreak); }
+std::string unbroken(std::string text) {
+  replace_all(text, " ", kNoBreak);
+  return text;
+}
 
 std::string moment_text(const std::string& time, int64_t wall) {
   const std::string ago = ago_text(time, wall);

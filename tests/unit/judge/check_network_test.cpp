@@ -757,5 +757,14 @@ TEST(CablingOfABond, IsCheckedAtItsMembers) {
   EXPECT_EQ(found[0].subject, "mlx5_0/1@ens0");
 }
 
+// A netdev may have any name, also one with the placeholder of the command.
+TEST(LldpAgentOff, NamesTheNetdevOnce) {
+  Port port;
+  port.netdev = "NETDEV0";
+  port.kernel_driver = "ice";
+  port.qos.fw_lldp = true;
+  EXPECT_TRUE(has(lldp_agent_off(port), "ethtool --set-priv-flags NETDEV0 fw-lldp-agent off"));
+}
+
 }  // namespace
 }  // namespace fabric
