@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of fabric-agentd.
-#include "judge/engine.h"
+#include "judge/rule.h"
 
 namespace fabric {
 

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/port_context.h"
 #include "judge/remedy.h"

@@ -9,7 +9,6 @@
 #include "judge/port_context.h"
 #include "judge/remedy.h"
 #include "judge/topology.h"
-#include "nic/capabilities.h"
 #include "topology/built.h"
 
 namespace fabric {
@@ -120,35 +119,6 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
   }
 }
 
-// InfiniBand has no netdev: commands that need one, and the commands that show the same there.
-constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
-    {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
-    {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
-    {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
-    {"ip link show dev {netdev}", "ibstat {device} {port}"},
-    {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
-    {"ip link set {netdev}", "ip link set NETDEV"},
-    {"dev {netdev}", "dev NETDEV"},
-};
-
-// A RoCE port whose netdev is missing or in another network namespace: the same by the RDMA device. Each command of
-// this program takes the port.
-constexpr std::pair<std::string_view, std::string_view> kWordsWithoutNetdev[] = {
-    {"fabric-agentctl diagnose {netdev}", "fabric-agentctl diagnose {rdma}"},
-    {"--port {netdev}", "--port {rdma}"},
-    {"ip link show dev {netdev}", "rdma link show {rdma}"},
-    {"ethtool {netdev}", "ibstat {device} {port}"},
-    {"of {netdev}", "of {rdma}"},
-    {"on {netdev}", "on {rdma}"},
-    {"whether {netdev}", "whether {rdma}"},
-};
-constexpr std::string_view kModuleOfNetdev = "ethtool -m {netdev}";
-
-// For drivers without a reload of devlink: the function is unbound from its driver and bound again.
-constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
-constexpr std::string_view kRebind =
-    "echo {pci} > /sys/bus/pci/drivers/{driver}/unbind && echo {pci} > /sys/bus/pci/drivers/{driver}/bind";
-
 }  // namespace
 
 std::optional<std::string> place_of_gone(const HealthDevice& device) {
@@ -231,55 +201,6 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
     if (!ack->by.empty()) finding.acknowledgement = "by " + ack->by + " " + finding.acknowledgement;
     if (!ack->comment.empty()) finding.acknowledgement += ": " + ack->comment;
   }
-}
-
-std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
-  std::string out(text);
-  if (port != nullptr && port->link_layer == LinkLayer::infiniband) {
-    for (const auto& [ethernet, infiniband] : kInfinibandWords) replace_all(out, ethernet, infiniband);
-    replace_all(out, "{device}", port->rdma);
-    replace_all(out, "{port}", std::to_string(port->number));
-  } else if (port == nullptr || port->netdev.empty()) {
-    if (port != nullptr)
-      if (const std::string_view command = capabilities_of(port->kernel_driver).module_command; !command.empty())
-        replace_all(out, kModuleOfNetdev, command);
-    for (const auto& [with, without] : kWordsWithoutNetdev)
-      if (port != nullptr || without.find("{device}") == std::string_view::npos) replace_all(out, with, without);
-    if (port != nullptr) replace_all(out, "{device}", port->rdma);
-    if (port != nullptr) replace_all(out, "{port}", std::to_string(port->number));
-    replace_all(out, "{netdev}", "NETDEV");
-  }
-  if (port != nullptr && !port->pci.empty() && !port->kernel_driver.empty() &&
-      !capabilities_of(port->kernel_driver).devlink_reload) {
-    replace_all(out, std::string(kReload).append(kActivate), kRebind);
-    replace_all(out, kReload, kRebind);
-    replace_all(out, "{driver}", port->kernel_driver);
-  }
-  std::string netdev = subject, rdma = subject, pci = subject;
-  if (port != nullptr) {
-    netdev = port->netdev.empty() ? port->rdma : port->netdev;  // of InfiniBand, for the commands of this program
-    rdma = port->rdma + "/" + std::to_string(port->number);
-    pci = port->pci;
-  }
-  replace_all(out, "{netdev}", netdev);
-  replace_all(out, "{rdma}", rdma);
-  replace_all(out, "{pci}", pci);
-  replace_all(out, "{peer}", peer);
-  return out;
-}
-
-Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer) {
-  Fix out(row);
-  for (Step& step : out.steps) step.text = fill_names(step.text, port, subject, peer);
-  return out;
-}
-
-Fix fix_of_suspension(const std::string& held) {
-  const std::string text = "End the suspension: " + held;
-  const size_t command = text.find("systemctl");
-  const size_t part = command == std::string::npos ? std::string::npos : text.rfind("; ", command);
-  if (part == std::string::npos) return text;
-  return {text.substr(0, part), {Work::service, text.substr(part)}};
 }
 
 namespace {
@@ -451,13 +372,6 @@ double limit_of_window(const View& view, std::string_view key) {
   if (is_suppressed(view, window.rule)) return never;
   const WindowLimits limits = limits_of(rule_policy(view), window);
   return std::min(limits.warning.value_or(never), limits.critical.value_or(never));
-}
-
-std::string first_error(const View& view) {
-  const auto more = std::ranges::count(view.no_policy, '\n');
-  std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
-  if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
-  return out;
 }
 
 // The names of the port, NIC or GPU that is the subject: Finding::names.

@@ -13,18 +13,6 @@ Report run_rules(const View& view, std::span<const std::string> only = {});
 // Marks the findings that an operator has acknowledged and that are not expired at `wall`.
 void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall);
 
-// The first line of view.no_policy, and how many errors follow.
-std::string first_error(const View& view);
-
-// Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
-std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
-                       const std::string& peer = {});
-// The fix of a row, with these names.
-Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
-// `held`: why enforcement is suspended, as agentd publishes it: "reverted at TIME: not confirmed; to enforce it anyway:
-// systemctl reload fabric-agent".
-Fix fix_of_suspension(const std::string& held);
-
 // -- Windows
 
 // All windows of all rules, in the order of rules().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fix: steps of text, each with the kind of work that it is. A rule writes them; adapt_remedy() (remedy.h) chooses
-// those that the operator of a machine can do, and makes the texts of a finding of them.
+// A fix: steps of text, each with the kind of work that it is. A rule writes them with placeholders, fill_names() puts
+// in the names of its subject; adapt_remedy() (remedy.h) chooses those that the operator of a machine can do, and makes
+// the texts of a finding of them.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace fabric {
+
+struct Port;
 
 // The kinds of work of a step, and its effect on jobs: several at once.
 enum class Work : uint8_t {
@@ -92,5 +95,16 @@ struct Fix {
   [[nodiscard]] bool empty() const;
   [[nodiscard]] std::string text() const;
 };
+
+// Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
+std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
+                       const std::string& peer = {});
+// The fix of a row, with these names.
+Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
+// Commands that unbind the function from its driver and bind it again.
+std::string rebind_commands(const std::string& pci, const std::string& driver);
+// `held`: why enforcement is suspended, as agentd publishes it: "reverted at TIME: not confirmed; to enforce it anyway:
+// systemctl reload fabric-agent".
+Fix fix_of_suspension(const std::string& held);
 
 }  // namespace fabric

@@ -375,10 +375,8 @@ Finding no_guid_finding(const View& view, const Port& port) {
     where = "On the host (PF: netdev of the physical function, N: number of this function): ";
     netdev = "PF";
   }
-  const std::string folder = "/sys/bus/pci/drivers/" + port.kernel_driver;
   return finding({where + "ip link set " + netdev + " vf N mac ADDRESS. ",
-                  {Work::ends_jobs, "Then bind its driver again: echo " + port.pci + " > " + folder + "/unbind; echo " +
-                                        port.pci + " > " + folder + "/bind"}});
+                  {Work::ends_jobs, "Then bind its driver again: " + rebind_commands(port.pci, port.kernel_driver)}});
 }
 
 // A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on

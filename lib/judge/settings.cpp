@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/result.h"
-#include "judge/engine.h"
+#include "judge/rule.h"
 #include "node/port_settings.h"
 
 namespace fabric {

@@ -77,10 +77,8 @@ Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
           {Work::in_machine, "If the probe fails again, power the node off and on, and update the NIC's firmware."}};
     return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
   }
-  const std::string folder = "/sys/bus/pci/drivers/" + function->kernel_driver;
   return {journal + "; devlink dev param show pci/" + nic.pci + " (enable_rdma, enable_roce); ",
-          {Work::ends_jobs, "then bind its driver again: echo " + nic.pci + " > " + folder + "/unbind; echo " +
-                                nic.pci + " > " + folder + "/bind"}};
+          {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
 }
 
 // `like`: the NICs that have an RDMA device.

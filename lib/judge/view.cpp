@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/view.h"
 
+#include "base/clock.h"
+#include "base/parse.h"
+
 namespace fabric {
 
 const RulePolicy& rule_policy(const View& view) {
   static const RulePolicy defaults;
   if (view.policy == nullptr) return defaults;
   return view.policy->rules;
+}
+
+std::string first_error(const View& view) {
+  const auto more = std::ranges::count(view.no_policy, '\n');
+  std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
+  if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
+  return out;
 }
 
 bool is_suppressed(const View& view, std::string_view rule) { return rule_policy(view).is_suppressed(rule, view.wall); }
@@ -42,7 +52,7 @@ const Port* port_before(const View& view, const Port& port) {
 
 double window_of(const View& view) {
   if (view.before == nullptr) return 0;
-  return std::chrono::duration<double>(view.now.taken - view.before->taken).count();
+  return in_seconds(view.now.taken - view.before->taken);
 }
 
 const Signals* signals_of_port(const View& view, const Port& port) {

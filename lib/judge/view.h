@@ -22,7 +22,7 @@ struct View {
   const Node& now;
   const Node* before = nullptr;
   const Policy* policy = nullptr;  // null: no configuration could be read
-  // Port id -> result of a dry-run qos::reconcile for each setting of its policy. No entry: not compared.
+  // Port id -> result of qos::plan() for each setting of its policy. No entry: not compared.
   const Plan* plan = nullptr;
   // Port id -> activity between `before` and `now`, or over the window of the caller; nullptr: only one reading.
   const std::map<std::string, Signals>* signals = nullptr;
@@ -41,6 +41,8 @@ struct View {
 
 // [rules] of the configuration, or the defaults.
 const RulePolicy& rule_policy(const View& view);
+// The first line of view.no_policy, and how many errors follow.
+std::string first_error(const View& view);
 // Whether the configuration suppresses the rule now ([rules.ID] enabled = false).
 bool is_suppressed(const View& view, std::string_view rule);
 // The configured value, or the row's.
@@ -50,7 +52,7 @@ double limit_of(const View& view, const Limit& limit);
 Fabric fabric_of(const View& view, const Port& port);
 // The policy of the port. nullptr: no policy was read, or the port is unmanaged.
 const PortPolicy* policy_of(const View& view, const Port& port);
-// The dry run of a port or of kHostSubject. nullptr: not compared.
+// The plan of a port or of kHostSubject. nullptr: not compared.
 const Changes* planned_changes(const View& view, const std::string& subject);
 
 // The port in the earlier reading. Null: absent, or on another PCI function.
