@@ -39,7 +39,7 @@ JournalEntry outcome_entry(const Change& change) {
     case Outcome::unsaved: return {message_id::not_set, LOG_ERR, is + "; not written, will be retried" + detail};
     case Outcome::unsupported: {
       std::string where = "port";
-      if (!change.sysctl.empty()) where = "host";
+      if (!change.sysctl.empty()) where = kHostSubject;
       return {message_id::not_set, LOG_WARNING, subject + "cannot be set on this " + where + detail};
     }
     case Outcome::in_sync:

@@ -13,28 +13,29 @@ constexpr const char* kUnwatched =
 
 Finding agent_finding(const View& view, const AgentState& agent) {
   if (!agent.running)
-    return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
-               "running", kUnwatched, kStart);
+    return bad(Status::warning, kHostSubject,
+               "not running, last change " + (agent.updated.empty() ? "-" : agent.updated), "running", kUnwatched,
+               kStart);
   const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   const std::string& lost = agent.originals_error;  // begins with the file's name
   if (!lost.empty()) {
     std::string fix = "Repair the file and move it back to /var/lib/fabric-agent/originals.json";
     if (lost.find("newer release") != std::string::npos) fix = "Install the newer release of fabric-agent again";
     return bad(
-        Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
+        Status::critical, kHostSubject, "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
         {fix + ", or abandon those settings: mv " + lost.substr(0, lost.find(':')) + " /root/; ",
          {Work::service, "then: systemctl reload fabric-agent"}});
   }
   if (!agent.config_error.empty())
-    return bad(Status::warning, "host",
+    return bad(Status::warning, kHostSubject,
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid, or a drop-in was gone. The agent uses the last valid one.",
                {"fabric-agentctl config check", {Work::service, ", then systemctl reload fabric-agent"}});
   if (!agent.lost_entry.empty())
     return bad(
-        Status::warning, "host",
+        Status::warning, kHostSubject,
         "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
         "every port keeps its [[port]] entry at a reload",
         "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
@@ -42,13 +43,15 @@ Finding agent_finding(const View& view, const AgentState& agent) {
          {Work::service,
           ", then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart fabric-agent"}});
   if (!agent.held.empty())
-    return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
-               "Enforcement is suspended because of an apply with --confirm.", fix_of_suspension(agent.held));
+    return bad(Status::warning, kHostSubject, "running, " + mode + ", suspended: " + agent.held,
+               "running, not suspended", "Enforcement is suspended because of an apply with --confirm.",
+               fix_of_suspension(agent.held));
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
-    return bad(
-        Status::warning, "host", "running, " + mode, "running, " + std::string(to_text(view.policy->mode)) + " mode",
-        "The configuration was changed after the agent read it.", {Work::service, "systemctl reload fabric-agent"});
-  return good("host", "running, " + mode, "running");
+    return bad(Status::warning, kHostSubject, "running, " + mode,
+               "running, " + std::string(to_text(view.policy->mode)) + " mode",
+               "The configuration was changed after the agent read it.",
+               {Work::service, "systemctl reload fabric-agent"});
+  return good(kHostSubject, "running, " + mode, "running");
 }
 
 std::optional<Finding> ask_agent(const View& view) {
@@ -59,7 +62,7 @@ std::optional<Finding> ask_agent(const View& view) {
     // A typing error is no fault of the node: schedulers would drain every node of the site.
     std::string meaning = "There is no valid configuration. Nothing is enforced after the next start.";
     if (view.policy != nullptr) meaning = "The agent uses the last valid configuration; later changes have no effect.";
-    return bad(Status::warning, "host", "configuration invalid: " + first_error(view), "configuration valid",
+    return bad(Status::warning, kHostSubject, "configuration invalid: " + first_error(view), "configuration valid",
                std::move(meaning),
                {"Correct the errors that fabric-agentctl config check reports",
                 {Work::service, ", then systemctl reload-or-restart fabric-agent"}});
@@ -68,18 +71,18 @@ std::optional<Finding> ask_agent(const View& view) {
   // A site that wants only metrics.
   const bool is_empty = view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
   if (!runs && view.now.agent_unread.empty() && is_empty)
-    return good("host", "not running; the configuration wants no setting",
+    return good(kHostSubject, "not running; the configuration wants no setting",
                 "running if the configuration wants a setting");
   if (view.now.agent) return agent_finding(view, *view.now.agent);
   if (!view.now.agent_unread.empty())
-    return bad(Status::unknown, "host", "-", "running",
+    return bad(Status::unknown, kHostSubject, "-", "running",
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
                {Work::service, "systemctl restart fabric-agent"});
-  if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
+  if (view.policy != nullptr) return bad(Status::warning, kHostSubject, "not running", "running", kUnwatched, kStart);
   if (is_unreadable)
-    return bad(Status::unknown, "host", "no state file; " + first_error(view), "running",
+    return bad(Status::unknown, kHostSubject, "no state file; " + first_error(view), "running",
                "This user may not read the configuration.", kStart);
-  return bad(Status::unknown, "host", "no state file and no configuration", "running",
+  return bad(Status::unknown, kHostSubject, "no state file and no configuration", "running",
              "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }
 
@@ -106,7 +109,7 @@ void ask_managed(const View& view, Findings& findings) {
     if (why.empty()) ++managed;
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }
-  findings.push_back(good("host",
+  findings.push_back(good(kHostSubject,
                           std::to_string(managed) + " of " + counted(view.now.ports.size(), "port") + " managed",
                           "matches the policy"));
 }
@@ -139,8 +142,8 @@ std::optional<Finding> ask_suppressions(const View& view) {
   }
   if (ended.empty() && in_force.empty()) return std::nullopt;
   const std::string expected = "no suppression that has ended";
-  if (ended.empty()) return good("host", "suppressed: " + in_force, expected);
-  return bad(Status::warning, "host", "ended: " + ended, expected,
+  if (ended.empty()) return good(kHostSubject, "suppressed: " + in_force, expected);
+  return bad(Status::warning, kHostSubject, "ended: " + ended, expected,
              "The findings of these rules count again. The configuration still suppresses them.",
              {"In " + tables + ": remove enabled = false, or set a later until; ",
               {Work::service, "then systemctl reload fabric-agent"}});

@@ -229,16 +229,16 @@ std::optional<Finding> plan_finding(const View& view) {
   const Cabling& plan = view.policy->cabling;
   if (!plan.problem.empty())
     return bad(
-        Status::unknown, "host", "-", "the cables of " + plan.host,
+        Status::unknown, kHostSubject, "-", "the cables of " + plan.host,
         "The cable plan could not be read: " + plan.problem + ".",
         "Correct " + plan.file + ", or set another file in [cabling] file. Verify: fabric-agentctl config check");
   if (plan.cables.empty())
     return bad(
-        Status::warning, "host", "not in " + plan.file, "the cables of " + plan.host,
+        Status::warning, kHostSubject, "not in " + plan.file, "the cables of " + plan.host,
         "The cable plan has no cable between this host and a switch port; cables to patch panels are not followed.",
         "Export the plan again, or set the name of this host in the plan: [cabling] host = \"NAME\"");
   if (view.now.neighbors.source.empty())
-    return bad(Status::unknown, "host", "-", "the neighbor of each port",
+    return bad(Status::unknown, kHostSubject, "-", "the neighbor of each port",
                "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
                {Work::service, "systemctl enable --now fabric-lldp"});
   // The plan may call the ports of this host by other names than the kernel.
@@ -249,7 +249,7 @@ std::optional<Finding> plan_finding(const View& view) {
   }
   for (const Cable& cable : plan.cables) planned.insert(cable.port);
   if (netdevs.empty()) return std::nullopt;
-  return bad(Status::warning, "host", "ports in the plan: " + first_names(planned),
+  return bad(Status::warning, kHostSubject, "ports in the plan: " + first_names(planned),
              "RDMA ports: " + first_names(netdevs),
              "The cable plan has cables of this host, but none of an RDMA port: no cable is compared.",
              "Export the cables of the RDMA ports, or give their names in the plan: [cabling] ports = { \"" +

@@ -618,11 +618,11 @@ Finding no_rdma_at_all(const Node& node) {
   for (const Nic& nic : node.topology.nics) nics.add(node, nic);
   if (nics.groups.empty())
     return bad(
-        Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+        Status::unknown, kHostSubject, "no RDMA device", "at least one", "The kernel has no RDMA device.",
         "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
         "lspci -nn");
   return bad(
-      node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
+      node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
       "at least one",
       "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
       nics.fix(node));
@@ -689,12 +689,12 @@ void ask_port_state(const View& view, Findings& findings) {
       functions.resize(kShown);
       functions.emplace_back("...");
     }
-    findings.push_back(good("host", count + state + joined(functions), "any state"));
+    findings.push_back(good(kHostSubject, count + state + joined(functions), "any state"));
   };
   list(std::move(waiting), "DOWN, unused or waiting for a guest or pod: ");
   list(std::move(unjudged), "ACTIVE, for a guest or pod: GIDs and MTU are not judged here: ");
   if (!view.now.rdma_unread.empty()) {
-    findings.push_back(bad(Status::unknown, "host", "-", "at least one RDMA device",
+    findings.push_back(bad(Status::unknown, kHostSubject, "-", "at least one RDMA device",
                            "RDMA devices could not be listed: " + view.now.rdma_unread + ".",
                            "ls -l /sys/class/infiniband; run the check as root. For an I/O error: journalctl -k"));
     return;
@@ -709,15 +709,15 @@ void ask_port_state(const View& view, Findings& findings) {
     for (const std::string& device : nic.rdma) append_item(devices, device);
   if (!devices.empty())
     findings.push_back(
-        bad(Status::unknown, "host", "no port of " + devices, kUpState,
+        bad(Status::unknown, kHostSubject, "no port of " + devices, kUpState,
             "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
             "rdma link show; fabric-agentctl config show (exclude)"));
   else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
-    findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
+    findings.push_back(bad(Status::unknown, kHostSubject, "no RDMA device here", "at least one",
                            "All RDMA devices are in other network namespaces: containers have them.",
                            "Run the check in the container. Namespaces: ip netns list; rdma system show"));
   else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
-    findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
+    findings.push_back(good(kHostSubject, "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
   else findings.push_back(no_rdma_at_all(view.now));
 }
 

@@ -691,8 +691,8 @@ void ask_aer(const View& view, Findings& findings) {
                             "no new errors"));
   }
   if (without_errors > 0)
-    findings.push_back(
-        good("host", counted(without_errors, "function") + " without new or uncorrectable errors", "no new errors"));
+    findings.push_back(good(kHostSubject, counted(without_errors, "function") + " without new or uncorrectable errors",
+                            "no new errors"));
 }
 
 using enum Measure;

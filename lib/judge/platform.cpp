@@ -86,7 +86,7 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
 }
 
 Finding unread_finding(const std::string& why) {
-  return bad(Status::unknown, "host", "-", "no redirect on the bridges between GPUs and their NICs",
+  return bad(Status::unknown, kHostSubject, "-", "no redirect on the bridges between GPUs and their NICs",
              "ACS redirect of GPUDirect traffic is unknown: " + why +
                  ". Reading it from PCI configuration space requires CAP_SYS_ADMIN.",
              {Work::service, "Refresh the PCI data: systemctl restart fabric-agent-pci"});
@@ -97,7 +97,7 @@ Finding unread_finding(const std::string& why) {
 Finding guest_finding(const std::string& hypervisor, const std::vector<GpuNic>& pairs) {
   const std::string names =
       joined(pairs, ", ", [](const GpuNic& pair) { return pair.gpu->name + "-" + pair.nic->name; });
-  return good("host",
+  return good(kHostSubject,
               "not visible in a guest (" + hypervisor + "), for " + names +
                   ": ACS of the host's bridges and ATS of its NICs. On the host, bridges with ACS redirect need "
                   "DirectTrans+ and the NICs ATS (ATS_ENABLED=1 of mlxconfig): ask its operator",
@@ -171,7 +171,7 @@ void ask_acs(const View& view, Findings& findings) {
   }
   if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
   else if (clear == bridges.size() && node.topology.hypervisor.empty())
-    findings.push_back(good("host", "no redirect on " + counted(clear, "bridge"), "none"));
+    findings.push_back(good(kHostSubject, "no redirect on " + counted(clear, "bridge"), "none"));
 }
 
 }  // namespace
@@ -294,9 +294,10 @@ Finding efa_gpudirect(const GpuDirect& has) {
   if (contains(has.peer_modules, std::string("efa_nv_peermem"))) append_item(ways, "efa_nv_peermem");
   if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
   const std::string driver = "NVIDIA driver " + has.nvidia_driver, expected = "NVIDIA's open kernel modules";
-  if (!ways.empty()) return good("host", driver + ": " + ways, expected);
+  if (!ways.empty()) return good(kHostSubject, driver + ": " + ways, expected);
   return bad(
-      Status::warning, "host", driver + ", closed kernel module: efa has no provider of GPU memory (p2p)", expected,
+      Status::warning, kHostSubject, driver + ", closed kernel module: efa has no provider of GPU memory (p2p)",
+      expected,
       "The driver of EFA cannot access GPU memory: it may not use the functions of a closed module. NCCL over EFA "
       "fails, or copies through host memory. EFA does not use nvidia_peermem.",
       {Work::ends_jobs,
@@ -317,21 +318,21 @@ std::optional<Finding> ask_gpudirect(const View& view) {
     if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
     const std::string driver = "NVIDIA driver " + has.nvidia_driver;
     const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
-    if (!ways.empty()) return good("host", driver + ": " + ways, expected);
-    return bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected,
+    if (!ways.empty()) return good(kHostSubject, driver + ": " + ways, expected);
+    return bad(Status::warning, kHostSubject, driver + ", closed kernel module, without nvidia_peermem", expected,
                kNoGpuDirect,
                "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
                "NVIDIA's open kernel modules.");
   }
   if (!has.amdgpu || !has_gpu(pairs, kAmd)) return std::nullopt;
   // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
-  if (has_peer(has, "amdkfd")) return good("host", "peer memory client amdkfd", "peer memory, or dma-buf");
+  if (has_peer(has, "amdkfd")) return good(kHostSubject, "peer memory client amdkfd", "peer memory, or dma-buf");
   if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
   if (*has.pci_p2pdma && *has.dmabuf_move_notify)
-    return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
+    return good(kHostSubject, "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
   const std::string missing = *has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA";
   return bad(
-      Status::warning, "host", "kernel without " + missing + ", no peer memory client",
+      Status::warning, kHostSubject, "kernel without " + missing + ", no peer memory client",
       "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kNoGpuDirect,
       {Work::ends_jobs,
        "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer memory, and "
@@ -403,9 +404,9 @@ std::optional<Finding> address_translation_finding(const Node& node) {
   }
   if (!node.platform.identity_without_pasid || (passing.empty() && translated.empty())) return std::nullopt;
   if (passing.empty())
-    return good("host", "translates, as " + joined(translated) + " on NVLink-C2C need it before Linux 6.11",
+    return good(kHostSubject, "translates, as " + joined(translated) + " on NVLink-C2C need it before Linux 6.11",
                 "iommu.passthrough=0, or Linux 6.11");
-  return bad(Status::warning, "host",
+  return bad(Status::warning, kHostSubject,
              "pass-through (identity) with a kernel before 6.11: " + joined(passing) + command_line_text(node.platform),
              "iommu.passthrough=0, or Linux 6.11",
              "Before Linux 6.11 a device in pass-through can have no PASID, which the address translation (ATS) of a "
@@ -436,15 +437,15 @@ std::optional<Finding> ask_iommu(const View& view) {
   for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");
   if (translates) {
     observed += command_line_text(platform);
-    return bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
+    return bad(Status::warning, kHostSubject, observed, "pass-through (iommu=pt) or off",
                has_nic ? "The IOMMU translates every DMA of these devices: small messages take longer, and throughput "
                          "drops when the IOTLB is too small."
                        : "The IOMMU translates every DMA of these GPUs: peer-to-peer transfers between them over PCIe "
                          "are slow or hang.",
                kRemedy);
   }
-  if (!by_mode.empty()) return good("host", observed, "pass-through or off");
-  if (platform.iommu == false && !devices.empty()) return good("host", "off", "pass-through or off");
+  if (!by_mode.empty()) return good(kHostSubject, observed, "pass-through or off");
+  if (platform.iommu == false && !devices.empty()) return good(kHostSubject, "off", "pass-through or off");
   return std::nullopt;
 }
 
@@ -494,7 +495,8 @@ void ask_pci_power(const View& view, Findings& findings) {
             "echo on > /sys/bus/pci/devices/" + each.device->pci +
                 "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned)."));
   }
-  if (awake > 0) findings.push_back(good("host", "GPUs and NICs awake: " + std::to_string(awake), "D0 while in use"));
+  if (awake > 0)
+    findings.push_back(good(kHostSubject, "GPUs and NICs awake: " + std::to_string(awake), "D0 while in use"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ inline constexpr std::string_view kEnumWords<Certainty>[] { "certain", "likely" 
 // (id, subject) is unique in a report: they are labels of a metric.
 struct Finding {
   std::string id;       // of the rule: "pfc"
-  std::string subject;  // "mlx5_0/1", "GPU3", "host"
+  std::string subject;  // "mlx5_0/1", "GPU3", kHostSubject
   Status status = Status::ok;
   std::string observed;
   std::string expected;

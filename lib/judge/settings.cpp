@@ -120,7 +120,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {
   if (view.policy == nullptr) {
     const std::string why = view.no_policy.empty() ? "no configuration" : first_error(view);
-    findings.push_back(bad(Status::unknown, "host", "-", "the value of the policy",
+    findings.push_back(bad(Status::unknown, kHostSubject, "-", "the value of the policy",
                            "There is no policy to compare with: " + why + ".",
                            "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a "
                            "file with --config."));

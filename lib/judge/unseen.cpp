@@ -100,8 +100,9 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
                     : "Addresses, GIDs and counters of functions whose netdevs are elsewhere are not judged here.",
                 " ");
   }
-  if (observed.empty()) return good("host", all + ", all in this network namespace", expected);
-  return unjudged("host", observed, expected, meaning, std::string(is_container(view.now) ? kOnHost : kInContainer));
+  if (observed.empty()) return good(kHostSubject, all + ", all in this network namespace", expected);
+  return unjudged(kHostSubject, observed, expected, meaning,
+                  std::string(is_container(view.now) ? kOnHost : kInContainer));
 }
 
 }  // namespace

@@ -640,7 +640,7 @@ void add_events(FamilySet& families, const Health& health, const RulePolicy& rul
         if (health.now - *state.first_onset < kFirstZero) count = 0;
       }
       Label device, port;
-      if (subject != "host") device = {"device", std::string_view(subject).substr(0, slash)};
+      if (subject != kHostSubject) device = {"device", std::string_view(subject).substr(0, slash)};
       if (is_port) port = {"port", std::string_view(subject).substr(slash + 1)};
       families.add(kEvents, {}, {{"event", key}, device, port}, count);
     }

@@ -42,7 +42,7 @@ inline constexpr std::string_view kEnumWords<WaitsFor>[] {
   "idle_port", "front_end", "disruptive", "maintenance", "other_setting", "confirmation"
 };
 
-// The subject of host settings ([sysctl]), in place of a port.
+// The subject of host settings ([sysctl]) and of findings about the host, in place of a port.
 inline constexpr const char* kHostSubject = "host";
 
 struct Change {

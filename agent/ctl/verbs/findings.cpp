@@ -51,7 +51,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
   if (samples.now.ports.empty() && samples.now.topology.gpus.empty())
     observed = "no GPU, RDMA port or NIC with settings was found";
   for (const std::string& name : unchecked(report, options.only)) {
-    report.findings.push_back(bad(Status::unknown, "host", observed, "at least one subject",
+    report.findings.push_back(bad(Status::unknown, kHostSubject, observed, "at least one subject",
                                   "Nothing was checked, so the state is unknown.",
                                   "List the GPUs and NICs that were found: fabric-agentctl topo"));
     report.findings.back().id = name;
