@@ -69,8 +69,7 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
   const std::string own_digest = confirm::digest(wanted_config(*machine.policy));
   for (auto waited = kPause;; waited += kPause) {
     const auto agent = state::load_agent_state(machine.kernel.root);
-    if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
-      return {};
+    if (!agent || !*agent || !(*agent)->is_enforcing() || !(*agent)->held.empty()) return {};
     if ((*agent)->config.empty() || (*agent)->config == own_digest) return {};
     if (waited > patience) break;
     std::this_thread::sleep_for(kPause);

@@ -93,7 +93,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  Verdict verdict = verdict_of(change, agent && agent->running && agent->mode == to_text(Mode::enforce));
+  Verdict verdict = verdict_of(change, agent && agent->is_enforcing());
   if (verdict.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = to_text(Outcome::in_sync);

@@ -161,14 +161,14 @@ void add_link(FamilySet& families, const Port& port) {
 
 void add_agent(FamilySet& families, const AgentState& agent) {
   families.add(kAgentUp, {}, agent.running ? 1 : 0);
-  families.add(kAgentEnforcing, {}, agent.running && agent.mode == "enforce" ? 1 : 0);
+  families.add(kAgentEnforcing, {}, agent.is_enforcing() ? 1 : 0);
   families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
   families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
   if (agent.running) {
     if (!agent.config.empty()) families.add(kPolicyHash, {{"hash", agent.config}}, 1);
     families.add(kPolicyInfo, {{"mode", agent.mode}, {"version", agent.version}}, 1);
   }
-  if (agent.running && agent.mode == "enforce")
+  if (agent.is_enforcing())
     for (const auto& [id, settings] : agent.ports)
       for (const auto& [key, state] : settings)
         if (const auto outcome = parse_word<Outcome>(state.outcome); outcome && !is_done(*outcome))

@@ -41,6 +41,7 @@ struct AgentState {
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   std::string version{};                                             // of fabric-agentd; empty: unknown
   std::string config{};  // confirm::digest() of wanted_config() as the agent read it last; empty: unknown
+  [[nodiscard]] bool is_enforcing() const { return running && mode == "enforce"; }
   bool operator==(const AgentState&) const = default;
 };
 

@@ -233,7 +233,7 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
 
 bool is_enforced(const Machine& machine) {
   const auto agent = state::load_agent_state(machine.kernel.root);
-  return agent && *agent && (*agent)->running && (*agent)->mode == to_text(Mode::enforce);
+  return agent && *agent && (*agent)->is_enforcing();
 }
 
 int run_plan(const Options& options, Output& output) {
