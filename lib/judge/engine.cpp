@@ -32,7 +32,7 @@ MeasuredList readings_of(const View& view, const RuleWindow& rule) {
 }
 
 // "12 h", "10 min", "40 s"
-std::string window_text(double seconds) {
+std::string length_text(double seconds) {
   if (seconds >= kHour) return number_text(seconds / kHour) + " h";
   if (seconds >= 2 * kMinute) return number_text(seconds / kMinute) + " min";
   return number_text(seconds) + " s";
@@ -51,7 +51,7 @@ WindowResult answer_of_state(const View& view, const RuleWindow& rule, const Hea
   if (out.status != Status::ok) {
     out.since = time_text(wall_of(*view.health, state.since()));
     if (rule.measure == Measure::count)
-      out.observed = number_text(state.value) + " in " + window_text(limits_of(rule_policy(view), rule).window) +
+      out.observed = number_text(state.value) + " in " + length_text(limits_of(rule_policy(view), rule).window) +
                      "; latest: " + out.observed;
   }
   if (state.phase() == HealthPhase::clearing) out.observed += "; quiet now, not yet cleared";

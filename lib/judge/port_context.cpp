@@ -19,12 +19,12 @@ namespace {
 // One pause frame lasts at most 65535 quanta of 512 bit times (IEEE 802.3 annex 31B, 802.1Qbb).
 constexpr double kLongestPauseBits = 65535.0 * 512;
 
-const Neighbor* peer_of(const View& view, const Port& port) {
+const Neighbor* neighbor_of(const View& view, const Port& port) {
   if (const Neighbor* with_pfc = first_with(view.now, port, &Neighbor::pfc)) return with_pfc;
   if (const Neighbor* named = switch_of(view.now, view.policy, port)) return named;
   const Neighbor* any = nullptr;  // of a bond's neighbors; preferred: one with PFC that differs from the bond's
   for (const Port* member : members_of(view.now, port)) {
-    const Neighbor* each = peer_of(view, *member);
+    const Neighbor* each = neighbor_of(view, *member);
     if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
   }
   return any;
@@ -597,7 +597,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
 
 PortContext make_context(const View& view, const Port& port, const Signals& signals) {
   PortContext ctx{
-      .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
+      .view = view, .port = port, .signals = signals, .peer = neighbor_of(view, port), .policy = policy_of(view, port)};
   ctx.fabric = fabric_of(view, port);
   if (view.before != nullptr)
     ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
