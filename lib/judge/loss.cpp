@@ -300,8 +300,9 @@ void weigh_own_discards(const PortContext& ctx, Cause& out) {
 
 // "ping -M do -s 4164 -I eth0 PEER": full-size RoCE frames.
 std::string full_size_ping(const Port& port) {
-  return "ping -M do -s " + std::to_string(port.active_mtu.value_or(4096) + 68) + " -I " +
-         (port.netdev.empty() ? "NETDEV" : port.netdev) + " PEER";
+  constexpr uint32_t kPingHeaders = 20 + 8;  // of IPv4 and ICMP, which ping(8) adds to its -s
+  return "ping -M do -s " + std::to_string(port.active_mtu.value_or(kLargestPathMtu) + kRoceHeaders - kPingHeaders) +
+         " -I " + (port.netdev.empty() ? "NETDEV" : port.netdev) + " PEER";
 }
 
 // Losses without retransmissions, or without NAKs.

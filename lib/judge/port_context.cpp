@@ -395,7 +395,7 @@ std::string well_protected(const PortContext& ctx) {
 
 // If frames are too long, small messages pass; the first packet of a large one is lost each time.
 std::string frames_too_long(const PortContext& ctx) {
-  constexpr uint32_t kHeaders = 96 + kFrameHeader;  // RoCE's by iboe_get_mtu()
+  constexpr uint32_t kHeaders = kRoceHeaders + kFrameHeader;
   const auto most = switch_frame(ctx.view.now, ctx.port);
   if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
   return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +

@@ -19,8 +19,7 @@ double base_of(CounterSum::Per per, const Port& port, const Signals& signals) {
         return std::max(1.0, signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0));
       if (!signals.rx_bytes && !signals.tx_bytes) return 0;
       // Drivers that count only bytes: at least as many packets as at the largest path MTU.
-      constexpr double kLargestPayload = 4096;
-      return std::max(1.0, (signals.rx_bytes.value_or(0) + signals.tx_bytes.value_or(0)) / kLargestPayload);
+      return std::max(1.0, (signals.rx_bytes.value_or(0) + signals.tx_bytes.value_or(0)) / kLargestPathMtu);
     }
     case CounterSum::Per::bit: break;
   }
