@@ -84,7 +84,7 @@ namespace {
 // A value in the policy is judged by the setting.
 std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc_watchdog || !port.qos.pfc || port.qos.pfc->bits == 0) return std::nullopt;
-  const PortPolicy* entry = view.policy != nullptr ? policy_for(*view.policy, port) : nullptr;
+  const PortPolicy* entry = policy_of(view, port);
   if (entry != nullptr && entry->want.pfc_watchdog) return std::nullopt;
   const std::string pfc = "PFC " + to_text(*port.qos.pfc), expected = "a time limit for continuous PFC pause";
   if (*port.qos.pfc_watchdog != 0)
