@@ -9,12 +9,10 @@
 namespace fabric::qos {
 namespace {
 
-constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // AppTrust
-
 bool trusts_dscp(const Qos& qos) {
   if (qos.apptrust)
     for (const uint8_t selector : qos.apptrust->selectors)
-      if (selector == kDscpSelector || selector == kPcpSelector) return selector == kDscpSelector;
+      if (selector == AppTrust::kDscp || selector == AppTrust::kPcp) return selector == AppTrust::kDscp;
   return qos.trust == Trust::dscp;
 }
 

@@ -28,8 +28,7 @@ struct PortFaults {
 
 // The smallest MTU with a RoCE path MTU of 4096.
 constexpr uint32_t kMtuForPath4096 = kLargestPathMtu + kRoceHeaders;
-constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // of apptrust
-constexpr uint32_t kFecSpeed = 100'000;                   // Mb/s
+constexpr uint32_t kFecSpeed = 100'000;  // Mb/s
 
 void check_pause(const PortFaults& port) {
   const auto& pause = port.want.pause;
@@ -43,14 +42,14 @@ void check_trust(const PortFaults& port) {
     port.fail(SettingId::trust,
               "dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
   if (!want.apptrust || want.apptrust->selectors.empty()) return;
-  if (want.dscp_map && !want.dscp_map->empty() && !contains(want.apptrust->selectors, kDscpSelector))
+  if (want.dscp_map && !want.dscp_map->empty() && !contains(want.apptrust->selectors, AppTrust::kDscp))
     port.fail(SettingId::apptrust,
               "dscp_map has no effect without \"dscp\"; write apptrust = [\"dscp\", \"pcp\"], or leave dscp_map out");
   const uint8_t first = want.apptrust->selectors.front();
-  if (want.trust == Trust::dscp && first != kDscpSelector)
+  if (want.trust == Trust::dscp && first != AppTrust::kDscp)
     port.fail(SettingId::apptrust,
               "trust is \"dscp\", and another field comes first here; write apptrust = [\"dscp\", \"pcp\"]");
-  if (want.trust == Trust::pcp && first != kPcpSelector)
+  if (want.trust == Trust::pcp && first != AppTrust::kPcp)
     port.fail(SettingId::apptrust, "trust is \"pcp\", and another field comes first here; write apptrust = [\"pcp\"]");
 }
 

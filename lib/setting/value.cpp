@@ -244,14 +244,14 @@ std::string to_text(const Eight& value) {
 }
 
 std::string selector_text(uint8_t selector) {
-  if (selector == 5) return "dscp";
-  if (selector == 255) return "pcp";
+  if (selector == AppTrust::kDscp) return "dscp";
+  if (selector == AppTrust::kPcp) return "pcp";
   return std::to_string(selector);
 }
 
 std::optional<uint8_t> parse_selector(std::string_view text) {
-  if (text == "dscp") return 5;
-  if (text == "pcp") return 255;
+  if (text == "dscp") return AppTrust::kDscp;
+  if (text == "pcp") return AppTrust::kPcp;
   return parse_number<uint8_t>(text);
 }
 

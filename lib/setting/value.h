@@ -63,9 +63,9 @@ struct Ets {
   bool operator==(const Ets& other) const;
 };
 
-// Precedence of the header fields by which frames are classified (dcbnl APP_TRUST_TABLE, linux/dcbnl.h), as selectors:
-// 5 DSCP, 255 PCP.
+// Precedence of the header fields by which frames are classified (dcbnl APP_TRUST_TABLE, linux/dcbnl.h), as selectors.
 struct AppTrust {
+  static constexpr uint8_t kDscp = 5, kPcp = 255;  // IEEE_8021QAZ_APP_SEL_DSCP, DCB_APP_SEL_PCP (linux/dcbnl.h)
   std::vector<uint8_t> selectors;
   bool operator==(const AppTrust&) const = default;
 };
