@@ -6,7 +6,7 @@
 
 #include "base/thread.h"
 #include "kernel/capture/root.h"
-#include "node/optics_state.h"
+#include "node/published.h"
 
 namespace fabric::agentd {
 

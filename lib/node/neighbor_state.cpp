@@ -3,7 +3,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "node/optics_state.h"
+#include "node/published.h"
 
 namespace fabric {
 

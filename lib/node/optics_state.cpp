@@ -6,8 +6,8 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "base/parse.h"
 #include "kernel/host/child.h"
+#include "node/published.h"
 
 namespace fabric {
 
@@ -68,10 +68,7 @@ static void from_json(const Json& json, Transceiver& module) {
 namespace state {
 
 static void from_json(const Json& json, Optics& optics) {
-  read_required(json, "read", optics.read);
-  read_required(json, "interval", optics.interval);
-  read_number(json, "read", optics.read, 0.0, kLatestTime);
-  read_number(json, "interval", optics.interval, 0.0, kLatestTime);
+  read_times(json, optics);
   read_member(json, "modules", optics.modules);
 }
 
@@ -80,12 +77,7 @@ std::string optics_text(const Optics& optics, double read) {
 }
 
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now) {
-  auto out = read_state<Optics>(text, name);
-  if (!out) return out;
-  out->age = std::max(0.0, now.value_or(out->read) - out->read);
-  if (out->age > longest_age(out->interval))
-    return stale(name, out->age, "fabric-agentd does not read modules any more");
-  return out;
+  return parse_readings<Optics>(text, name, now, "fabric-agentd does not read modules any more");
 }
 
 Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
@@ -104,13 +96,6 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
   auto answer = parse_optics(*text, name, {});
   if (!answer || answer->modules.empty()) return error(EBADMSG, name + ": its decoder did not answer");
   return std::move(answer->modules.begin()->second);
-}
-
-std::optional<double> uptime(const Root& root) {
-  const std::string line = root.line_of("proc/uptime");
-  const auto fields = words(line);
-  if (fields.empty()) return std::nullopt;
-  return parse_double(fields.front());
 }
 
 Result<std::optional<Optics>> load_optics(const Root& root) {

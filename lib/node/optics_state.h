@@ -18,12 +18,10 @@ struct Optics {
   double read = 0;                               // its time, in seconds since boot
 };
 
-// Seconds: a file older than three readings is stale, because its writer hangs or is gone.
-constexpr double longest_age(double interval) { return 3 * interval + 30; }
-
 // `read` and `now` are seconds since boot.
 std::string optics_text(const Optics& optics, double read);
-// Parses optics_text(); ESTALE if it is too old at `now` (absent: the time of writing). Skips malformed parts.
+// Parses optics_text(); ESTALE if it is older than longest_age() (node/published.h) at `now` (absent: the time of
+// writing). Skips malformed parts.
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now);
 
 // Runs eeprom::decode() in a confined child (kernel/host/child.h), because anyone can write the bytes of a cable.
@@ -33,9 +31,5 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 // nullopt: no file. The current time is proc/uptime below the root.
 Result<std::optional<Optics>> load_optics(const Root& root);
 Result<void> save_optics(const std::string& directory, const Optics& optics, double read);
-// A later time since boot shows that the file is damaged.
-inline constexpr double kLatestTime = 1e12;
-// Seconds since boot by proc/uptime below the root.
-std::optional<double> uptime(const Root& root);
 
 }  // namespace fabric::state

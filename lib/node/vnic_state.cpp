@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/vnic_state.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/files.h"
 #include "base/find.h"
 #include "base/json.h"
 #include "nic/vnic.h"
-#include "node/optics_state.h"
+#include "node/published.h"
 
 namespace fabric::state {
 
 static void from_json(const Json& json, Vnic& vnic) {
-  read_required(json, "read", vnic.read);
-  read_required(json, "interval", vnic.interval);
-  read_number(json, "read", vnic.read, 0.0, kLatestTime);
-  read_number(json, "interval", vnic.interval, 0.0, kLatestTime);
+  read_times(json, vnic);
   read_member(json, "functions", vnic.functions);
 }
 
@@ -25,12 +21,7 @@ std::string vnic_text(const Vnic& vnic, double read) {
 }
 
 Result<Vnic> parse_vnic(std::string_view text, const std::string& name, std::optional<double> now) {
-  auto out = read_state<Vnic>(text, name);
-  if (!out) return out;
-  out->age = std::max(0.0, now.value_or(out->read) - out->read);
-  if (out->age > longest_age(out->interval))
-    return stale(name, out->age, "fabric-agentd does not read the counters any more");
-  return out;
+  return parse_readings<Vnic>(text, name, now, "fabric-agentd does not read the counters any more");
 }
 
 Result<std::optional<Vnic>> load_vnic(const Root& root) {

@@ -26,7 +26,7 @@ struct Vnic {
 
 // `read` and `now` are seconds since boot.
 std::string vnic_text(const Vnic& vnic, double read);
-// Parses vnic_text(); ESTALE if it is older than longest_age() (node/optics_state.h) at `now` (absent: the time of
+// Parses vnic_text(); ESTALE if it is older than longest_age() (node/published.h) at `now` (absent: the time of
 // writing).
 Result<Vnic> parse_vnic(std::string_view text, const std::string& name, std::optional<double> now);
 

@@ -21,7 +21,7 @@
 #include "judge/rule.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/machine.h"
-#include "node/optics_state.h"
+#include "node/published.h"
 
 namespace fabric::ctl {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "exporter/collect/collector.h"
 #include "kernel/rdma/infiniband.h"
+#include "node/published.h"
 #include "node/scan.h"
 
 namespace fabric::exporter {

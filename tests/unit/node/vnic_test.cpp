@@ -7,6 +7,7 @@
 
 #include "metrics/families.h"
 #include "node/optics_state.h"
+#include "node/published.h"
 #include "node/scan.h"
 #include "node/telemetry.h"
 #include "support/ports.h"

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "node/optics_state.h"
+#include "node/published.h"
 #include "node/scan.h"
 #include "support/netns.h"
 #include "support/ports.h"
