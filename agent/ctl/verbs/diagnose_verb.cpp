@@ -70,9 +70,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
     });
   };
   if (!options.ports.empty())
-    std::erase_if(report.findings, [&](const Finding& finding) {
-      return !(finding.subject == kHostSubject && names_host(options)) && !names_chosen_port(finding);
-    });
+    std::erase_if(report.findings, [&](const Finding& finding) { return !names_chosen_port(finding); });
   Status verdict = Status::unknown;
   if (!report.findings.empty()) verdict = verdict_of(report, options);
   Report causes, others;
