@@ -164,14 +164,15 @@ struct Rule {
   [[nodiscard]] bool is_cause() const;
 };
 
-// The order of reports: from the wire up.
-inline constexpr std::string_view kRuleGroups[] = {"link",    "settings", "topology", "platform", "cabling",  "host",
-                                                   "network", "agent",    "counters", "device",   "diagnosis"};
 namespace group {
 inline constexpr std::string_view link = "link", settings = "settings", topology = "topology", platform = "platform",
                                   cabling = "cabling", host = "host", network = "network", agent = "agent",
                                   counters = "counters", device = "device", diagnosis = "diagnosis";
 }  // namespace group
+// The order of reports: from the wire up.
+inline constexpr std::string_view kRuleGroups[] = {group::link,     group::settings, group::topology, group::platform,
+                                                   group::cabling,  group::host,     group::network,  group::agent,
+                                                   group::counters, group::device,   group::diagnosis};
 
 inline bool Rule::is_cause() const { return group == group::diagnosis; }
 

@@ -182,8 +182,9 @@ std::string next_text(const Report& report, const Node& node, bool can_plan, con
   std::string command = "explain " + first->id;
   const Rule* check = find_rule(first->id);
   if (check == nullptr) command = "topo" + options;
-  else if (check->group == "settings" && first->status != Status::unknown && can_plan) command = "plan" + options;
-  else if (is_of_port && contains(std::array{"link", "network", "counters", "diagnosis"}, check->group))
+  else if (check->group == group::settings && first->status != Status::unknown && can_plan) command = "plan" + options;
+  else if (is_of_port &&
+           contains(std::array{group::link, group::network, group::counters, group::diagnosis}, check->group))
     command = "diagnose " + first->subject + options;
   return "\nNext: fabric-agentctl " + command + "\n";
 }
