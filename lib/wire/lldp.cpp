@@ -8,7 +8,7 @@
 namespace fabric::lldp {
 namespace {
 
-constexpr uint16_t kEtherType = 0x88cc, kVlanTag = 0x8100;
+constexpr uint16_t kVlanTag = 0x8100;
 constexpr size_t kAddresses = 12;  // destination and source
 
 // TLVs of 802.1AB table 8-1.

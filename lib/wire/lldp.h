@@ -12,6 +12,7 @@ namespace fabric::lldp {
 // bridge, nearest customer bridge.
 inline constexpr std::array<std::array<uint8_t, 6>, 3> kDestinations{
     {{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0}}};
+inline constexpr uint16_t kEtherType = 0x88cc;
 inline constexpr size_t kMaxFrame = 9216;  // larger than any jumbo frame
 inline constexpr size_t kMaxAddresses = 8, kMaxMalformed = 8;
 

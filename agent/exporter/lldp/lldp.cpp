@@ -32,7 +32,6 @@ constexpr double kChange = 0.2;                     // seconds until a change is
 constexpr double kRefresh = 10;                     // seconds until the file shows another frame of a known neighbor
 constexpr int kFramesAtOnce = 16;                   // frames of one netdev, before other netdevs are served
 
-constexpr uint16_t kEtherType = 0x88cc;
 constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
 
 // A nonblocking packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires
@@ -49,8 +48,8 @@ Result<Fd> open_socket(int ifindex, const std::string& netdev) {
   // LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
   // __netif_receive_skb_core).
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
-                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-                          BPF_STMT(BPF_RET | BPF_K, 0)};
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lldp::kEtherType, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), BPF_STMT(BPF_RET | BPF_K, 0)};
   const sock_fprog program{std::size(filter), filter};
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
     return error(errno, netdev + ": listen for LLDP");
