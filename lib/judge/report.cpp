@@ -20,6 +20,12 @@ bool is_audited(const Finding& finding) {
 
 bool is_silenced(const Finding& finding) { return finding.acknowledged || finding.suppressed; }
 
+std::string_view status_words(const Finding& finding) {
+  if (finding.unjudged) return "not judged";
+  if (is_audited(finding)) return "audit";
+  return to_text(finding.status);
+}
+
 bool limits_verdict(const Finding& finding) { return finding.unjudged && !is_silenced(finding); }
 
 bool is_listed(const Finding& finding) {

@@ -80,6 +80,8 @@ bool is_audited(const Finding& finding);
 bool is_listed(const Finding& finding);
 // Whether it is shown and does not count for the verdict: acknowledged or suppressed.
 bool is_silenced(const Finding& finding);
+// Its status in one or two words: "critical", "not judged", "audit" of is_audited().
+std::string_view status_words(const Finding& finding);
 // Whether it limits the verdict: Finding::unjudged, not silenced.
 bool limits_verdict(const Finding& finding);
 

@@ -68,9 +68,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
   for (const FindingGroup& block : group_findings(report)) {
     const Finding& finding = *block.finding;
     // "CRITICAL  loss  mlx5_0..7", with the subjects below the check if the line is too short.
-    std::string status = upper(to_text(finding.status));
-    if (is_audited(finding)) status = "AUDIT";
-    if (finding.unjudged) status = "NOT JUDGED";
+    const std::string status = upper(status_words(finding));
     const std::string ids = checks_text(block.ids), subjects = names_text(block.subjects);
     const auto ids_column = static_cast<unsigned>(status.size() + 2),
                subjects_column = static_cast<unsigned>(ids_column + ids.size() + 2);

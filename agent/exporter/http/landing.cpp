@@ -257,10 +257,7 @@ class Landing {
     std::string what = names(group.ids, 5);
     if (is_cause(group)) what.clear();
     if (finding.culprit) append_item(what, "cause: " + std::string(to_text(*finding.culprit)));
-    std::string_view status = to_text(finding.status);
-    if (is_audited(finding)) status = "audit";
-    if (finding.unjudged) status = "not judged";
-    std::string out = heading(status, what, names(group.subjects, kMaxNames));
+    std::string out = heading(status_words(finding), what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
       out += items(group.observed) + items(finding.next, css("next"));
