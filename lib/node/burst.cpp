@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/find.h"
 #include "nic/metrics.h"
 
@@ -127,7 +128,7 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
     }
   }
   if (when - group.last < group.shortest) return;
-  const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
+  const double seconds = in_seconds(when - std::exchange(group.last, when));
   for (SampledCounter& each : group.sources) {
     const uint64_t now = counters[each.index].value;
     const auto before = std::exchange(each.before, now);

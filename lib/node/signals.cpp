@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/clock.h"
 #include "base/find.h"
 #include "base/parse.h"
 #include "nic/metrics.h"
@@ -245,7 +246,7 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
 
 std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   std::map<std::string, Signals> out;
-  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
+  const double seconds = in_seconds(now.taken - before.taken);
   for (const Port& port : now.ports) {
     if (const Port* old = find_where(before.ports, [&](auto& other) { return other.id() == port.id(); }))
       out.emplace(port.id(), signals_of(*old, port, seconds));

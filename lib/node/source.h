@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace fabric {
@@ -35,9 +36,7 @@ class Backoff {
   std::chrono::seconds wait_{};
 };
 
-inline double seconds_since(Backoff::Clock::time_point start) {
-  return std::chrono::duration<double>(Backoff::Clock::now() - start).count();
-}
+inline double seconds_since(Backoff::Clock::time_point start) { return in_seconds(Backoff::Clock::now() - start); }
 
 // Whether the errno says that the driver or the kernel lacks the source.
 inline bool is_unsupported(int code) { return code == EOPNOTSUPP || code == EINVAL; }

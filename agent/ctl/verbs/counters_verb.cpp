@@ -2,6 +2,7 @@
 // counters: rates between two samples.
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/samples.h"
@@ -39,7 +40,7 @@ std::string head_text(const Machine& machine, const Node& now) {
 }
 
 Round round_of(const Machine& machine, const Node& before, const Node& now) {
-  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
+  const double seconds = in_seconds(now.taken - before.taken);
   return {head_text(machine, now), now.hostname, wall_now(machine.kernel), seconds, rates_of(before, now, seconds)};
 }
 

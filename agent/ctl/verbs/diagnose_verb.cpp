@@ -4,22 +4,19 @@
 #include <array>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
 
 namespace fabric::ctl {
 namespace {
 
-double seconds_of(const Samples& samples) {
-  return std::chrono::duration<double>(samples.now.taken - samples.before->taken).count();
-}
-
 // `is_faultless`: no finding names one of the ports. `down`: the ports without a link that have no finding.
 std::string causes_text(const Report& causes, const Samples& samples, size_t ports, size_t down, bool is_faultless,
                         const Output& output) {
   if (!samples.before) return "The cause of symptoms requires two samples of the counters: set --interval.\n";
   if (ports == 0) return "No RDMA port was observed.\n";
-  const double seconds = seconds_of(samples);
+  const double seconds = in_seconds(samples.now.taken - samples.before->taken);
   char length[32];
   if (seconds < 999.5) std::snprintf(length, sizeof length, "%.3g s", seconds);
   else std::snprintf(length, sizeof length, "%.0f s", seconds);
@@ -87,7 +84,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
     std::erase_if(settings.findings,
                   [](const Finding& each) { return !is_of_rule(each, std::string(group::settings)); });
     Json seconds;
-    if (samples.before) seconds = seconds_of(samples);
+    if (samples.before) seconds = in_seconds(samples.now.taken - samples.before->taken);
     output.text += json_text({{"verdict", to_text(verdict)},
                               {"seconds", std::move(seconds)},
                               {"diagnoses", causes_json(causes)},
