@@ -6,6 +6,7 @@
 #pragma once
 
 #include "exporter/collect/device.h"
+#include "exporter/collect/sampler.h"
 
 namespace fabric::exporter {
 

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include "exporter/collect/sampler.h"
 #include "exporter/http/landing.h"
 #include "exporter/http/self.h"
 #include "judge/engine.h"

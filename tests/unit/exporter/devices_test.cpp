@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "exporter/collect/device.h"
+#include "exporter/collect/sampler.h"
 #include "judge/engine.h"
 #include "judge/report.h"
 #include "judge/view.h"
