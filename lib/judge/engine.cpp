@@ -104,7 +104,7 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
     if (answer.status == Status::ok) {
       findings.push_back(good(subject, answer.observed, expected));
     } else {
-      const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
+      const Port* port = find_port(view.now.ports, subject);
       const bool has_roce_wire = port == nullptr || (is_roce(*port) && !is_virtual(*port));
       const bool is_elsewhere = !has_roce_wire && !answer.rule->elsewhere.empty();
       Fix fix = fix_of(is_elsewhere ? answer.rule->elsewhere : answer.rule->remedy, port, subject);

@@ -27,7 +27,7 @@ Change with_agent_outcome(const Node& node, Change change) {
   }
 
   // Changes that cannot be judged here and need no action.
-  const Port* port = find_where(node.ports, [&](const Port& each) { return each.id() == change.port; });
+  const Port* port = find_port(node.ports, change.port);
   if (port == nullptr) return change;
   if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id)) {
     change.outcome = Outcome::in_sync;

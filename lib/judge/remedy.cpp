@@ -166,7 +166,7 @@ void adapt_remedy(Finding& finding, const View& view) {
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
   else if (is_in_cloud(view.now.topology) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);
-  const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == finding.subject; });
+  const Port* port = find_port(view.now.ports, finding.subject);
   if (port != nullptr && is_audit_only(*port) && leave_out(finding, Work::at_link))
     add_last(finding, "A DPU owns this port: examine its cable and its module on the Arm cores there.");
   const bool is_idle = port != nullptr && is_down(*port);  // no job uses its link

@@ -2,6 +2,7 @@
 // A port of an RDMA device, and its kind.
 #pragma once
 
+#include "base/find.h"
 #include "base/words.h"
 #include "kernel/rdma/port.h"
 #include "kernel/telemetry.h"
@@ -104,6 +105,11 @@ struct Port {
   // counters.
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
+
+// The port with this Port::id(); nullptr: none.
+inline const Port* find_port(const std::vector<Port>& ports, std::string_view id) {
+  return find_where(ports, [&](const Port& port) { return port.id() == id; });
+}
 
 // Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
 // guests and containers are added and removed with these.

@@ -248,8 +248,7 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   std::map<std::string, Signals> out;
   const double seconds = in_seconds(now.taken - before.taken);
   for (const Port& port : now.ports) {
-    if (const Port* old = find_where(before.ports, [&](auto& other) { return other.id() == port.id(); }))
-      out.emplace(port.id(), signals_of(*old, port, seconds));
+    if (const Port* old = find_port(before.ports, port.id())) out.emplace(port.id(), signals_of(*old, port, seconds));
   }
   return out;
 }

@@ -101,7 +101,7 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
       std::ranges::all_of(writes, [](const Change& each) { return each.outcome == Outcome::pending; });
   // A port with the default route waits for an entry that names it, whatever the command line says.
   const auto waits_for_entry = [&](const Change& each) {
-    const Port* port = find_where(node.ports, [&](const Port& other) { return other.id() == each.port; });
+    const Port* port = find_port(node.ports, each.port);
     if (port == nullptr) return false;
     const PortPolicy* entry = policy_for(*machine.policy, *port);
     return (entry == nullptr || !entry->front_end) && !default_route_of(machine.kernel, *port).empty();
