@@ -17,7 +17,8 @@ GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0
         'a100': ('0x10de', '0x20b2', '0x030200', 'nvidia'), 'b300': ('0x10de', '0x3182', '0x030200', 'nvidia'),
         'gb10': ('0x10de', '0x2e12', '0x030200', 'nvidia'), 'v100': ('0x10de', '0x1db1', '0x030200', 'nvidia'),
         'b200': ('0x10de', '0x2901', '0x030200', 'nvidia'),
-        'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu')}
+        'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu'), 'mi355x': ('0x1002', '0x75a3', '0x120000', 'amdgpu'),
+        'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
 # Names of the rate file by Gb/s.
 RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)'}
 GEN5 = ('32.0 GT/s PCIe', '16')
@@ -1295,6 +1296,474 @@ def bond_of_two_400g(tree):
         tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
                                    f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
+
+
+def infiniband(tree, nic, name, number, rate=400):
+    """An InfiniBand device with a port that works; the folder of the port."""
+    port = tree.rdma(nic, name, number, rate, layer='InfiniBand')
+    tree.files(port, lid=f'0x{0x101 + number:x}', sm_lid='0x1')
+    tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e103:0000:{number:04x}')
+    tree.file(f'{port}/pkeys/0', '0xffff')
+    return port
+
+
+def ninth_port_infiniband(tree):
+    """A DGX H100: eight InfiniBand NICs beside the GPUs, and two NICs with two ports each for storage over Ethernet. The first port of
+    one of these two has the link layer InfiniBand."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='DGXH100')
+    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
+        numa, bus = n // 4, 0x30 + 0x10 * n
+        below_gpu, below_nic = tree.switch(n + 2, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{name}', name)
+    for numa, bus, names in ((0, 0x29, (1, 2)), (1, 0xc9, (7, 8))):
+        above = tree.root(bus - 1, numa)
+        for f, name in enumerate(names):
+            other = name == 1
+            nic = tree.nic(above, bus, 'mlx5', numa, slot=f'00.{f}', kind='0x020700' if other else '0x020000')
+            if other:
+                port = tree.rdma(nic, 'mlx5_1', 1, 10, layer='InfiniBand', state=('1: DOWN', '2: Polling'))
+                tree.files(port, lid='0xffff', sm_lid='0x0')
+                tree.file(f'{port}/gids/0', 'fe80:0000:0000:0000:5aa2:e103:0000:0001')
+            else:
+                port = tree.rdma(nic, f'mlx5_{name}', name, 200)
+                tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 200)
+                tree.gids_of_both_versions(port, f'enp{bus}s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                           f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def prio_statistics(**moved):
+    """The statistics of an mlx5 netdev of two samples: all zero, and what moved."""
+    zero = {f'{way}_prio{p}_{unit}': 0 for way in ('rx', 'tx') for p in range(8) for unit in ('bytes', 'packets', 'pause', 'pause_duration', 'discards')}
+    zero |= {f'{way}_{what}': 0 for way in ('rx', 'tx') for what in ('global_pause', 'global_pause_duration', 'pause_ctrl_phy', 'discards_phy',
+                                                                    'bytes_phy', 'packets_phy')}
+    zero |= {'rx_out_of_buffer': 0, 'rx_crc_errors_phy': 0}
+    return zero, zero | moved
+
+
+def seconds(tree, number):
+    """The time between the two samples."""
+    tree.answers += ['clock before steady\n= 1000000000000\n= 0', f'clock now steady\n= {1000000000000 + number * 1000000000}\n= 0']
+
+
+def spark_pfc_lost(tree):
+    """One of four DGX Spark after a restart: the settings of mlnx_qos are gone, and all RoCE traffic is on priority 0."""
+    for domain, nic, rdma, netdev in spark_nics(tree, 0):
+        port = tree.rdma(nic, rdma, domain, 200)
+        tree.netdev(nic, netdev, 200)
+        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.dcb(netdev, [], {})
+        tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=8_000_000_000, rx_prio0_packets=1_950_000, tx_prio0_bytes=8_000_000_000,
+                                                 tx_prio0_packets=1_950_000))
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+        tree.counters(port, units, dict.fromkeys(units, 2_000_000_000), 'counters')
+        tree.counters(port, {'rx_write_requests': 0}, {'rx_write_requests': 16_000})
+    seconds(tree, 1)
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def spark_loss(tree):
+    """Another set of DGX Spark, in six minutes of a job: no PFC, an MTU of 1500, and packets that arrive out of order at the peer."""
+    for domain, nic, rdma, netdev in spark_nics(tree, 0):
+        port = tree.rdma(nic, rdma, domain, 200)
+        tree.netdev(nic, netdev, 200, mtu=1500)
+        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.dcb(netdev, [], {})
+        tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=90_000_000_000, rx_prio0_packets=85_000_000, tx_prio0_bytes=90_000_000_000,
+                                                 tx_prio0_packets=85_000_000))
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets'), 0)
+        tree.counters(port, units, units | {'port_xmit_data': 22_500_000_000, 'port_rcv_data': 22_500_000_000, 'port_xmit_packets': 85_000_000,
+                                            'port_rcv_packets': 85_000_000}, 'counters')
+        zero = dict.fromkeys(('packet_seq_err', 'roce_adp_retrans', 'out_of_sequence', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent',
+                              'rp_cnp_handled', 'np_ecn_marked_roce_packets', 'req_transport_retries_exceeded', 'rx_write_requests'), 0)
+        tree.counters(port, zero, zero | {'rx_write_requests': 1_000_000} | ({} if domain else {'packet_seq_err': 4830, 'roce_adp_retrans': 498}))
+    seconds(tree, 360)
+
+
+def pkey_limited(tree):
+    """Eight InfiniBand NICs; the first P_Key of one of them has no membership bit."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+        port = infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{n}', n)
+        if n == 5:
+            tree.file(f'{port}/pkeys/0', '0x7fff')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def bnxt_abi_8(tree):
+    """A container on a host with the RDMA driver of Broadcom: the kernel's verbs ABI of bnxt_re is 8, the image has the providers of rdma-core."""
+    for port in modules(tree, 'mi300x', 'bnxt', names='bnxt_re{n}', netdevs='ens{n}np0'):
+        nic = '/'.join(port.split('/')[:-4])
+        uverbs = os.listdir(tree.path(f'{nic}/infiniband_verbs/.'))[0]
+        tree.file(f'{nic}/infiniband_verbs/{uverbs}/abi_version', '8')
+    tree.file('sys/class/infiniband_verbs/abi_version', '6')
+    tree.file('sys/module/bnxt_re/version', '235.2.86.0')
+    tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs')
+    for name in 'bnxt_re', 'mlx5', 'efa', 'irdma':
+        tree.file(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav59.so')
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+    pod(tree, 8)
+
+
+def azure(tree, gpu, device, gpus, nics, numas, rate, names):
+    """A virtual machine of Azure: each GPU and each InfiniBand NIC (a virtual function) in a PCI domain of its own; the NICs' folders."""
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    tree.file('sys/class/dmi/id/bios_version', 'Hyper-V UEFI Release v4.1')
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-1074-azure')
+    tree.file('proc/sys/kernel/numa_balancing', '0')
+    for node in range(2, max(numas) + 1):
+        tree.file(f'sys/devices/system/node/node{node}/cpulist', f'{node * 8}-{node * 8 + 7}')
+    vendor, _, kind, driver = GPUS[gpu]
+    for n, (gpu_domain, nic_domain, numa) in enumerate(zip(gpus, nics, numas)):
+        tree.function(f'sys/devices/pci{gpu_domain:04x}:00', f'{gpu_domain:04x}:00:00.0', kind, vendor, device, driver, numa)
+        nic = tree.function(f'sys/devices/pci{nic_domain:04x}:00', f'{nic_domain:04x}:00:02.0', '0x020700', '0x15b3', '0x101c', 'mlx5_core', numa)
+        yield n, infiniband(tree, nic, names.format(n=n), n, rate)
+
+
+def mi300x_vm_polling(tree):
+    """A virtual machine with eight MI300X and eight InfiniBand NICs, one of which has no link."""
+    for n, port in azure(tree, 'mi300x', '0x74b5', range(1, 9), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
+        if n == 7:
+            tree.files(port, state='1: DOWN', phys_state='2: Polling', lid='0xd4b', sm_lid='0x1', rate=RATES[10])
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+
+
+def global_tclass_236(tree):
+    """Eight ConnectX-7 whose driver puts traffic class 236 on all queue pairs of the kernel's path. The policy: DSCP 59, priority 5."""
+    ports = []
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        port = tree.roce(below_nic, bus + 4, f'mlx5_{n + 1}', f'eth{n + 1}', n + 1, numa=numa)
+        tree.file(f'{os.path.dirname(os.path.dirname(port))}/tc/1/traffic_class', 'Global tclass=236')
+        tree.dcb(f'eth{n + 1}', [5], {dscp: 5 if dscp == 59 else 0 for dscp in range(64)})
+        tree.statistics(f'eth{n + 1}', *prio_statistics(tx_prio5_bytes=2_000_000_000, tx_prio5_packets=500_000, tx_prio0_bytes=20_000_000_000,
+                                                        tx_prio0_packets=4_900_000))
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)  # of 4 bytes
+        tree.counters(port, units, dict.fromkeys(units, 5_500_000_000), 'counters')
+        tree.counters(port, {'rx_write_requests': 0}, {'rx_write_requests': 2_000})
+        ports.append(port)
+    seconds(tree, 1)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('dscp = 26, priority = 3', 'dscp = 59, priority = 5').replace('[3]', '[5]').rstrip())
+
+
+def irdma_not_built(tree):
+    """A node whose kernel has ice and the RDMA core, and was built without irdma."""
+    release = '6.12.40-talos'
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    above = tree.root(0xc0)
+    for n in range(2):
+        nic = tree.function(above, f'0000:c1:00.{n}', '0x020000', '0x8086', '0x1592', 'ice', link=('16.0 GT/s PCIe', '16'))
+        tree.netdev(nic, f'enp193s0f{n}', 100)
+    tree.module('ice', 'ib_core', 'ib_uverbs', 'nvidia')
+    tree.file('proc/modules', 'ice 1277952 0 - Live 0x0000000000000000\nib_uverbs 200704 0 - Live 0x0000000000000000\n'
+              'ib_core 524288 1 ib_uverbs, Live 0x0000000000000000')
+    drivers = f'lib/modules/{release}/kernel/drivers'
+    for module in 'net/ethernet/intel/ice/ice', 'infiniband/core/ib_core', 'infiniband/core/ib_uverbs', 'infiniband/hw/mlx5/mlx5_ib':
+        tree.file(f'{drivers}/{module}.ko')
+    tree.file(f'lib/modules/{release}/modules.dep', 'kernel/drivers/net/ethernet/intel/ice/ice.ko:\n'
+              'kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko: kernel/drivers/infiniband/core/ib_core.ko\nkernel/drivers/infiniband/core/ib_core.ko:')
+
+
+def oci_a100_numa_8(tree):
+    """A BM.GPU4.8 with four NUMA nodes a socket: two GPUs and two NICs with two ports below each of four PCIe switches, in two stages; the
+    front-end ports are mlx5_0 and mlx5_9."""
+    tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER E4-2c', chassis_asset_tag='OracleCloud.com')
+    for node in range(8):
+        tree.file(f'sys/devices/system/node/node{node}/cpulist', f'{16 * node}-{16 * node + 15},{128 + 16 * node}-{143 + 16 * node}')
+    bus = 0x05
+    for numa, first in ((3, 5), (1, 1), (7, 14), (5, 10)):
+        def stage(parent, number, numa=numa):
+            return tree.bridge(parent, f'0000:{number:02x}:00.0', numa, ('0x1000', '0xc010'))
+        root = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.1', numa, ('0x1022', '0x1483'))
+        top = stage(root, bus + 1)
+        for place in range(4):
+            down = tree.bridge(top, f'0000:{bus + 2:02x}:{4 * place:02x}.0', numa, ('0x1000', '0xc010'))
+            inner = tree.bridge(stage(down, bus + 3 + 3 * place), f'0000:{bus + 4 + 3 * place:02x}:00.0', numa, ('0x1000', '0xc010'))
+            leaf = bus + 5 + 3 * place
+            if place < 2:
+                tree.gpu(inner, leaf, 'a100', numa, link=('16.0 GT/s PCIe', '16'))
+                continue
+            for f in range(2):
+                name = first + 2 * (place - 2) + f
+                nic = tree.nic(inner, leaf, 'mlx5', numa, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
+                tree.file(f'{nic}/device', '0x1019')
+                port = tree.rdma(nic, f'mlx5_{name}', name, 100)
+                tree.netdev(nic, f'rdma{name}', 100, mtu=4220)
+                tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                           f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+        bus += 0x20
+    for name, numa, number in ((0, 2, 0xa0), (9, 6, 0xb0)):
+        nic = tree.nic(tree.root(number, numa), number + 1, 'mlx5', numa)
+        tree.file(f'{nic}/device', '0x101d')
+        port = tree.rdma(nic, f'mlx5_{name}', name, 100)
+        tree.file(f'{port}/rate', '50 Gb/sec (2X EDR)')
+        tree.netdev(nic, f'eth{name // 9}', 50)
+        tree.gids_of_both_versions(port, f'eth{name // 9}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a00:{name:02x}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def mi355x_ionic_and_bnxt(tree):
+    """Eight MI355X with a NIC of AMD each, which has IPv6 addresses only, and a NIC of Broadcom for the front end. The driver of AMD's NIC
+    has no RoCE v1, so index 1 is the routable GID there, and a link-local one on the other NIC."""
+    for n, bus in enumerate((0x69, 0x79, 0x89, 0x99, 0xc9, 0xd9, 0xe9, 0xf9)):
+        numa = n // 4
+        root = tree.bridge(f'sys/devices/pci0000:{bus - 7:02x}', f'0000:{bus - 7:02x}:01.1', numa, ('0x1022', '0x14ab'))
+        upstream = tree.bridge(root, f'0000:{bus - 6:02x}:00.0', numa)
+        below_gpu, below_nic = (tree.bridge(upstream, f'0000:{bus - 5:02x}:{port:02x}.0', numa) for port in (0, 1))
+        tree.gpu(below_gpu, bus - 4, 'mi355x', numa)
+        nic = tree.nic(below_nic, bus, 'ionic', numa)
+        port = tree.rdma(nic, f'rocep{bus}s0', n, 400)
+        tree.netdev(nic, f'enp{bus}s0', 400)
+        tree.gid(port, 0, f'fe80:0000:0000:0000:0690:81ff:fe39:{n:04x}', f'enp{bus}s0')
+        tree.gid(port, 1, f'fd93:16d3:59b6:010{n}:0690:81ff:fe39:{n:04x}', f'enp{bus}s0')
+    above = tree.root(0xb8, 1)
+    for f in range(2):
+        nic = tree.nic(above, 0xc1, 'bnxt', 1, slot=f'00.{f}')
+        port = tree.rdma(nic, f'rocep193s0f{f}', 20 + f, 200)
+        tree.netdev(nic, f'enp193s0f{f}np{f}', 200)
+        tree.gids_of_both_versions(port, f'enp193s0f{f}np{f}', f'fe80:0000:0000:0000:7ec2:55ff:feba:ff8{8 + f}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+    tree.module('ionic', 'ionic_rdma', 'bnxt_en', 'bnxt_re', 'amdgpu')
+
+
+def h200_ethernet_beside_gpu(tree):
+    """Eight H200 with an InfiniBand NIC each; below two of the eight switches a ConnectX-6 Dx with two Ethernet ports is as near to the GPU."""
+    names = iter(range(12))
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 3 if n % 4 == 0 else 2, numa)
+        tree.gpu(ports[0], bus + 3, 'h200', numa)
+        name = next(names)
+        infiniband(tree, tree.nic(ports[1], bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{name}', name)
+        for f in range(2 if n % 4 == 0 else 0):
+            name = next(names)
+            nic = tree.nic(ports[2], bus + 5, 'mlx5', numa, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x101d')
+            up = f == 1
+            port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled'))
+            if not up:
+                tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+            tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100, carrier=up, mtu=1500)
+            if up:
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                           f'0000:0000:0000:0000:0000:ffff:0a14:{name:02x}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def oci_h100(tree):
+    """A BM.GPU.H100.8: eight ConnectX-7 with two ports, mlx5_2 to mlx5_17, and mlx5_0 for the front
+    end; the root port above the latter, and its NIC."""
+    tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER X9-2c', chassis_asset_tag='OracleCloud.com')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        for f in range(2):
+            name = 2 + 2 * n + f
+            nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}')
+            port = tree.rdma(nic, f'mlx5_{name}', name, 200)
+            tree.netdev(nic, f'rdma{2 * n + f}', 200, mtu=4220)
+            tree.gids_of_both_versions(port, f'rdma{2 * n + f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                       f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    above = tree.root(0xa0)
+    nic = tree.nic(above, 0xa1, 'mlx5')
+    tree.file(f'{nic}/device', '0x101d')
+    port = tree.rdma(nic, 'mlx5_0', 0, 100)
+    tree.netdev(nic, 'eth0', 100)
+    tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:aa00', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    return above, nic
+
+
+def oci_h100_aux_port(tree):
+    """The second port of the front-end NIC is not provisioned by the cloud: disabled, without an address."""
+    above, _ = oci_h100(tree)
+    aux = tree.nic(above, 0xa1, 'mlx5', slot='00.1')
+    tree.file(f'{aux}/device', '0x101d')
+    port = tree.rdma(aux, 'mlx5_1', 1, 100, state=('1: DOWN', '3: Disabled'))
+    tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+    tree.netdev(aux, 'eth1', 100, carrier=False, mtu=1500)
+    tree.file('sys/class/net/eth1/speed', '-1')
+
+
+def oci_siw(tree):
+    """Block storage of the cloud has made a SoftiWARP device on eth0 (its parent in this kernel: the PCI function of eth0)."""
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-1087-oracle')
+    _, prime = oci_h100(tree)
+    port = tree.rdma(prime, 'siw_eth0', 99, 100, node_type='4: RNIC', counters=False)
+    device = os.path.dirname(os.path.dirname(port))
+    for name in 'fw_ver', 'board_id', 'hca_type':
+        os.unlink(tree.path(f'{device}/{name}'))
+    tree.file(f'{port}/gids/0', '58a2:e100:0012:0000:0000:0000:0000:0000')
+    tree.file(f'{port}/gid_attrs/ndevs/0', 'eth0')
+    for index in 1, 2, 3:
+        os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.module('siw')
+
+
+def g5_one_efa(tree):
+    """A g5.48xlarge: eight A10G and one EFA device, all on one PCI bus; the firmware gives the NUMA node of the GPUs and none for the NIC."""
+    guest(tree, 'Amazon EC2', 'g5.48xlarge')
+    unknown = ('Unknown', '0')
+    vendor, device, kind, driver = GPUS['a10g']
+    for n in range(8):
+        tree.function('sys/devices/pci0000:00', f'0000:00:{0x16 + n:02x}.0', kind, vendor, device, driver, n // 4, unknown)
+    nic = tree.function('sys/devices/pci0000:00', '0000:00:15.0', '0x020000', *NICS['efa'], numa=-1, link=unknown)
+    tree.file(f'{nic}/device', '0xefa1')
+    port = tree.rdma(nic, 'rdmap0s21', 1, 100, layer='Unspecified')
+    for index in range(4):
+        os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.gid(port, 0, 'fe80:0000:0000:0000:0401:0bff:fe00:0001', '')
+    tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
+
+
+def coreos_config(tree):
+    """Two Radeon PRO W7900 and a NIC of Broadcom with Fedora CoreOS, whose kernel configuration is below /usr/lib/modules only."""
+    release = '6.19.8-200.fc43.x86_64'
+    tree.file('proc/sys/kernel/osrelease', release)
+    for n in range(2):
+        root = tree.bridge(f'sys/devices/pci0000:{0x20 * (n + 1):02x}', f'0000:{0x20 * (n + 1):02x}:01.1', n, ('0x1022', '0x14ab'))
+        tree.function(root, f'0000:{0x20 * (n + 1) + 3:02x}:00.0', '0x030000', '0x1002', '0x7448', 'amdgpu', n, ('16.0 GT/s PCIe', '16'))
+    tree.roce(tree.bridge('sys/devices/pci0000:c0', '0000:c0:01.1', 0, ('0x1022', '0x14ab')), 0xc2, 'bnxt_re0', 'enp194s0f0np0', 0, 'bnxt', 100)
+    tree.module('amdgpu', 'bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs')
+    tree.file(f'usr/lib/modules/{release}/config', 'CONFIG_PCI_P2PDMA=y\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y\n'
+              'CONFIG_HSA_AMD=y\nCONFIG_HSA_AMD_P2P=y\nCONFIG_INFINIBAND_BNXT_RE=m')
+    os.symlink('usr/lib', os.path.join(tree.top, 'lib'))
+
+
+def ndv4(tree):
+    """An ND96asr_v4 of Azure (HPC image): eight A100 and eight InfiniBand NICs in four NUMA nodes, and the image's topology file."""
+    gpus, nics = (1, 2, 3, 4, 0xb, 0xc, 0xd, 0xe), range(0x101, 0x109)
+    for _ in azure(tree, 'a100', '0x20b0', gpus, nics, [n // 2 for n in range(8)], 200, 'mlx5_ib{n}'):
+        pass
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+    lines = ['<system version="1">']
+    for numa in range(4):
+        lines += [f'  <cpu numaid="{numa}" arch="x86_64" vendor="AuthenticAMD" familyid="23" modelid="49">',
+                  f'    <pci busid="ffff:ff:0{numa + 1}.0" class="0x060400" link_speed="16 GT/s" link_width="16">']
+        for n in 2 * numa, 2 * numa + 1:
+            lines += [f'      <pci busid="{gpus[n]:04x}:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>',
+                      f'      <pci busid="{nics[n]:04x}:00:02.0" class="0x020700" link_speed="16 GT/s" link_width="16"/>']
+        lines += ['    </pci>', '  </cpu>']
+    tree.file('opt/microsoft/ndv4-topo.xml', '\n'.join([*lines, '</system>']))
+
+
+def azure_ndv4_topo_file(tree):
+    ndv4(tree)
+
+
+def azure_ndv4_an(tree):
+    """Healthy: accelerated networking adds mlx5_an0, a virtual function of 40 Gb/s whose netdev is below that of the hypervisor (eth0)."""
+    ndv4(tree)
+    nic = tree.function('sys/devices/pcibabe:00', 'babe:00:02.0', '0x020000', '0x15b3', '0x1016', 'mlx5_core', 0)
+    port = tree.rdma(nic, 'mlx5_an0', 40, 100)
+    tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+    tree.netdev(nic, 'enP47806s1', 40, mtu=1500)
+    virtual_netdev(tree, 'eth0', mtu=1500)
+    tree.link(f'{nic}/net/enP47806s1/master', 'sys/devices/virtual/net/eth0')
+
+
+def gb200_nic_map(tree):
+    """Below each Grace CPU two GPUs, two ConnectX-7 for InfiniBand, and a BlueField-3 with one Ethernet port; by domain the latter comes last."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL')
+    for numa in 0, 1:
+        for n in range(2):
+            gpu = 8 + 16 * numa + n
+            tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+            domain, name = 16 * numa + 2 * n, 3 * numa + n
+            infiniband(tree, tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020700', *NICS['mlx5'], numa=numa), f'mlx5_{name}', name)
+        domain, name = 6 + 16 * numa, 3 * numa + 2
+        nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020000', *NICS['bluefield'], numa=numa)
+        port = tree.rdma(nic, f'mlx5_{name}', name, 400)
+        tree.netdev(nic, f'enP{domain}p3s0np0', 400)
+        tree.gids_of_both_versions(port, f'enP{domain}p3s0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def tx_pfc_of_reader(tree):
+    """In one second: a reader of a KV cache takes 180 of 200 Gb/s into host memory from one peer, and its NIC sends PFC pause frames."""
+    port = modules(tree, 'h20', 'mlx5', 1, rate=200)[0]
+    tree.dcb('ens1', [3], DSCPS)
+    tree.statistics('ens1', *prio_statistics(rx_prio3_bytes=22_500_000_000, rx_prio3_packets=5_400_000, rx_bytes_phy=22_500_000_000,
+                                             rx_packets_phy=5_400_000, tx_prio3_pause=48_000, tx_prio3_pause_duration=90_000, tx_pause_ctrl_phy=48_000))
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_rcv_packets'), 0)
+    tree.counters(port, units, units | {'port_rcv_data': 5_600_000_000, 'port_rcv_packets': 5_400_000}, 'counters')
+    zero = dict.fromkeys(('out_of_sequence', 'packet_seq_err', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent', 'rp_cnp_handled',
+                          'np_ecn_marked_roce_packets', 'rx_write_requests', 'rx_read_requests'), 0)
+    tree.counters(port, zero, zero)
+    seconds(tree, 1)
+    tree.module('nvidia', 'nvidia_peermem')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def vf_data_path(tree):
+    """Healthy: RoCE runs over one virtual function of each NIC, which the host itself uses; the ports of the PFs are disabled."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        tree.files(pf, device='0x1023', sriov_numvfs=1, sriov_totalvfs=8)
+        tree.rdma(pf, f'mlx5_{n}', n, 400, state=('1: DOWN', '3: Disabled'))
+        tree.netdev(pf, f'ens{n + 1}np0', 400, carrier=False)
+        vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.1', link=('Unknown', '0'))
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn0', vf)
+        port = tree.rdma(vf, f'roce_vf_r{n}', 20 + n, 400)
+        tree.netdev(vf, f'ens{n + 1}v0', 400)
+        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{n:02x}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def infiniband_without_ipoib(tree):
+    """Healthy: eight ConnectX-7 for InfiniBand without IPoIB, whose netdevs are down, and two ConnectX-6 with one of two Ethernet ports in use."""
+    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'mlx5_{name}', name)
+        tree.netdev(nic, f'ibp{bus + 4}s0', 400, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/ibp{bus + 4}s0', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:{name:02x}')
+    for numa, bus, names in ((0, 0xa1, (1, 2)), (1, 0xb1, (7, 8))):
+        above = tree.root(bus - 1, numa)
+        for f, name in enumerate(names):
+            nic = tree.nic(above, bus, 'mlx5', numa, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x101d')
+            port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+            tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 100, carrier=not f, mtu=1500)
+            if not f:
+                tree.gids_of_both_versions(port, f'enp{bus}s0f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
+                                           f'0000:0000:0000:0000:0000:ffff:0a03:0{name}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+
+
+def a3_mega(tree):
+    """Healthy: an a3-megagpu-8g of Google Cloud. Nine gVNIC, one of them for the front end, and no RDMA device."""
+    guest(tree, 'Google', 'Google Compute Engine')
+    gen4 = ('16.0 GT/s PCIe', '16')
+    nic = tree.function('sys/devices/pci0000:00', '0000:00:0c.0', '0x020000', '0x1ae0', '0x0042', 'gve', 0, ('Unknown', '0'))
+    tree.netdev(nic, 'enp0s12', 200, mtu=1894)
+    for n, bus in enumerate((0x02, 0x09, 0x82, 0x89)):
+        numa = n // 2
+        upstream = tree.bridge(f'sys/devices/pci0000:{bus - 1:02x}', f'0000:{bus:02x}:00.0', numa, ('0x10b5', '0x8796'), gen4)
+        ports = [tree.bridge(upstream, f'0000:{bus + 1:02x}:{port:02x}.0', numa, ('0x10b5', '0x8796'), gen4) for port in range(4)]
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 2 + which, 'h100', numa, gen4)
+            number = bus + 4 + which
+            nic = tree.function(ports[2 + which], f'0000:{number:02x}:00.0', '0x020000', '0x1ae0', '0x0042', 'gve', numa, gen4)
+            tree.netdev(nic, f'enp{number}s0f0', 200, mtu=1894)
+    tree.module('nvidia', 'nvidia_uvm', 'gve')
 
 
 def write(name, folder):
