@@ -98,6 +98,7 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
   out.status = rule.status;
   if (cause.critical) out.status = Status::critical;
+  if (cause.is_mild) out.status = Status::ok;
   out.culprit = cause.culprit.value_or(rule.culprit);
   if (out.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);

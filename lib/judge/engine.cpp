@@ -402,6 +402,19 @@ static void add_cause(Finding& check, Finding cause) {
   if (check.status != Status::ok) check.fix = std::move(cause.fix);
 }
 
+// Whether the difference of the setting from the policy may be the reason of a finding about RoCE: a DSCP map that has
+// the same priority for the DSCP of RoCE is not.
+static bool concerns_roce(const View& view, const std::string& subject, SettingId setting) {
+  const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == subject; });
+  if (setting != SettingId::dscp_map || port == nullptr || !port->qos.dscp_map) return true;
+  const PortPolicy* entry = policy_of(view, *port);
+  const auto traffic_class = entry == nullptr ? std::nullopt : roce_traffic_class(*entry);
+  if (!traffic_class || !entry->want.dscp_map) return true;
+  const auto dscp = static_cast<uint8_t>(*traffic_class >> 2U);
+  const uint8_t *has = find_in(*port->qos.dscp_map, dscp), *wants = find_in(*entry->want.dscp_map, dscp);
+  return has == nullptr || wants == nullptr || *has != *wants;
+}
+
 Report run_rules(const View& given, std::span<const std::string> only) {
   Report report;
   Findings& findings = report.findings;
@@ -436,7 +449,9 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       else add_cause(*same, std::move(cause));
     }
   for (Finding& each : findings) {
-    const auto is_left = [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); };
+    const auto is_left = [&](SettingId setting) {
+      return is_left_by_audit(view, each.subject, setting) && concerns_roce(view, each.subject, setting);
+    };
     if (is_fault(each.status) && std::ranges::any_of(find_rule(each.id)->settings, is_left))
       each = audited(std::move(each));
   }

@@ -710,7 +710,14 @@ std::optional<unsigned> usual_version(const VerbsLibrary& library, std::string_v
   return majority(counts);
 }
 
-Finding provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider) {
+// The module with the RDMA device of the driver's functions, which defines the ABI: "bnxt_re" of bnxt_en.
+std::string rdma_driver_of(const std::string& kernel_driver) {
+  const RdmaModules* modules = rdma_modules_of(kernel_driver, 0, 0);
+  return modules == nullptr ? kernel_driver : std::string(modules->rdma);
+}
+
+// nullopt: unknown.
+std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider) {
   std::string name(provider.name);
   if (!library.providers.contains(name) && library.providers.contains(std::string(provider.former)))
     name = provider.former;
@@ -752,7 +759,7 @@ Finding provider_finding(const VerbsLibrary& library, const Port& port, const Ve
     std::string range = std::to_string(supported->least);
     if (supported->most != supported->least) range += " to " + std::to_string(supported->most);
     return bad(
-        Status::warning, port.rdma, "ABI " + std::to_string(*kernel_abi) + " of " + driver,
+        Status::warning, port.rdma, "ABI " + std::to_string(*kernel_abi) + " of " + rdma_driver_of(driver),
         "ABI " + range + " of " + file,
         "The provider does not support the ABI of the kernel's driver: the two have different origins or releases" +
             effect,
@@ -760,6 +767,8 @@ Finding provider_finding(const VerbsLibrary& library, const Port& port, const Ve
         "distribution. An update of the distribution may have replaced the vendor's provider. Verify: ibv_devices; cat "
         "/sys/class/infiniband_verbs/*/abi_version");
   }
+  // Without the versions that the provider supports, its name alone proves nothing.
+  if (kernel_abi != nullptr && supported == nullptr) return std::nullopt;
   return good(port.rdma, file, "a provider for " + driver);
 }
 
@@ -769,7 +778,8 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     const VerbsProvider provider = verbs_provider_of(port.kernel_driver);
     if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
-    findings.push_back(provider_finding(*view.now.host->software.verbs, port, provider));
+    if (auto finding = provider_finding(*view.now.host->software.verbs, port, provider))
+      findings.push_back(std::move(*finding));
   }
 }
 

@@ -135,6 +135,11 @@ bool is_beside_gpu(const View& view, const Port& port) {
 }  // namespace
 
 std::optional<std::string> why_unused(const View& view, const Port& port) {
+  // The port is administratively down, or nothing says that its cable has a fault.
+  const bool may_be_off = !port.link_status || port.link_status->reason.empty() || is_switched_off(port);
+  if (port.state == kPortDown && may_be_off && planned_cables(view.policy, port).empty())
+    for (const Port* function : functions_of(view.now, port))
+      if (is_used_function(*function) && serves_jobs(view.now, *function)) return "its function " + function->id() + " is used instead";
   if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
   const bool never_connected = was_never_connected(port), is_off = is_switched_off(port);
   if (never_connected && is_spare(view, port)) return "second port, disabled";
@@ -236,17 +241,60 @@ Advice advice_for(const Port& port) {
                      [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
 }
 
+// "0000:29:00.1" -> ".1"
+std::string place_on_card(const Port& port) { return port.pci.substr(card_of(port.pci).size()); }
+
+bool are_of_one_model(const Port& a, const Port& b) {
+  return is_judged(a) && is_judged(b) && a.pci_id == b.pci_id && a.board_id == b.board_id;
+}
+
+// The link layers of the ports of each card of the port's model, by place and number.
+using CardLayers = std::map<std::pair<std::string, unsigned>, LinkLayer>;
+std::map<std::string_view, CardLayers> layers_of_cards(const View& view, const Port& port) {
+  std::map<std::string_view, CardLayers> out;
+  for (const Port& other : view.now.ports)
+    if (are_of_one_model(other, port)) out[card_of(other.pci)][{place_on_card(other), other.number}] = other.link_layer;
+  return out;
+}
+
+// The link layer that the other ports of the card have, and all ports of the other cards that have ports in the same
+// places. nullopt: they differ, or there is no such card: cards with a port of each kind are in use.
+std::optional<LinkLayer> layer_of_equal_cards(const View& view, const Port& port) {
+  const auto cards = layers_of_cards(view, port);
+  const CardLayers& own = cards.at(card_of(port.pci));
+  std::optional<LinkLayer> out;
+  size_t others = 0, equal = 0;
+  const auto add = [&](LinkLayer layer) {
+    if (out && out != layer) return false;
+    out = layer;
+    return true;
+  };
+  for (const auto& [place, layer] : own) {
+    if (place == std::pair(place_on_card(port), port.number)) continue;
+    if (!add(layer)) return std::nullopt;
+    ++others;
+  }
+  const auto place_of = [](const auto& each) { return each.first; };
+  for (const auto& [card, layers] : cards) {
+    if (card == card_of(port.pci) || !std::ranges::equal(layers, own, {}, place_of, place_of)) continue;
+    for (const auto& [place, layer] : layers)
+      if (!add(layer)) return std::nullopt;
+    ++equal;
+  }
+  if (others == 0 || equal == 0 || out == port.link_layer || out == LinkLayer::unknown) return std::nullopt;
+  return out;
+}
+
 // The link layer that all equal ports have but this one, if there are as many of them as GPUs, or a multiple: the
-// machine has them for its GPUs, and the setting of this one was lost. nullopt: no fewer than two have it, or they are
-// few: then it may be intended.
+// machine has them for its GPUs, and the setting of this one was lost. Else that of equal cards with several ports.
+// nullopt: no fewer than two have it, or they are few: then it may be intended.
 std::optional<LinkLayer> usual_link_layer(const View& view, const Port& port) {
   constexpr size_t kFew = 4;
   if (port.link_layer == LinkLayer::unknown || port.pci_id.empty() || !is_judged(port)) return std::nullopt;
-  const auto place = [](const Port& each) { return each.pci.substr(card_of(each.pci).size()); };
+  if (const auto layer = layer_of_equal_cards(view, port)) return layer;
   std::map<LinkLayer, size_t> layers;
   for (const Port& other : view.now.ports)
-    if (is_judged(other) && other.pci_id == port.pci_id && other.board_id == port.board_id &&
-        other.number == port.number && place(other) == place(port))
+    if (are_of_one_model(other, port) && other.number == port.number && place_on_card(other) == place_on_card(port))
       ++layers[other.link_layer];
   const size_t gpus = view.now.topology.gpus.size();
   if (layers.size() != 2 || layers[port.link_layer] != 1) return std::nullopt;
@@ -300,7 +348,7 @@ Finding port_state_finding(const View& view, const Port& port) {
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
   }
   if (const auto layer = usual_link_layer(view, port); layer && port.state == kPortDown)
-    return bad(Status::critical, port.id(), observed, expected,
+    return bad(has_other_purpose(view, port) ? Status::warning : Status::critical, port.id(), observed, expected,
                "The link layer of this port is " + std::string(to_text(port.link_layer)) +
                    ", and that of all equal ports " + std::string(to_text(*layer)) +
                    ": it gets no link with their switches.",
@@ -413,6 +461,14 @@ Finding function_state_finding(const View& view, const Port& port) {
                "The subfunction has no link. Its function is on the host of this pod: the port function there is not "
                "active, or the netdev here is down.",
                own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
+  if (!is_here && infiniband && (port.phys_state == kPolling || port.phys_state == kTraining || port.phys_state == kRecovery))
+    return bad(status, port.id(), observed, expected,
+               "The physical link of this function's port on the host is down: its cable, its transceiver, or the "
+               "switch port. Link state policy and GUID of the function do not cause this state (it would be "
+               "Disabled), and nothing in this virtual machine or pod changes it.",
+               "Report it to the operator of the host, with the address " + port.pci +
+                   ", and move the job to another machine, or leave the NIC out of it on all machines (NCCL_IB_HCA).");
   if (!is_here) {
     std::string meaning =
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
@@ -612,22 +668,6 @@ struct WithoutRdma {
   }
 };
 
-// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
-Finding no_rdma_at_all(const Node& node) {
-  WithoutRdma nics;
-  for (const Nic& nic : node.topology.nics) nics.add(node, nic);
-  if (nics.groups.empty())
-    return bad(
-        Status::unknown, kHostSubject, "no RDMA device", "at least one", "The kernel has no RDMA device.",
-        "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC on the PCI bus: "
-        "lspci -nn");
-  return bad(
-      node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
-      "at least one",
-      "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
-      nics.fix(node));
-}
-
 // Whether every GPU has a NIC of this model on its switch, and none with an RDMA device as near.
 bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   if (topology.gpus.size() < 2) return false;
@@ -641,6 +681,42 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
     const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
     return near && *near <= PathClass::PXB && (!rdma || *rdma > *near);
   });
+}
+
+// The kernel has no RDMA device, and no NIC is known that can have one. A machine may have been built so: its NICs
+// beside the GPUs are Ethernet. Else a NIC may be missing.
+Finding no_rdma_nic(const Node& node) {
+  std::map<std::string, size_t> drivers;
+  bool serve_gpus = false;
+  for (const Nic& nic : node.topology.nics) {
+    const PlatformFunction* function = function_of(node, nic.pci);
+    if (function == nullptr || function->kernel_driver.empty()) continue;
+    ++drivers[function->kernel_driver];
+    serve_gpus = serve_gpus || serve_gpus_without_rdma(node.topology, nic);
+  }
+  const std::string observed = "no RDMA device";
+  if (drivers.empty())
+    return bad(Status::unknown, "host", observed, "at least one", "The kernel has no RDMA device.",
+               "Find the NIC on the PCI bus, and load its RDMA driver: lspci -nnk");
+  std::string text;
+  for (const auto& [driver, count] : drivers) append_item(text, counted(count, "NIC") + " with " + driver);
+  if (serve_gpus) return good("host", observed + ": the NICs beside the GPUs have none (" + text + ")", "none");
+  return bad(Status::unknown, "host", observed + ": " + text, "at least one",
+             "No NIC of this machine is known to do RDMA.",
+             "If it should have one, it is missing from the PCI bus, or was not given to this virtual machine: lspci "
+             "-nnk; journalctl -k -g pcieport");
+}
+
+// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
+Finding no_rdma_at_all(const Node& node) {
+  WithoutRdma nics;
+  for (const Nic& nic : node.topology.nics) nics.add(node, nic);
+  if (nics.groups.empty()) return no_rdma_nic(node);
+  return bad(
+      node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
+      "at least one",
+      "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
+      nics.fix(node));
 }
 
 // The NICs for GPUs have no RDMA device, but others have, which are for storage. nullopt: they have.
@@ -1164,6 +1240,12 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                    port.netdev + " up, and configure an IP address: " + give_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
   const std::string first = cloud_addresses(view.now.topology) + ipv6.fix;
+  const bool has_odd_gids = std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
+  });
+  // The front end of a virtual machine is a function below a netdev of its hypervisor, which has the addresses.
+  if (v2.empty() && !has_odd_gids && has_other_purpose(view, port))
+    return good(port.id(), "no RoCE v2 GID (serves no GPU)", expected);
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,
@@ -1171,10 +1253,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                    ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  const bool is_odd = std::ranges::any_of(view.now.ports, [&](const Port& other) {
-    return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
-  });
-  return bad(is_odd ? Status::critical : Status::warning, port.id(), observed, expected,
+  return bad(has_odd_gids ? Status::critical : Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
              first + "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }

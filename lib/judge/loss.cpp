@@ -457,7 +457,9 @@ MaybeCause slow_host(const PortContext& ctx) {
   const PauseShare& sent = ctx.sent;
   const bool storm = is_pfc_storm(ctx);
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
-  Cause out{.is_proven = late || storm || (sent.measured && !is_minor), .evidence = {}};
+  // Only this host can fill the buffers of its own port: a network that is busy pauses the port, too.
+  const bool sends_alone = is_minor && !ctx.symptoms.any_of({rx_pause, pcie, discards});
+  Cause out{.is_proven = late || storm || (sent.measured && (!is_minor || sends_alone)), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
@@ -468,13 +470,25 @@ MaybeCause slow_host(const PortContext& ctx) {
     Lines pcie_faults;
     for (const Finding& each : faults_before_gpus(ctx)) pcie_faults.push_back("also: " + fault_text(each));
     if (const auto fault = link_fault(ctx)) pcie_faults.push_back("also: " + fault_text(*fault));
-    if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
+    if (pcie_faults.empty() && sends_alone) out.add("no pause received; no fault of the PCIe link or of NUMA is known");
+    else if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
     out.add(pcie_faults);
     const std::string iommu[]{"iommu"};
     if (contains(run_rules(ctx.view, iommu).findings, Status::warning, &Finding::status))
       out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   }
   if (!late) out.unexplained.add(receiver);
+  if (sends_alone && sent.measured) {
+    out.meaning =
+        "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, IOMMU, "
+        "NUMA node of the buffers), for a short part of the time.";
+    out.certainty = Certainty::likely;
+    out.is_mild = true;
+    out.next.emplace_back(
+        "Compare the receive path with that of an equal host: fabric-agentctl check --only "
+        "pcie,pci-tuning,iommu,locality,numa-balancing; put the buffers on the NUMA node of the NIC, or into a GPU on "
+        "its switch");
+  }
   if (is_minor)
     out.next.emplace_back(
         "A port sends pause if its own host or NIC does not accept packets fast enough: compare the pause over minutes "
@@ -548,7 +562,8 @@ constexpr Rule kSlowHost{
     .title = "This host receives too slowly: an application, a GPU or the NIC is late or hangs.",
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
-        "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
+        "the window, or its NIC counted a PFC storm. Pause sent for 5 to 20 % of the window by a port that receives none "
+        "is listed, and is no fault: the receive path of this host is slower than the link at times. Losses and discards during a storm are caused by this host.",
     .fix = {"Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
             "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
             "link {rdma}\n",

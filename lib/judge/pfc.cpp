@@ -741,7 +741,9 @@ MaybeCause congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx)) {
+  // Pause that is sent alone comes from the receive path of this host (slow-host).
+  if (ctx.symptoms.has(tx_pause) && ctx.symptoms.has(rx_pause) && sent.measured &&
+      sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx)) {
     out.is_proven = true;
     out.add(sent.text());
   } else {
@@ -807,7 +809,7 @@ constexpr Rule kBusyNetwork{
     .title = "The lossless network is busy, and works: PFC pauses, and congestion control slows the senders.",
     .meaning =
         "Pause received for more than 5 % of the window with ten CNPs a second or more for this port's traffic, or "
-        "pause in either direction for 5 to 20 %.",
+        "pause received, and perhaps sent as well, for 5 to 20 %.",
     .fix =
         "If the job is slow, look at incast: queue depth and ECN marks of {peer} and the switches above, job placement "
         "and rail use.",
@@ -815,7 +817,7 @@ constexpr Rule kBusyNetwork{
     .culprit = Culprit::none,
     .status = Status::ok,
     .explains = {rx_pause, tx_pause},
-    .excludes = "Drivers that count pause frames and no pause time.",
+    .excludes = "Drivers that count pause frames and no pause time; a port that only sends pause (slow-host).",
     .find_cause = congestion,
 };
 

@@ -375,6 +375,15 @@ std::string traffic_class_text(const View& view, const Port& port) {
   if (!value)
     return "Set the traffic class of RoCE, which is its DSCP x 4, plus 2 for ECT(0), in the environment of each rank "
            "(NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, NVSHMEM_IB_TRAFFIC_CLASS).";
+  // The driver gives its class to the queue pairs that pass through the kernel (mlx5_ib, modify_qp), whatever they ask.
+  const auto forced = have.traffic_class ? have.traffic_class->value : std::nullopt;
+  if (forced && *forced >> 2U == *value >> 2U) {
+    const std::string text = std::to_string(*forced);
+    return "The driver's global traffic class is " + text +
+           " already. Only queue pairs that do not pass through the kernel are left: those of DEVX (made for GPUs: "
+           "NCCL GIN, NVSHMEM IBGDA, DeepEP). In the environment of each rank: NCCL_IB_TC=" +
+           text + " NCCL_GIN_IB_TC=" + text + " NVSHMEM_IB_TRAFFIC_CLASS=" + text + ".";
+  }
   const std::string text = std::to_string(*value), dscp = std::to_string(*value >> 2U);
   std::string out = "Set it in the environment of each rank: NCCL_IB_TC=" + text + " UCX_IB_TRAFFIC_CLASS=" + text +
                     " NVSHMEM_IB_TRAFFIC_CLASS=" + text + " (a traffic class is DSCP x 4: DSCP " + dscp + " is " +

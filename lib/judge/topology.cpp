@@ -1152,14 +1152,16 @@ void ask_symmetry(const View& view, Findings& findings) {
       observed += ": " + names;
     }
     std::string expected = "a node";
-    std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then update the firmware";
+    const bool is_guest = !topology.hypervisor.empty();
+    std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then ";
+    fix += is_guest ? "correct the node in the definition of this virtual machine" : "update the firmware";
     if (odd.expected) {
       const std::string node = std::to_string(*odd.expected);
       expected = "NUMA node " + node;
       if (!odd.whole_root) fix += ", or write " + node + " to that file";
     }
     add(bad(Status::warning, subject, observed, expected + ", like " + odd.like,
-            "The firmware reports a NUMA node for " + place +
+            std::string(is_guest ? "The hypervisor" : "The firmware") + " reports a NUMA node for " + place +
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
             fix + "."));
   }

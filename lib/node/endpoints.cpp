@@ -47,6 +47,12 @@ bool is_here(const Node& node, const Port& port, const Gid& gid) {
          std::ranges::any_of(*found->addresses, [&](const Address& each) { return gid_text(each.ip) == gid.gid; });
 }
 
+bool is_used_function(const Port& port) {
+  return port.role == PortRole::virtual_function && is_active(port) && !port.netdev.empty() &&
+         std::ranges::any_of(port.gids,
+                             [&](const Gid& gid) { return is_routable_v2(gid) && gid.netdev == port.netdev; });
+}
+
 bool belongs_elsewhere(const Node& node, const Port& port) {
   return is_roce(port) && is_netdev_elsewhere(node, port) &&
          std::ranges::none_of(port.gids, [&](const Gid& gid) { return is_here(node, port, gid); });

@@ -284,10 +284,23 @@ Values readings(const PrioSet*, const Setting&, const Json& written) {
   return {out};
 }
 
+// "set,26,3 set,48,6", as mlnx_qos --dscp2prio takes it.
+std::optional<Pairs> pairs_to_set(const Json& written) {
+  Pairs out;
+  for (const std::string_view part : words(text_of(written))) {
+    const auto fields = split(part, ',');
+    if (fields.size() != 3 || fields.front() != "set") return std::nullopt;
+    out.emplace_back(fields[1], fields[2]);
+  }
+  if (out.empty()) return std::nullopt;
+  return out;
+}
+
 Values readings(const DscpMap*, const Setting&, const Json& written) {
   Pairs pairs;
   if (written.is_object())
     for (const auto& [key, value] : written.items()) pairs.emplace_back(key, text_of(value));
+  else if (auto set = pairs_to_set(written)) pairs = std::move(*set);
   else if (auto found = pairs_of(written)) pairs = std::move(*found);
   else if (written.is_array())
     for (const Json& pair : written)
@@ -804,6 +817,34 @@ Values setting_values(const Setting& setting, const Json& written) {
         return readings(kind, setting, written);
       },
       setting.member);
+}
+
+std::string_view key_of_others(std::string_view word) {
+  // mlnx_qos(1), dcb(8), lldptool(8), ethtool(8), files of OFED (qos/, ecn/, tc/, cma_roce_tos), niccli, cmdlets of
+  // Windows (NetQos, NetAdapterQos, Set-NetAdapterAdvancedProperty), the configuration database of SONiC.
+  constexpr OtherName kOthers[] = {
+      {"dscp2prio", "dscp_map"},          {"dscpprio", "dscp_map"},       {"dscptoprio", "dscp_map"},
+      {"dscptotcmap", "dscp_map"},        {"dscptotc", "dscp_map"},       {"dscp2tc", "dscp_map"},
+      {"dscptopriority", "dscp_map"},     {"netqospolicy", "dscp_map"},   {"ipdscpmap", "dscp_map"},
+      {"priotc", "ets"},                  {"prio2tc", "ets"},             {"up2tc", "ets"},
+      {"tsa", "ets"},                     {"tctsa", "ets"},               {"tcbw", "ets"},
+      {"tcbandwidth", "ets"},             {"tctxbw", "ets"},              {"etscfg", "ets"},
+      {"etsbw", "ets"},                   {"tctoqueuemap", "ets"},        {"netqostrafficclass", "ets"},
+      {"pfcenable", "pfc"},               {"pfcenabled", "pfc"},          {"priopfc", "pfc"},
+      {"pfcprio", "pfc"},                 {"pfcpriority", "pfc"},         {"netqosflowcontrol", "pfc"},
+      {"priorityflowcontrol", "pfc"},     {"pfcwd", "pfc_watchdog"},      {"pfcwatchdogaction", "pfc_watchdog"},
+      {"pfcpreventiontout", "pfc_watchdog"}, {"tctoprioritygroupmap", "prio2buffer"},
+      {"priobuffer", "prio2buffer"},      {"buffers", "buffer_size"},     {"cablelen", "cable_length"},
+      {"ratelimit", "maxrate"},           {"tcmaxrate", "maxrate"},       {"truststate", "trust"},
+      {"trustmode", "trust"},             {"flowcontrol", "pause"},       {"globalpause", "pause"},
+      {"cmarocetos", "roce_tos"},         {"defaultrocetos", "roce_tos"}, {"cmarocemode", "roce_mode"},
+      {"defaultrocemode", "roce_mode"},   {"globaltclass", "traffic_class"}, {"tclass", "traffic_class"},
+      {"rocenpenable", "ecn_np"},         {"rocerpenable", "ecn_rp"},     {"cnp8021pprio", "cnp_prio"},
+      {"cnp802pprio", "cnp_prio"},        {"jumbopacket", "mtu"},         {"rxring", "ring_rx"},
+      {"txring", "ring_tx"},              {"combined", "channels"},       {"fwlldpagent", "fw_lldp"},
+  };
+  const OtherName* row = find_where(kOthers, [word = folded(word)](const auto& each) { return each.first == word; });
+  return row == nullptr ? std::string_view() : row->second;
 }
 
 std::string correction(const Correctable& key, const toml::node& written) {

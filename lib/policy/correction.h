@@ -53,4 +53,7 @@ Values known_words(const Json& written, std::span<const std::string_view> known,
 Values lists(const Json& written, const std::function<Values(const Json& element)>& element);
 Values setting_values(const Setting& setting, const Json& written);
 
+// The key of the setting that other programs call so: "dscp2prio" of mlnx_qos is dscp_map. Empty: no program does.
+std::string_view key_of_others(std::string_view word);
+
 }  // namespace fabric::config

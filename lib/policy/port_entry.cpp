@@ -428,6 +428,20 @@ std::vector<std::string_view> with_settings(std::span<const std::string_view> ke
 
 }  // namespace
 
+namespace {
+
+// Reports an unknown key. If other programs call a setting so, the line with our key and the value is in the error.
+void fail_unknown_setting(ConfigReader& reader, const toml::source_position& at, std::string_view name,
+                          const toml::node& value, std::span<const std::string_view> known) {
+  const std::string_view key = key_of_others(name);
+  if (const auto setting = parse_setting(key))
+    return reader.fail(at, "unknown key " + toml_string(name) + ": it is " + std::string(key) + "; " +
+                               correction(correctable(setting_of(*setting)), value));
+  reader.fail_unknown(at, "key", name, known);
+}
+
+}  // namespace
+
 PortDraft read_port(ConfigReader& reader, const toml::table& table) {
   PortDraft entry;
   entry.at = reader.place(table);
@@ -450,7 +464,7 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
       entry.port.profile_origin = reader.line(node);
       reader.read(name, node, {"profile", "\"nvidia-dcqcn\"", texts}, read_name, entry.port.profile);
     } else if (!read_setting_key(reader, name, node, entry)) {
-      reader.fail_unknown(at, "key", name, with_settings(kPortKeys));
+      fail_unknown_setting(reader, at, name, node, with_settings(kPortKeys));
     }
   });
   if (entry.has_no_settings && entry.port.name.empty())
@@ -466,7 +480,7 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
     constexpr std::string_view kKeys[] = {"traffic", "cnp", "fabric"};
-    reader.fail_unknown(at, "key", name, with_settings(kKeys));
+    fail_unknown_setting(reader, at, name, node, with_settings(kKeys));
   });
   return profile;
 }

@@ -152,6 +152,10 @@ void ConfigReader::fail_unknown(const toml::source_position& at, std::string_vie
   if (faults_.many()) return fail(at, text);  // counted, not printed: needs no suggestion
   if (const std::string sections = sections_with(head); !sections.empty())
     return fail(at, text + " here: it belongs to " + sections);
+  if (const std::string_view key = key_of_others(head); !key.empty() && what == "key")
+    return fail(at, text.append(contains(known, key) ? ": it is " : " here: it is ")
+                        .append(key)
+                        .append(contains(known, key) ? "" : " of a [[port]] entry"));
   if (known.empty()) return fail(at, text);
   // Among equally near words, prefers one that begins with the given word.
   const auto nearest = std::ranges::min_element(

@@ -24,6 +24,12 @@ Port outline_of(const Port& port) {
   out.link_layer = port.link_layer;
   out.state = port.state;
   out.rate = port.rate;
+  if (port.role == PortRole::virtual_function) {  // whether this host uses it
+    out.role = port.role;
+    out.owner = port.owner;
+    out.netdev = port.netdev;
+    out.gids = port.gids;
+  }
   return out;
 }
 

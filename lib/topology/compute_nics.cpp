@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/find.h"
+#include "node/endpoints.h"
 
 namespace fabric {
 namespace {
@@ -74,17 +75,37 @@ std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic
 // The most that the NIC's PCIe link can carry, in bytes per second; 0: unknown.
 double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0) * 1e9 / 8; }
 
-// Physical functions, or the virtual ones in a container that has only these.
-std::vector<size_t> rdma_nics(const Topology& topology) {
+// The virtual functions by which this host uses the NIC: its own ports have no link, and those of the functions are
+// ACTIVE, with a routable GID of their own netdev.
+std::vector<size_t> functions_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  std::vector<size_t> out;
+  if (std::ranges::none_of(ports, [&](const Port& port) { return is_of(port, nic); }) || rate_of(nic, ports)) return out;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& function = topology.nics[i];
+    if (!function.virtual_function || function.rdma_elsewhere || function.netdev_elsewhere) continue;
+    if (std::ranges::any_of(ports, [&](const Port& port) {
+          return is_of(port, function) && port.owner == nic.pci && is_used_function(port);
+        }))
+      out.push_back(i);
+  }
+  return out;
+}
+
+// Physical functions, or the virtual ones that are used in place of one, or those in a container that has only these.
+std::vector<size_t> rdma_nics(const Topology& topology, std::span<const Port> ports) {
   std::vector<size_t> physical, own_virtual;
   bool own_physical = false;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (!carries_rdma(nic) || nic.nvlink_management) continue;
     own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
-    if (!nic.virtual_function) physical.push_back(i);
-    else if (!nic.rdma_elsewhere) own_virtual.push_back(i);
+    if (!nic.virtual_function) {
+      const std::vector<size_t> functions = functions_in_use(topology, nic, ports);
+      physical.insert(physical.end(), functions.begin(), functions.end());
+      if (functions.empty()) physical.push_back(i);
+    } else if (!nic.rdma_elsewhere) own_virtual.push_back(i);
   }
+  std::ranges::sort(physical);
   if (own_physical || own_virtual.empty()) return physical;
   return own_virtual;
 }
@@ -254,7 +275,7 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
 }
 
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused) {
-  const std::vector<size_t> all = rdma_nics(topology);
+  const std::vector<size_t> all = rdma_nics(topology, ports);
   const std::map<size_t, NicKind> kind = kinds_of(topology, all, ports);
   std::map<NicKind, Suits> kinds;
   for (const size_t nic : all) {

@@ -11,8 +11,9 @@
 
 namespace fabric {
 
-// The NICs that collectives of GPUs should use, as indices into topology.nics, in PCI order. They carry RDMA, are not
-// virtual functions, and are of the kind (model, lanes and link layer) that was built into the machine for its GPUs. Of
+// The NICs that collectives of GPUs should use, as indices into topology.nics, in PCI order. They carry RDMA, are
+// physical functions (or the virtual ones by which this host uses a NIC whose own ports have no link), and are of the
+// kind (model, lanes and link layer) that was built into the machine for its GPUs. Of
 // the kinds that have a link, or of all if none has, that is the kind nearest to the most GPUs, then the one with most
 // cards, then the fastest. If this kind has fewer NICs than there are GPUs, NICs of other kinds are added that have the
 // same link layer, are as fast, and are as near to a GPU; and one slower NIC in the place where all GPUs but one have

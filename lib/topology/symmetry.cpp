@@ -895,6 +895,7 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
   std::erase_if(units, [](const ComparedDevice& unit) { return !unit.device.numa; });
   Buses buses;
   for (const ComparedDevice& unit : units) buses[unit.device.root].push_back(&unit);
+  const bool is_flat_guest = !topology.hypervisor.empty() && is_flattened(topology);
   std::vector<OddNode> out;
   for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
     const auto usual = node_of(units, bus->second), other = node_for(units, buses, bus);
@@ -902,6 +903,7 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
       const int node = node_of(*unit);
       if (node != unit->device.numa)
         out.push_back({unit->device, unit->name, node, "the bridge above it, " + unit->device.bridges.front()});
+      else if (is_flat_guest) continue;
       else if (usual && node != *usual)
         out.push_back({unit->device, unit->name, *usual, "the other devices of " + bus->first});
       else if (other)
@@ -909,6 +911,7 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
             {unit->device, unit->name, *other, "the buses before and after " + bus->first, bus->second.size() > 1});
     }
   }
+  if (is_flat_guest) return out;
   // A bus on no node: at least two devices, each of a model of which most others are on one.
   std::map<std::string, std::vector<const ComparedDevice*>> lost;
   for (const ComparedDevice& unit : on_no_node) lost[unit.device.root].push_back(&unit);

@@ -279,7 +279,10 @@ std::vector<Planted> unmarked() {
       {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 20, "rx"); },
        "paused-by-network", kSaid},
       {"pause of some per cent is no fault", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 8, "rx"); }, "busy-network"},
-      {"nor is it if this port sends it", "mi300x", [](Machine& m) { m.raise(kPfcSeconds, 8, "tx"); }, "busy-network"},
+      {"nor is it if this port sends it, too", "mi300x",
+       [](Machine& m) { m.raise(kPfcSeconds, 8, "rx"), m.raise(kPfcSeconds, 8, "tx"); }, "busy-network"},
+      {"if this port alone sends it, its host is slower than the link", "mi300x",
+       [](Machine& m) { m.raise(kPfcSeconds, 8, "tx"); }, "slow-host", "PFC pause sent, priority"},
       {"the switches mark, but not this time", "hgx", [](Machine& m) { hold_fast(m); }, "paused-by-network", "", kSaid},
   };
 }

@@ -285,7 +285,10 @@ void add_nccl_remarks(EnvFile& out, const TopoView& view) {
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
     if (const Gpu& gpu = view.topology.gpus[g]; is_far(view.pairing.pairs[g]) && !has_c2c(gpu))
       append_item(far, gpu.name + " " + std::string(to_text(*view.pairing.pairs[g].path)));
-  if (is_flattened(view.topology))
+  if (is_flattened(view.topology) && !view.topology_file.empty())
+    out.set("NCCL_TOPO_FILE", view.topology_file,
+            "The PCIe switches are hidden. This file of the provider has them, with all GPUs of this machine.");
+  else if (is_flattened(view.topology))
     out.remark(
         "The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and NICs "
         "arbitrarily.");

@@ -72,6 +72,10 @@ std::string default_route(const Root& root) {
   return {};
 }
 
+// HPC images of Azure, images of Crusoe, NVIDIA's daemon for virtual machines.
+constexpr const char* kTopologyFolders[] = {"opt/microsoft", "opt/microsoft/ncv4", "etc/crusoe/nccl_topo",
+                                            "var/run/nvidia-topologyd"};
+
 Result<Node> read_node(Machine& machine) {
   if (!machine.kernel.root.exists("sys/class") && !machine.kernel.root.exists("sys/bus"))
     return load_topology(machine.kernel).error();
@@ -89,6 +93,31 @@ Result<Node> read_node(Machine& machine) {
 }
 
 }  // namespace
+
+std::set<std::string> addresses_in(std::string_view xml) {
+  constexpr std::string_view kName = "busid=\"";
+  std::set<std::string> out;
+  for (size_t at = xml.find(kName); at != std::string_view::npos; at = xml.find(kName, at)) {
+    at += kName.size();
+    const std::string address = lower(xml.substr(at, xml.find('"', at) - at));
+    if (!address.empty() && address.find_first_not_of("0123456789abcdef:.") == std::string::npos) out.insert(address);
+  }
+  return out;
+}
+
+std::string provider_topology_file(const Root& root, const Topology& topology) {
+  if (!is_flattened(topology)) return {};
+  for (const std::string folder : kTopologyFolders)
+    for (const std::string& name : root.names_in(folder)) {
+      if (!name.ends_with(".xml")) continue;
+      const auto text = root.read(folder + "/" + name);
+      if (!text) continue;
+      const std::set<std::string> known = addresses_in(*text);
+      if (std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) { return known.contains(lower(gpu.pci)); }))
+        return "/" + folder + "/" + name;
+    }
+  return {};
+}
 
 std::span<const TopoFormat> topo_formats() { return kFormats; }
 
@@ -113,6 +142,7 @@ int run_topo(const Options& options, Output& output) {
   }
   TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap), wall_now(machine->kernel));
   view.width = output.width;
+  if (options.hwloc_xml.empty()) view.topology_file = provider_topology_file(machine->kernel.root, node.topology);
   const TopoFormat* format = find_topo_format(options.format);
   if (options.json) format = find_topo_format("json");
   const std::string text = format->print(view);

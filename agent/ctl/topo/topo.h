@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "ctl/topo/view.h"
+#include "kernel/capture/root.h"
 
 namespace fabric::ctl {
 
@@ -19,5 +21,11 @@ struct TopoFormat {
 std::span<const TopoFormat> topo_formats();
 // Null: unknown.
 const TopoFormat* find_topo_format(std::string_view name);
+
+// The addresses of the PCI functions in a topology file for NCCL (busid="0001:00:00.0"), in lower case.
+std::set<std::string> addresses_in(std::string_view xml);
+// The topology file of the provider for this machine, whose PCIe switches are hidden: a file in the folders that images
+// of clouds have it in, with all GPUs of the machine. Empty: there is none, or the switches are visible.
+std::string provider_topology_file(const Root& root, const Topology& topology);
 
 }  // namespace fabric::ctl

@@ -22,7 +22,9 @@ std::string hidden_switches(const TopoView& view) {
   std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
   if (const std::string& name = view.topology.hypervisor; !name.empty())
     why = "This is a virtual machine of " + name + ", which hides the PCIe switches";
-  return why + ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
+  why += ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE)";
+  if (!view.topology_file.empty()) why += ": " + view.topology_file;
+  return why + ".";
 }
 
 bool has_node_path(const TopoView& view) {

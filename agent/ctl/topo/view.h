@@ -21,6 +21,7 @@ struct TopoView {
   std::vector<Finding> problems;   // of locality, pairing, pcie and port-state, without suppressed ones
   std::string bootstrap;           // netdev of the default route; empty: unknown
   unsigned width = 0;              // of the output; 0: no limit
+  std::string topology_file{};     // provider_topology_file()
 };
 // `node` and `policy` must outlive the view. `wall`: seconds since 1970, by which suppressions end; 0: unknown.
 TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {}, int64_t wall = 0);

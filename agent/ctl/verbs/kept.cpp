@@ -7,6 +7,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "ctl/topo/topo.h"
 #include "kernel/capture/anonymize.h"
 #include "nic/capabilities.h"
 #include "node/host.h"
@@ -434,6 +435,11 @@ Kept own_file(const std::string& text) {
 
 Kept hwloc_xml(const std::string& text) { return kept_hwloc_xml(text); }
 
+// The addresses in a topology file for NCCL.
+Kept topology_addresses(const std::string& text) {
+  return joined(addresses_in(text), "", [](const std::string& each) { return "<pci busid=\"" + each + "\"/>\n"; });
+}
+
 // The first row whose pattern matches applies. A file without a row is left out.
 struct KeptFile {
   const char* files;
@@ -472,6 +478,9 @@ constexpr KeptFile kFiles[] = {
     {"etc/libibverbs.d/*", driver_lines},
     {"*-rdmav*.so", provider_abis},
     {"var/lib/lldpad/lldpad.conf", lldpad_ports},
+    {"opt/microsoft/*.xml", topology_addresses},
+    {"etc/crusoe/nccl_topo/*.xml", topology_addresses},
+    {"var/run/nvidia-topologyd/*.xml", topology_addresses},
     {"etc/modprobe.d/*.conf", module_lines},
     {"run/modprobe.d/*.conf", module_lines},
     {"lib/modprobe.d/*.conf", module_lines},

@@ -263,16 +263,23 @@ int run_plan(const Options& options, Output& output) {
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.
-    std::vector<std::string> netdevs;
+    std::vector<std::string> netdevs, known, unknown;
     for (const Port& port : node.ports) {
       const PortPolicy* entry = policy_for(*machine->policy, port);
       const bool is_named = entry != nullptr && entry->front_end;
-      if (!is_named && contains(writes, port.id(), &Change::port) && !default_route_of(machine->kernel, port).empty())
-        netdevs.push_back(port.netdev);
+      if (is_named || !contains(writes, port.id(), &Change::port)) continue;
+      const std::string route = default_route_of(machine->kernel, port);
+      if (route.empty()) continue;
+      netdevs.push_back(port.netdev);
+      (route.starts_with(kUnknownRoute) ? unknown : known).push_back(port.netdev);
     }
+    std::string routes;
+    if (!known.empty()) routes = "The default route leaves by " + joined(known);
+    if (!unknown.empty())
+      append_item(routes, "Whether the default route leaves by " + joined(unknown) + " is unknown", ". ");
     if (!netdevs.empty())
       output.text +=
-          "\nThe default route leaves by " + joined(netdevs) +
+          "\n" + routes +
           ": disruptive writes are not made without an entry that names the port and has front_end = true. If that is "
           "the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
           "{ netdev = [" +
