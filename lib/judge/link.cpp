@@ -250,8 +250,8 @@ bool are_of_one_model(const Port& a, const Port& b) {
 
 // The link layers of the ports of each card of the port's model, by place and number.
 using CardLayers = std::map<std::pair<std::string, unsigned>, LinkLayer>;
-std::map<std::string_view, CardLayers> layers_of_cards(const View& view, const Port& port) {
-  std::map<std::string_view, CardLayers> out;
+std::map<std::string, CardLayers> layers_of_cards(const View& view, const Port& port) {
+  std::map<std::string, CardLayers> out;
   for (const Port& other : view.now.ports)
     if (are_of_one_model(other, port)) out[card_of(other.pci)][{place_on_card(other), other.number}] = other.link_layer;
   return out;

@@ -379,8 +379,11 @@ std::string traffic_class_text(const View& view, const Port& port) {
   const auto forced = have.traffic_class ? have.traffic_class->value : std::nullopt;
   if (forced && *forced >> 2U == *value >> 2U) {
     const std::string text = std::to_string(*forced);
-    return "The driver's global traffic class is " + text +
-           " already. Only queue pairs that do not pass through the kernel are left: those of DEVX (made for GPUs: "
+    std::string where = " (DSCP " + std::to_string(*forced >> 2U);
+    if (const uint8_t* priority = have.dscp_map ? find_in(*have.dscp_map, static_cast<uint8_t>(*forced >> 2U)) : nullptr)
+      where += ", priority " + std::to_string(*priority);
+    return "The driver's global traffic class is " + text + where +
+           ") already. Only queue pairs that do not pass through the kernel are left: those of DEVX (made for GPUs: "
            "NCCL GIN, NVSHMEM IBGDA, DeepEP). In the environment of each rank: NCCL_IB_TC=" +
            text + " NCCL_GIN_IB_TC=" + text + " NVSHMEM_IB_TRAFFIC_CLASS=" + text + ".";
   }

@@ -100,6 +100,7 @@ std::span<const Rule> rules() {
 
 Keys judged_settings() {
   Keys out;
+  out.set(index(SettingId::traffic_class));  // the fix of unprotected-traffic depends on it
   for (const Rule& rule : rules())
     if (rule.windows.empty())  // a rule over time reads counters; its settings matter only if the policy has them
       for (const SettingId setting : rule.settings) out.set(index(setting));

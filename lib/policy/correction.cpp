@@ -287,7 +287,8 @@ Values readings(const PrioSet*, const Setting&, const Json& written) {
 // "set,26,3 set,48,6", as mlnx_qos --dscp2prio takes it.
 std::optional<Pairs> pairs_to_set(const Json& written) {
   Pairs out;
-  for (const std::string_view part : words(text_of(written))) {
+  const std::string text = text_of(written);
+  for (const std::string_view part : words(text)) {
     const auto fields = split(part, ',');
     if (fields.size() != 3 || fields.front() != "set") return std::nullopt;
     out.emplace_back(fields[1], fields[2]);

@@ -1393,6 +1393,21 @@ def pkey_limited(tree):
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
+def provider(name, least, most):
+    """A shared object with the struct verbs_device_ops of a provider of libibverbs, which the loader relocates: the name of its driver, and
+    the versions of the kernel's ABI that it supports."""
+    data, text, relocations, dynamic = 0x1000, 0x1100, 0x1200, 0x1300  # addresses, and places in the file
+    file = bytearray(0x1400)
+    # Elf64_Ehdr (64 bits, little-endian, ET_DYN, x86-64), then Elf64_Phdr of PT_LOAD and PT_DYNAMIC
+    file[:64] = struct.pack('<16sHHIQQQIHHHHHH', b'\x7fELF\x02\x01\x01', 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    file[64:176] = struct.pack('<IIQQQQQQ', 1, 6, 0, 0, 0, len(file), len(file), 0x1000) + struct.pack('<IIQQQQQQ', 2, 6, dynamic, dynamic, dynamic, 48, 48, 8)
+    file[data + 8:data + 16] = struct.pack('<II', least, most)
+    file[text:text + len(name) + 1] = name.encode() + b'\0'
+    file[relocations:relocations + 48] = struct.pack('<QQq', data, 8, text) + struct.pack('<QQq', data + 16, 8, text)  # R_X86_64_RELATIVE
+    file[dynamic:dynamic + 48] = struct.pack('<qQqQqQ', 7, relocations, 8, 48, 0, 0)  # DT_RELA, DT_RELASZ, DT_NULL
+    return bytes(file)
+
+
 def bnxt_abi_8(tree):
     """A container on a host with the RDMA driver of Broadcom: the kernel's verbs ABI of bnxt_re is 8, the image has the providers of rdma-core."""
     for port in modules(tree, 'mi300x', 'bnxt', names='bnxt_re{n}', netdevs='ens{n}np0'):
@@ -1402,8 +1417,9 @@ def bnxt_abi_8(tree):
     tree.file('sys/class/infiniband_verbs/abi_version', '6')
     tree.file('sys/module/bnxt_re/version', '235.2.86.0')
     tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs')
-    for name in 'bnxt_re', 'mlx5', 'efa', 'irdma':
-        tree.file(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav59.so')
+    for name, most in ('bnxt_re', 1), ('mlx5', 1), ('efa', 1), ('irdma', 5):
+        with open(tree.path(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav59.so'), 'wb') as file:
+            file.write(provider(name, 1, most))
         tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
     pod(tree, 8)
 

@@ -53,6 +53,18 @@ std::optional<double> parse_rate(std::string_view text) {
   return *gigabits * 1e9 / 8;
 }
 
+std::vector<uint16_t> pkeys(const Root& root, const std::string& device, unsigned port) {
+  constexpr unsigned kMost = 16;
+  const std::string folder = port_folder(device, port) + "/pkeys/";
+  std::vector<uint16_t> out;
+  for (unsigned index = 0; index < kMost; ++index) {
+    const auto key = root.number_in<uint16_t>(folder + std::to_string(index), 16);
+    if (!key && index == 0) break;
+    out.push_back(key.value_or(0));
+  }
+  return out;
+}
+
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port) {
   constexpr unsigned kMaxGids = 256, kMaxEmpty = 64;
   const std::string folder = port_folder(device, port);
