@@ -348,7 +348,8 @@ Finding port_state_finding(const View& view, const Port& port) {
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
   }
   if (const auto layer = usual_link_layer(view, port); layer && port.state == kPortDown)
-    return bad(has_other_purpose(view, port) ? Status::warning : Status::critical, port.id(), observed, expected,
+    return bad(layer_of_equal_cards(view, port) && has_other_purpose(view, port) ? Status::warning : Status::critical,
+               port.id(), observed, expected,
                "The link layer of this port is " + std::string(to_text(port.link_layer)) +
                    ", and that of all equal ports " + std::string(to_text(*layer)) +
                    ": it gets no link with their switches.",

@@ -112,6 +112,131 @@ TEST(Check, TheLinkOfAGuestsFunctionIsAtItsHost) {
     EXPECT_FALSE(is_guests_function(id)) << id;
 }
 
+// Without a GUID, or with the policy "disable", a function is Disabled. In another state it waits for its host's link.
+TEST(Check, TheStateOfAGuestsFunctionShowsWhetherItsHostHasALink) {
+  const auto remedy = [](LinkLayer layer, unsigned phys_state, PortRole role) {
+    Healthy node;
+    Port& port = node.now.ports[1];
+    port.role = role;
+    port.link_layer = layer;
+    port.state = 1;
+    port.phys_state = phys_state;
+    std::string out;
+    for (const Finding& each : test::complaints_of(node.view(), {"port-state"})) out += each.meaning + each.remedy;
+    return out;
+  };
+  for (const unsigned phys_state : {2U, 4U, 6U}) {  // Polling, PortConfigurationTraining, LinkErrorRecovery
+    const std::string text = remedy(LinkLayer::infiniband, phys_state, PortRole::guest_function);
+    EXPECT_TRUE(has(text, "physical link") && has(text, "operator of the host") && has(text, "NCCL_IB_HCA")) << text;
+    EXPECT_FALSE(has(text, "ip link set") || has(text, "state auto")) << text;
+  }
+  EXPECT_TRUE(has(remedy(LinkLayer::infiniband, 3, PortRole::guest_function), "node_guid GUID")) << "no GUID";
+  EXPECT_TRUE(has(remedy(LinkLayer::ethernet, 2, PortRole::guest_function), "state auto")) << "RoCE has no such state";
+}
+
+// A host whose jobs use a virtual function of each NIC, and have taken the ports of the physical functions down.
+Healthy with_functions_in_use() {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    const std::vector<Port> physical = each->ports;
+    for (size_t i = 0; i < physical.size(); ++i) {
+      Port function = physical[i];
+      function.rdma = "vf" + std::to_string(i);
+      function.netdev += "v0";
+      function.role = PortRole::virtual_function;
+      function.owner = function.pci;
+      function.pci += "0";
+      function.link_status.reset();
+      function.qos = {};
+      for (Gid& gid : function.gids) gid.netdev = function.netdev;
+      each->ports.push_back(std::move(function));
+      Port& port = each->ports[i];
+      port.state = 1;
+      port.phys_state = 3;
+      port.carrier = false;
+      port.gids.clear();
+      port.link_status.reset();
+    }
+  }
+  return node;
+}
+
+TEST(Check, APortWhoseFunctionIsUsedInsteadIsNotDown) {
+  const std::vector<std::string> only{"port-state", "admin-down"};
+  EXPECT_EQ(said(with_functions_in_use().view(), only), "");
+  Healthy node = with_functions_in_use();
+  for (size_t i = 0; i < 4; ++i) node.now.ports[i].link_status = LinkStatus{.reason = std::string(kSwitchedOff)};
+  EXPECT_EQ(said(node.view(), only), "") << "administratively down";
+  node.now.ports[0].link_status = LinkStatus{.reason = "Link training failure"};
+  EXPECT_TRUE(has(said(node.view(), only), "mlx5_0/1 critical")) << "the state of the function is forced";
+  node = with_functions_in_use();
+  node.now.ports[5].state = node.before.ports[5].state = 1;
+  EXPECT_TRUE(has(said(node.view(), only), "mlx5_1/1")) << "its function is down as well";
+  node = with_functions_in_use();
+  for (Gid& gid : node.now.ports[6].gids) gid.gid = "fe80:0000:0000:0000:5aa2:e1ff:fe00:0001";
+  EXPECT_TRUE(has(said(node.view(), only), "mlx5_2/1")) << "its function waits for a guest";
+}
+
+// The netdev of a virtual machine's front end is below that of the hypervisor, which has the addresses.
+TEST(Check, APortThatServesNoGpuNeedsNoGid) {
+  Healthy node;
+  for (int i = 0; i < 2; ++i) {
+    Port port = node.now.ports[0];
+    port.rdma = "mlx5_an" + std::to_string(i);
+    port.netdev = "enP4780" + std::to_string(i) + "s1";
+    port.pci = "bab" + std::to_string(i) + ":00:02.0";
+    port.pci_id = "15b3:1016";
+    port.role = PortRole::guest_function;
+    port.gids.clear();
+    Nic nic = node.now.topology.nics[0];
+    nic.pci = port.pci;
+    nic.device = 0x1016;
+    nic.root = port.pci.substr(0, 7);
+    nic.bridges.clear();
+    nic.rdma = {port.rdma};
+    nic.name = port.rdma;
+    nic.netdevs = {port.netdev};
+    node.now.ports.push_back(port);
+    node.now.topology.nics.push_back(nic);
+  }
+  EXPECT_EQ(said(node.view(), {"gid"}), "");
+  node.now.ports[5].gids = {{1, "0000:0000:0000:0000:0000:ffff:0a09:0001", "RoCE v2", node.now.ports[5].netdev}};
+  EXPECT_TRUE(has(said(node.view(), {"gid"}), "gid mlx5_an0/1 critical: no RoCE v2 GID")) << "an equal port has one";
+  node = Healthy();
+  node.now.ports[0].gids.clear();
+  EXPECT_TRUE(has(said(node.view(), {"gid"}), "gid mlx5_0/1 critical")) << "it serves a GPU";
+}
+
+// The P_Key table: the highest bit is full membership.
+TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
+  Healthy node;
+  const auto partitions = [&] {
+    std::string out;
+    for (const Finding& each : test::complaints_of(node.view(), {"partition"}))
+      out += test::describe(each) + " " + each.remedy + "\n";
+    return out;
+  };
+  for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+  EXPECT_EQ(partitions(), "") << "not read";
+  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0xffff, 0, 0};
+  EXPECT_EQ(partitions(), "");
+  node.now.pkeys["mlx5_2/1"] = {0x7fff};
+  EXPECT_TRUE(has(partitions(), "partition mlx5_2/1 warning: 0x7fff (limited)") && has(partitions(), "GUID=full"))
+      << partitions();
+  EXPECT_FALSE(has(partitions(), "mlx5_0") || has(partitions(), "cable")) << partitions();
+  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0x8001, 0x7fff};
+  EXPECT_EQ(partitions(), "") << "a tenant's partition; the default one is for the subnet manager";
+  node.now.pkeys["mlx5_1/1"] = {0xffff};
+  EXPECT_TRUE(has(partitions(), "partition mlx5_1/1 warning: 0xffff (full)") && has(partitions(), "0x0001"))
+      << "lacks the partition of the others: " << partitions();
+  node.now.pkeys["mlx5_1/1"] = {0x8001, 0x7fff, 0x8005};
+  EXPECT_EQ(partitions(), "") << "one more than the others";
+  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0x7fff};
+  EXPECT_EQ(test::complaints_of(node.view(), {"partition"}).size(), 4U) << "none can reach another";
+  node.now.ports[0].state = 1;
+  EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";
+}
+
 // mana_ib reports no width of the link, and the kernel answers EINVAL for the rate. That is listed with what could not
 // be read, and the port is no slow one.
 TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
@@ -225,6 +350,29 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   EXPECT_EQ(test::said({.now = plain}, {"port-state"}), "port-state host unknown: no RDMA device\n");
   for (Nic& nic : node.now.topology.nics) nic.vendor = kCray, nic.class_code = 0x020000;
   EXPECT_EQ(port_states(node), "");
+}
+
+// No driver for RDMA can be loaded on such NICs.
+TEST(Check, NicsThatCannotDoRdmaAreNamed) {
+  for (const char* driver : {"gve", "ena", "virtio_net"}) {
+    Healthy node;
+    node.now.ports.clear();
+    node.before.ports.clear();
+    for (Nic& nic : node.now.topology.nics) {
+      nic.rdma.clear();
+      nic.vendor = 0x1ae0;
+      nic.device = 0x0042;
+      node.now.platform.functions[nic.pci].kernel_driver = driver;
+    }
+    EXPECT_EQ(port_states(node), "") << driver << ": each GPU has one on its switch, so the machine was built so";
+    node.now.topology.nics.resize(1);
+    const auto found = test::complaints_of(node.view(), {"port-state"});
+    ASSERT_EQ(found.size(), 1U) << test::describe(found);
+    EXPECT_EQ(found[0].status, Status::unknown);
+    EXPECT_TRUE(has(found[0].observed, "1 NIC with " + std::string(driver))) << found[0].observed;
+    for (const char* word : {"mlx5_ib", "bnxt_re", "modprobe", "Load"})
+      EXPECT_FALSE(has(found[0].meaning + found[0].remedy, word)) << found[0].remedy;
+  }
 }
 
 TEST(Check, TableIsSound) {

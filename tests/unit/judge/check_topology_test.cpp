@@ -249,6 +249,38 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
   EXPECT_FALSE(has(text, "cable") || has(text, "slot")) << text;
 }
 
+// Two cards with two ports each for storage. A port with another link layer than the rest of them gets no link.
+TEST(Symmetry, ALinkLayerThatOnlyOnePortOfEqualCardsHasIsNoCable) {
+  struct Case {
+    size_t odd;         // of the ports .0 and .1 of the first card, then of the second
+    size_t also = 4;    // another one with InfiniBand
+    const char* fix;    // nullptr: the cable may be at fault
+  };
+  for (const auto& [odd, also, fix] :
+       {Case{0, 4, "LINK_TYPE_P1=2"}, Case{1, 4, "LINK_TYPE_P2=2"}, Case{3, 4, "LINK_TYPE_P2=2"}, Case{0, 2, nullptr},
+        Case{0, 1, nullptr}}) {
+    Healthy node;
+    for (size_t i = 0; i < 4; ++i) {
+      Port port = node.now.ports[0];
+      port.rdma = "mlx5_1" + std::to_string(i);
+      port.netdev = "ens1" + std::to_string(i);
+      port.pci = "0000:" + std::string(i < 2 ? "29" : "c9") + ":00." + std::to_string(i % 2);
+      port.pci_id = "15b3:101d";
+      port.board_id = "MT_0000000359";
+      if (i == odd || i == also) port.link_layer = LinkLayer::infiniband;
+      if (i == odd) port.state = 1, port.phys_state = 2;
+      node.now.ports.push_back(port);
+    }
+    std::string text;
+    for (const Finding& each : test::complaints_of(node.view(), {"port-state"}))
+      text += test::describe(each) + " " + each.meaning + " " + each.remedy + "\n";
+    EXPECT_TRUE(has(text, "port-state mlx5_1" + std::to_string(odd))) << text;
+    EXPECT_EQ(has(text, "LINK_TYPE"), fix != nullptr) << odd << " " << also << " " << text;
+    EXPECT_EQ(has(text, "cable"), fix == nullptr) << odd << " " << also << " " << text;
+    if (fix != nullptr) EXPECT_TRUE(has(text, fix)) << text;
+  }
+}
+
 TEST(Symmetry, AnotherNodeOfTheSocketIsByDesign) {
   Node node = test::snc_server();
   node.topology.gpus.resize(2);  // on NUMA node 0

@@ -557,6 +557,28 @@ TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   EXPECT_TRUE(has(found[0].remedy, ": global pause frames, queue drops")) << found[0].remedy;
 }
 
+// A network that is busy pauses the port. If it is not paused and sends pause, its own host takes packets too slowly.
+TEST(DiagnosisBounds, PauseThatIsOnlySentComesFromTheHost) {
+  for (const double sent : {0.06, 0.09, 0.19}) {
+    Healthy node;
+    hold(node, sent);
+    const std::vector<Finding> found = ask(node);
+    ASSERT_EQ(found.size(), 1U) << text(found);
+    EXPECT_EQ(found[0].id, "slow-host");
+    EXPECT_EQ(found[0].culprit, Culprit::host);
+    EXPECT_EQ(found[0].certainty, Certainty::likely);
+    EXPECT_EQ(found[0].status, Status::ok) << "no fault";
+    EXPECT_TRUE(has(found[0].remedy, "pci-tuning") && has(found[0].meaning, "receives none")) << text(found);
+    hold(node, 0.09, "rx");
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"busy-network"}) << "paused as well";
+  }
+  Healthy node;
+  hold(node, 0.04);
+  EXPECT_TRUE(ask(node).empty());
+  hold(node, 0.3);
+  EXPECT_EQ(ask(node).at(0).status, Status::warning) << text(ask(node));
+}
+
 // -- One limit for one fact: what a check does not report is no evidence
 
 WindowLimits never() { return {.warning = {}, .critical = {}}; }

@@ -456,6 +456,7 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     node.change("mlx5_0/1", setting).outcome = Outcome::differs;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "another port's";
     node.change("mlx5_1/1", setting).outcome = Outcome::differs;
+    if (setting == std::string_view("dscp_map")) node.now.ports[1].qos.dscp_map = DscpMap{{26, 0}};
     const Report report = run_rules(node.view(), only);
     const Finding* found = finding_of(report, "unprotected-traffic", "mlx5_1/1");
     ASSERT_NE(found, nullptr);
@@ -466,6 +467,32 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     node.now.agent->mode = "enforce";
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u);
   }
+}
+
+// The map of other DSCPs is not the reason, and the driver's global traffic class is not repeated as a fix.
+TEST(CheckAudit, ADscpMapThatServesRoceExplainsNoUnprotectedTraffic) {
+  const auto found = [](uint8_t priority_of_roce, std::optional<uint32_t> global = {}) {
+    Healthy node;
+    carry(node, 1, {.on_priority_3 = 0.02});
+    node.policy.mode = Mode::audit;
+    node.now.agent->mode = "audit";
+    node.change("mlx5_1/1", "dscp_map").outcome = Outcome::differs;
+    node.now.ports[1].qos.dscp_map = DscpMap{{0, 5}, {26, priority_of_roce}};
+    if (global) node.now.ports[1].qos.traffic_class = OrNone{global};
+    const std::vector<std::string> only{"unprotected-traffic"};
+    const Report report = run_rules(node.view(), only);
+    const Finding* out = finding_of(report, "unprotected-traffic", "mlx5_1/1");
+    return out == nullptr ? Finding{} : *out;
+  };
+  EXPECT_TRUE(is_audited(found(0))) << "the map is the reason";
+  EXPECT_EQ(found(3).status, Status::warning) << "DSCP 26 has its priority";
+  EXPECT_TRUE(has(found(3).remedy, "NCCL_IB_TC=106")) << found(3).remedy;
+  EXPECT_TRUE(has(found(3, 96).remedy, "NCCL_IB_TC=106")) << "another DSCP: " << found(3, 96).remedy;
+  const std::string remedy = found(3, 104).remedy;
+  EXPECT_TRUE(has(remedy, "global traffic class is 104 (DSCP 26, priority 3) already") &&
+              has(remedy, "NCCL_IB_TC=104") && has(remedy, "DEVX"))
+      << remedy;
+  EXPECT_FALSE(has(remedy, "in the policy")) << remedy;
 }
 
 TEST(Unseen, TrafficThatPfcProtectsIsSilent) {

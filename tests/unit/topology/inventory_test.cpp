@@ -737,6 +737,24 @@ TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
   EXPECT_EQ(odd[0].name, "mlx5_2");
 }
 
+// A hypervisor puts devices of several nodes onto one bus. The node of a bridge still counts.
+TEST(Symmetry, TheNodesOnAFlatBusOfAGuestAreItsHosts) {
+  Topology topology = test::cloud_guest().topology;
+  for (Gpu& gpu : topology.gpus) gpu.root = "pci0000:00";
+  for (Nic& nic : topology.nics) nic.root = "pci0000:00";
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  for (Nic& nic : topology.nics) nic.numa.reset();
+  EXPECT_TRUE(odd_numa_nodes(topology).empty()) << "nor a NIC on no node";
+  topology.gpus[7].bridges = {"0000:00:05.0"};
+  topology.gpus[7].numa_above = 0;
+  ASSERT_EQ(odd_numa_nodes(topology).size(), 1U);
+  topology = test::cloud_guest().topology;
+  for (Gpu& gpu : topology.gpus) gpu.root = "pci0000:00";
+  topology.gpus[7].numa = 0;
+  topology.hypervisor.clear();
+  EXPECT_FALSE(odd_numa_nodes(topology).empty()) << "real hardware";
+}
+
 // Two devices below one root port do not show which of them is wrong; the bridge above them does.
 TEST(Symmetry, ADeviceIsOnTheNodeOfTheBridgeAboveIt) {
   Topology topology = Healthy(2).now.topology;

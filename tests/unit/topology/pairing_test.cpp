@@ -482,6 +482,37 @@ TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   EXPECT_EQ(compute_nics(server.node, {}).size(), 6u) << "nothing but virtual functions: they are for us";
 }
 
+// This host uses a virtual function in place of a NIC whose own port is off.
+TEST(ComputeNics, AFunctionThatIsUsedStandsForItsNic) {
+  Server server;
+  for (size_t i = 0; i < 4; ++i) {
+    Nic function = server.node.nics[i];
+    function.pci += "1";
+    function.name = "vf" + std::to_string(i);
+    function.rdma = {function.name};
+    function.virtual_function = true;
+    function.device = 0x101e;
+    Port port = port_of(function, 50e9);
+    port.role = PortRole::virtual_function;
+    port.owner = server.node.nics[i].pci;
+    port.netdev = "eth" + std::to_string(i);
+    port.gids = {{1, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", port.netdev}};
+    server.node.nics.push_back(function);
+    server.ports.push_back(port);
+    server.ports[i].state = 1;
+  }
+  const auto compute = [&] { return compute_nics(server.node, server.ports); };
+  EXPECT_EQ(compute(), (std::vector<size_t>{6, 7, 8, 9}));
+  EXPECT_EQ(best_pairing(server.node, server.ports).pairs[2].nics, std::vector<size_t>{8});
+  server.node.nics[9].netdev_elsewhere = true;
+  EXPECT_FALSE(contains(compute(), 9U)) << "it is a container's";
+  server.node.nics[9].netdev_elsewhere = false;
+  server.ports[6].gids[0].gid = "fe80:0000:0000:0000:5aa2:e1ff:fe00:0001";
+  EXPECT_FALSE(contains(compute(), 6U)) << "it waits for a guest";
+  for (size_t i = 0; i < 4; ++i) server.ports[i].state = kPortActive;
+  EXPECT_EQ(compute(), (std::vector<size_t>{0, 1, 2, 3})) << "their own ports have a link";
+}
+
 TEST(Flattened, AGpuOnARootBusOrAKnownHypervisor) {
   Topology topology;
   add_gpu(topology, at(0, 0, 1, 0, true));
