@@ -114,6 +114,14 @@ Faults addresses() {
          m.port().gids.resize(2);
        }),
        "address", C, "no IP address on ens1", "", "rails"},
+      {"limited-partition-member", "the subnet manager makes one port a limited member of the partition",
+       "P_Key 0x7fff; the other ports have 0xffff",
+       [](Machine& m) {
+         if (m.now.pkeys.empty()) return std::string();
+         m.now.pkeys[m.port().id()] = {0x7fff};
+         return m.port().id();
+       },
+       "partition", W, "0x7fff (limited)"},
       {"address-twice", "a copied configuration: two rails have one address",
        "an address of the second rail on the first, too", on_network([](Machine& m) {
          m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front());

@@ -17,6 +17,7 @@
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
+#include "support/tree.h"
 
 namespace fabric {
 namespace {
@@ -209,6 +210,35 @@ TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
   EXPECT_TRUE(has(svg, "⚠ mlx5_5: x8 at 32 GT/s"));
   EXPECT_TRUE(has(svg, "⚠ mlx5_5</text>"));
   EXPECT_FALSE(has(svg, "⚠ mlx5_4</text>"));
+}
+
+// Images of clouds have the tree that their hypervisor hides in a file for NCCL.
+TEST(TopoNccl, TheProvidersTopologyFileIsNamed) {
+  const Node node = test::cloud_guest();
+  const auto file_of = [](const Topology& topology, size_t gpus) {
+    std::string out = "<system version=\"1\">\n";
+    for (size_t i = 0; i < gpus; ++i) out += "<pci busid=\"" + topology.gpus[i].pci + "\" class=\"0x030200\"/>\n";
+    return out + "</system>\n";
+  };
+  test::Tree tree;
+  tree.file("opt/microsoft/ndv5-topo.xml", file_of(node.topology, 4));  // of another size of machine
+  EXPECT_EQ(ctl::provider_topology_file(tree.root(), node.topology), "") << "without some of the GPUs";
+  tree.file("opt/microsoft/notes.txt", file_of(node.topology, 8));
+  EXPECT_EQ(ctl::provider_topology_file(tree.root(), node.topology), "");
+  tree.file("opt/microsoft/ndv4-topo.xml", file_of(node.topology, 8));
+  const std::string file = ctl::provider_topology_file(tree.root(), node.topology);
+  EXPECT_EQ(file, "/opt/microsoft/ndv4-topo.xml");
+  EXPECT_EQ(ctl::provider_topology_file(tree.root(), eight_on_eight().topology), "") << "the switches are visible";
+  Node azure = test::cloud_guest();  // without EFA, NCCL reads NCCL_IB_HCA
+  for (Nic& nic : azure.topology.nics) nic.vendor = 0x15b3;
+  ctl::TopoView view = ctl::topo_view(azure);
+  const auto nccl = [&] { return ctl::find_topo_format("nccl")->print(view); };
+  EXPECT_TRUE(has(nccl(), "to the provider's file") && !has(nccl(), "\nNCCL_TOPO_FILE=")) << nccl();
+  view.topology_file = file;
+  EXPECT_TRUE(has(nccl(), "\nNCCL_TOPO_FILE=" + file + "\n")) << nccl();
+  EXPECT_TRUE(has(joined(ctl::topo_notes(view), "\n"), "(NCCL_TOPO_FILE): " + file + "."));
+  EXPECT_EQ(ctl::addresses_in("<pci busid=\"0001:00:00.0\"/><x busid=\"0A:b\"/><y busid=\"&\"/>"),
+            (std::set<std::string>{"0001:00:00.0", "0a:b"}));
 }
 
 TEST(TopoDot, QuotesWhatEndsAString) {
