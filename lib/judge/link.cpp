@@ -876,11 +876,15 @@ constexpr Rule kPortState{
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
         "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
         "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
-        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; on a "
-        "host, functions that are DOWN are listed, and reported if named or if they were up. A function in use without "
+        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; in a "
+        "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
+        "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "
+        "one of its functions is ACTIVE with a routable GID, is unused. A function in use without "
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
-        "GPUs, the finding names the NICs, their driver and the modules to load. If ports that manage the NVSwitches "
+        "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have none "
+        "are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost LINK_TYPE. If "
+        "ports that manage the NVSwitches "
         "are INIT and none is ACTIVE, the fabric manager has not started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
@@ -1266,8 +1270,9 @@ constexpr Rule kGid{
     .group = group::link,
     .title = "A RoCE port has no RoCE v2 GID with a routable address, or shares it",
     .meaning =
-        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
-        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A bond over "
+        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made, and a "
+        "link-local one does not cross routers. Both are reported of ports that serve the GPUs, if any do; a missing GID "
+        "also if an equal port has a routable one. A bond over "
         "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
         "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "
         "GIDs by design: its virtual functions and subfunctions have them. A default GID of an earlier MAC address "

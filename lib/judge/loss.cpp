@@ -458,7 +458,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   const bool storm = is_pfc_storm(ctx);
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
   // Only this host can fill the buffers of its own port: a network that is busy pauses the port, too.
-  const bool sends_alone = is_minor && !ctx.symptoms.any_of({rx_pause, pcie, discards});
+  const bool sends_alone = is_minor && !ctx.fabric.is_lossy() && !ctx.symptoms.any_of({rx_pause, pcie, discards});
   Cause out{.is_proven = late || storm || (sent.measured && (!is_minor || sends_alone)), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
