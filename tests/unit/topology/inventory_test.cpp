@@ -749,8 +749,10 @@ TEST(Symmetry, TheNodesOnAFlatBusOfAGuestAreItsHosts) {
   topology.gpus[7].numa_above = 0;
   ASSERT_EQ(odd_numa_nodes(topology).size(), 1U);
   topology = test::cloud_guest().topology;
-  for (Gpu& gpu : topology.gpus) gpu.root = "pci0000:00";
-  topology.gpus[7].numa = 0;
+  for (Gpu& gpu : topology.gpus) gpu.root = "pci0000:00", gpu.numa = 0;
+  for (Nic& nic : topology.nics) nic.root = "pci0000:00", nic.numa = 0;
+  topology.gpus[7].numa = 1;
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
   topology.hypervisor.clear();
   EXPECT_FALSE(odd_numa_nodes(topology).empty()) << "real hardware";
 }
