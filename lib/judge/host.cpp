@@ -794,7 +794,8 @@ constexpr Rule kRdmaProvider{
         "which /etc/libibverbs.d lists. N is the version of libibverbs: it loads no other. Without the provider "
         "programs do not see the device, although its port is ACTIVE. The version of most providers counts as that of "
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
-        "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of containers are not seen.",
+        "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
+        "containers are not seen.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

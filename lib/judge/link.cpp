@@ -139,7 +139,8 @@ std::optional<std::string> why_unused(const View& view, const Port& port) {
   const bool may_be_off = !port.link_status || port.link_status->reason.empty() || is_switched_off(port);
   if (port.state == kPortDown && may_be_off && planned_cables(view.policy, port).empty())
     for (const Port* function : functions_of(view.now, port))
-      if (is_used_function(*function) && serves_jobs(view.now, *function)) return "its function " + function->id() + " is used instead";
+      if (is_used_function(*function) && serves_jobs(view.now, *function))
+        return "its function " + function->id() + " is used instead";
   if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
   const bool never_connected = was_never_connected(port), is_off = is_switched_off(port);
   if (never_connected && is_spare(view, port)) return "second port, disabled";
@@ -463,7 +464,8 @@ Finding function_state_finding(const View& view, const Port& port) {
                "active, or the netdev here is down.",
                own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
   // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
-  if (!is_here && infiniband && (port.phys_state == kPolling || port.phys_state == kTraining || port.phys_state == kRecovery))
+  if (!is_here && infiniband &&
+      (port.phys_state == kPolling || port.phys_state == kTraining || port.phys_state == kRecovery))
     return bad(status, port.id(), observed, expected,
                "The physical link of this function's port on the host is down: its cable, its transceiver, or the "
                "switch port. Link state policy and GUID of the function do not cause this state (it would be "
@@ -882,8 +884,10 @@ constexpr Rule kPortState{
         "one of its functions is ACTIVE with a routable GID, is unused. A function in use without "
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
-        "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have none "
-        "are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost LINK_TYPE. If "
+        "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
+        "none "
+        "are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost LINK_TYPE. "
+        "If "
         "ports that manage the NVSwitches "
         "are INIT and none is ACTIVE, the fabric manager has not started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
@@ -1271,7 +1275,8 @@ constexpr Rule kGid{
     .title = "A RoCE port has no RoCE v2 GID with a routable address, or shares it",
     .meaning =
         "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made, and a "
-        "link-local one does not cross routers. Both are reported of ports that serve the GPUs, if any do; a missing GID "
+        "link-local one does not cross routers. Both are reported of ports that serve the GPUs, if any do; a missing "
+        "GID "
         "also if an equal port has a routable one. A bond over "
         "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
         "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "

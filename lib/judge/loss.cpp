@@ -480,7 +480,8 @@ MaybeCause slow_host(const PortContext& ctx) {
   if (!late) out.unexplained.add(receiver);
   if (sends_alone && sent.measured) {
     out.meaning =
-        "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, IOMMU, "
+        "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, "
+        "IOMMU, "
         "NUMA node of the buffers), for a short part of the time.";
     out.certainty = Certainty::likely;
     out.is_mild = true;
@@ -562,8 +563,10 @@ constexpr Rule kSlowHost{
     .title = "This host receives too slowly: an application, a GPU or the NIC is late or hangs.",
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
-        "the window, or its NIC counted a PFC storm. Pause sent for 5 to 20 % of the window by a port that receives none "
-        "is listed, and is no fault: the receive path of this host is slower than the link at times. Losses and discards during a storm are caused by this host.",
+        "the window, or its NIC counted a PFC storm. Pause sent for 5 to 20 % of the window by a port that receives "
+        "none "
+        "is listed, and is no fault: the receive path of this host is slower than the link at times. Losses and "
+        "discards during a storm are caused by this host.",
     .fix = {"Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
             "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
             "link {rdma}\n",

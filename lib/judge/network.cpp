@@ -890,7 +890,8 @@ std::string keys_text(const std::vector<uint16_t>& keys) {
 
 Fix fix_of_partition(const Port& port, uint16_t partition) {
   const std::string file = "/sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
-  return "At the subnet manager, make the port a full member: in partitions.conf of opensm its GUID (the second half of " +
+  return "At the subnet manager, make the port a full member: in partitions.conf of opensm its GUID (the second half "
+         "of " +
          file + "/gids/0) as GUID=full in the line of partition " + key_text(partition) +
          ", then reload it: pkill -HUP opensm. With UFM: the partition's members. Verify: grep . " + file + "/pkeys/*";
 }
@@ -912,9 +913,10 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
     std::string meaning = "The port is no member of partition " + key_text(partition) +
                           ", as equal ports are: connections in it fail, although the port is ACTIVE.";
     if (own == Membership::limited)
-      meaning = "The port is a limited member of partition " + key_text(partition) +
-                ", and equal ports are full members: it reaches full members only. Connections to other limited members "
-                "fail, although both ports are ACTIVE.";
+      meaning =
+          "The port is a limited member of partition " + key_text(partition) +
+          ", and equal ports are full members: it reaches full members only. Connections to other limited members "
+          "fail, although both ports are ACTIVE.";
     return bad(Status::warning, port.id(), observed, keys_text({expected}) + ", like equal ports", std::move(meaning),
                fix_of_partition(port, partition));
   }
@@ -934,7 +936,8 @@ constexpr Rule kPartition{
     .group = group::network,
     .title = "An InfiniBand port is a limited member of its partition, or lacks one",
     .meaning =
-        "The subnet manager fills the P_Key table of each port. The highest bit of a P_Key is the membership: 0xffff is "
+        "The subnet manager fills the P_Key table of each port. The highest bit of a P_Key is the membership: 0xffff "
+        "is "
         "a full member of the default partition, 0x7fff a limited one, which reaches full members only. Two limited "
         "members cannot connect, although their ports are ACTIVE. Reported are ports that are a full member of no "
         "partition, and ports with less membership than all equal ports.",

@@ -380,7 +380,8 @@ std::string traffic_class_text(const View& view, const Port& port) {
   if (forced && *forced >> 2U == *value >> 2U) {
     const std::string text = std::to_string(*forced);
     std::string where = " (DSCP " + std::to_string(*forced >> 2U);
-    if (const uint8_t* priority = have.dscp_map ? find_in(*have.dscp_map, static_cast<uint8_t>(*forced >> 2U)) : nullptr)
+    if (const uint8_t* priority =
+            have.dscp_map ? find_in(*have.dscp_map, static_cast<uint8_t>(*forced >> 2U)) : nullptr)
       where += ", priority " + std::to_string(*priority);
     return "The driver's global traffic class is " + text + where +
            ") already. Only queue pairs that do not pass through the kernel are left: those of DEVX (made for GPUs: "

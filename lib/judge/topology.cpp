@@ -1191,7 +1191,8 @@ constexpr Rule kSymmetry{
         "root port, if one equals those above the GPUs); fewer GPUs than compute NIC cards, if each socket has the "
         "same number of cards and at most one GPU fewer or another socket has a GPU for each; four or eight GPUs on "
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
-        "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on the node with which equal devices are "
+        "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
+        "the node with which equal devices are "
         "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
         "case, and nouveau is none for jobs.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",

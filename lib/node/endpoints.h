@@ -18,8 +18,8 @@ bool is_routable_v2(const Gid& gid);
 // (show_gid_attr() and _show_port_gid_attr_ndev() in drivers/infiniband/core/sysfs.c, Linux 6.12). A macvlan or ipvlan
 // above the netdev of another namespace is here. True if nothing shows where it is.
 bool is_here(const Node& node, const Port& port, const Gid& gid);
-// Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that waits
-// for a guest or a pod has link-local GIDs alone.
+// Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that
+// waits for a guest or a pod has link-local GIDs alone.
 bool is_used_function(const Port& port);
 // Whether the port's netdev and those of all its GIDs are in other network namespaces: a container or the host has it.
 bool belongs_elsewhere(const Node& node, const Port& port);

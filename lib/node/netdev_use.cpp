@@ -334,7 +334,8 @@ bool may_have_tags(Kernel& kernel, const Port& port) {
 std::string default_route_of(Kernel& kernel, const Port& port) {
   if (port.netdev.empty() || !kernel.route) return {};
   const auto unknown = [&](const Error& failure) {
-    return std::string(kUnknownRoute) + "the default route leaves by " + port.netdev + " cannot be determined (" + failure.text() + ")";
+    return std::string(kUnknownRoute) + "the default route leaves by " + port.netdev + " cannot be determined (" +
+           failure.text() + ")";
   };
   auto routes = rtnl::routes(*kernel.route);
   if (!routes) return unknown(routes.error());

@@ -80,7 +80,9 @@ double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.lin
 std::vector<size_t> functions_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
   std::vector<size_t> out;
   const auto is_own = [&](const Port& port) { return is_of(port, nic); };
-  const auto has_link = [&](const Port& port) { return is_own(port) && port.state.value_or(kPortActive) == kPortActive; };
+  const auto has_link = [&](const Port& port) {
+    return is_own(port) && port.state.value_or(kPortActive) == kPortActive;
+  };
   if (std::ranges::none_of(ports, is_own) || std::ranges::any_of(ports, has_link)) return out;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& function = topology.nics[i];

@@ -74,8 +74,8 @@ struct OddNode {
 };
 // A device is on the node of the bridge above it, and the devices of one root bus are on one node. The devices of a
 // root bus are odd if the buses before and after it are on another node, and their model is evenly spread over the
-// nodes only if they are on that node; a bus on no node is odd if equal devices are on one. A virtual machine with hidden
-// switches has devices of several nodes on one bus: there only the bridge above a device counts.
+// nodes only if they are on that node; a bus on no node is odd if equal devices are on one. A virtual machine with
+// hidden switches has devices of several nodes on one bus: there only the bridge above a device counts.
 std::vector<OddNode> odd_numa_nodes(const Topology& topology);
 
 }  // namespace fabric

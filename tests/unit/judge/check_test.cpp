@@ -68,8 +68,9 @@ TEST(Check, HealthyNodeIsSilent) {
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
   // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
-  const std::set<std::string_view> some{"pfc-on-lossy",   "pfc-watchdog", "vendor-settings", "planes",       "failback",
-                                        "rdma-resources", "suppressions", "dcbx-daemon",     "rdma-provider", "partition"};
+  const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
+                                        "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
+                                        "rdma-provider", "partition"};
   for (const Rule& check : test::checks())
     EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
         << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "

@@ -252,13 +252,12 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
 // Two cards with two ports each for storage. A port with another link layer than the rest of them gets no link.
 TEST(Symmetry, ALinkLayerThatOnlyOnePortOfEqualCardsHasIsNoCable) {
   struct Case {
-    size_t odd;         // of the ports .0 and .1 of the first card, then of the second
-    size_t also = 4;    // another one with InfiniBand
-    const char* fix;    // nullptr: the cable may be at fault
+    size_t odd;       // of the ports .0 and .1 of the first card, then of the second
+    size_t also = 4;  // another one with InfiniBand
+    const char* fix;  // nullptr: the cable may be at fault
   };
-  for (const auto& [odd, also, fix] :
-       {Case{0, 4, "LINK_TYPE_P1=2"}, Case{1, 4, "LINK_TYPE_P2=2"}, Case{3, 4, "LINK_TYPE_P2=2"}, Case{0, 2, nullptr},
-        Case{0, 1, nullptr}}) {
+  for (const auto& [odd, also, fix] : {Case{0, 4, "LINK_TYPE_P1=2"}, Case{1, 4, "LINK_TYPE_P2=2"},
+                                       Case{3, 4, "LINK_TYPE_P2=2"}, Case{0, 2, nullptr}, Case{0, 1, nullptr}}) {
     Healthy node;
     for (size_t i = 0; i < 4; ++i) {
       Port port = node.now.ports[0];
