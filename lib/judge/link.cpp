@@ -699,12 +699,12 @@ Finding no_rdma_nic(const Node& node) {
   }
   const std::string observed = "no RDMA device";
   if (drivers.empty())
-    return bad(Status::unknown, "host", observed, "at least one", "The kernel has no RDMA device.",
+    return bad(Status::unknown, kHostSubject, observed, "at least one", "The kernel has no RDMA device.",
                "Find the NIC on the PCI bus, and load its RDMA driver: lspci -nnk");
   std::string text;
   for (const auto& [driver, count] : drivers) append_item(text, counted(count, "NIC") + " with " + driver);
-  if (serve_gpus) return good("host", observed + ": the NICs beside the GPUs have none (" + text + ")", "none");
-  return bad(Status::unknown, "host", observed + ": " + text, "at least one",
+  if (serve_gpus) return good(kHostSubject, observed + ": the NICs beside the GPUs have none (" + text + ")", "none");
+  return bad(Status::unknown, kHostSubject, observed + ": " + text, "at least one",
              "No NIC of this machine is known to do RDMA.",
              "If it should have one, it is missing from the PCI bus, or was not given to this virtual machine: lspci "
              "-nnk; journalctl -k -g pcieport");
@@ -716,7 +716,7 @@ Finding no_rdma_at_all(const Node& node) {
   for (const Nic& nic : node.topology.nics) nics.add(node, nic);
   if (nics.groups.empty()) return no_rdma_nic(node);
   return bad(
-      node.topology.gpus.empty() ? Status::unknown : Status::critical, "host", "no RDMA device: " + nics.text(),
+      node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
       "at least one",
       "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
       nics.fix(node));

@@ -318,6 +318,8 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   for (int i = 0; i < 7; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "its rule may have been corrected";
   undo();
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  undo();
   for (int i = 0; i < 20; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "it was not: the next write waits for half an hour";
   tree_.remove("proc/812");
