@@ -465,7 +465,7 @@ Finding function_state_finding(const View& view, const Port& port) {
                own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
   // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
   if (!is_here && infiniband &&
-      (port.phys_state == kPolling || port.phys_state == kTraining || port.phys_state == kRecovery))
+      (port.phys_state == kPhysPolling || port.phys_state == kPhysTraining || port.phys_state == kPhysRecovery))
     return bad(status, port.id(), observed, expected,
                "The physical link of this function's port on the host is down: its cable, its transceiver, or the "
                "switch port. Link state policy and GUID of the function do not cause this state (it would be "
