@@ -71,7 +71,7 @@ BootMoment this_moment(const Root& root) {
 bool is_pending(const Record& record) { return record.reverted.empty(); }
 
 bool is_of_this_boot(const Record& record, const BootMoment& now) {
-  return now.boot_id.empty() || record.boot_id == now.boot_id;
+  return now.boot_id.empty() || record.boot_id.empty() || record.boot_id == now.boot_id;
 }
 
 bool is_due(const Record& record, const BootMoment& now) {

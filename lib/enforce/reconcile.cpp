@@ -183,7 +183,7 @@ class PortPass {
     const bool ends_pause =
         row.setting->id == SettingId::pause && stops_pause() && (!want_.pfc || want_.pfc->bits == 0);
     const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
-    row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", true) : std::nullopt;
+    row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", !ends_pause) : std::nullopt;
     std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
     if (!value) return false;
     // A driver that writes several settings with one message writes the present value of one in conflict.

@@ -405,14 +405,17 @@ static void add_cause(Finding& check, Finding cause) {
 // Whether the difference of the setting from the policy may be the reason of a finding about RoCE: a DSCP map that has
 // the same priority for the DSCP of RoCE is not.
 static bool concerns_roce(const View& view, const std::string& subject, SettingId setting) {
-  const Port* port = find_where(view.now.ports, [&](const Port& each) { return each.id() == subject; });
+  const Port* port = find_port(view.now.ports, subject);
   if (setting != SettingId::dscp_map || port == nullptr || !port->qos.dscp_map) return true;
   const PortPolicy* entry = policy_of(view, *port);
   const auto traffic_class = entry == nullptr ? std::nullopt : roce_traffic_class(*entry);
   if (!traffic_class || !entry->want.dscp_map) return true;
   const auto dscp = static_cast<uint8_t>(*traffic_class >> 2U);
-  const uint8_t *has = find_in(*port->qos.dscp_map, dscp), *wants = find_in(*entry->want.dscp_map, dscp);
-  return has == nullptr || wants == nullptr || *has != *wants;
+  const auto priority = [&](const DscpMap& map) {
+    const uint8_t* found = find_in(map, dscp);
+    return found == nullptr ? uint8_t{0} : *found;  // a DSCP without an entry has priority 0
+  };
+  return priority(*port->qos.dscp_map) != priority(*entry->want.dscp_map);
 }
 
 Report run_rules(const View& given, std::span<const std::string> only) {

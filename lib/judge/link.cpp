@@ -137,7 +137,7 @@ bool is_beside_gpu(const View& view, const Port& port) {
 std::optional<std::string> why_unused(const View& view, const Port& port) {
   // The port is administratively down, or nothing says that its cable has a fault.
   const bool may_be_off = !port.link_status || port.link_status->reason.empty() || is_switched_off(port);
-  if (port.state == kPortDown && may_be_off && planned_cables(view.policy, port).empty())
+  if (port.state == kPortDown && may_be_off && !was_up(view, port) && planned_cables(view.policy, port).empty())
     for (const Port* function : functions_of(view.now, port))
       if (is_used_function(*function) && serves_jobs(view.now, *function))
         return "its function " + function->id() + " is used instead";
@@ -885,11 +885,9 @@ constexpr Rule kPortState{
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
-        "none "
-        "are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost LINK_TYPE. "
-        "If "
-        "ports that manage the NVSwitches "
-        "are INIT and none is ACTIVE, the fabric manager has not started.",
+        "none are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost "
+        "LINK_TYPE. If ports that manage the NVSwitches are INIT and none is ACTIVE, the fabric manager has not "
+        "started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
     .fix =
         "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
@@ -1249,11 +1247,12 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                    port.netdev + " up, and configure an IP address: " + give_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
   const std::string first = cloud_addresses(view.now.topology) + ipv6.fix;
-  const bool has_odd_gids = std::ranges::any_of(view.now.ports, [&](const Port& other) {
+  const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
   });
   // The front end of a virtual machine is a function below a netdev of its hypervisor, which has the addresses.
-  if (v2.empty() && !has_odd_gids && has_other_purpose(view, port))
+  if (v2.empty() && !twin_has_gid && port.role == PortRole::guest_function && has_other_purpose(view, port) &&
+      !view.named.contains(port.id()))
     return good(port.id(), "no RoCE v2 GID (serves no GPU)", expected);
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
@@ -1262,7 +1261,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                    ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  return bad(has_odd_gids ? Status::critical : Status::warning, port.id(), observed, expected,
+  return bad(twin_has_gid ? Status::critical : Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
              first + "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }
@@ -1274,20 +1273,19 @@ constexpr Rule kGid{
     .group = group::link,
     .title = "A RoCE port has no RoCE v2 GID with a routable address, or shares it",
     .meaning =
-        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made, and a "
-        "link-local one does not cross routers. Both are reported of ports that serve the GPUs, if any do; a missing "
-        "GID "
-        "also if an equal port has a routable one. A bond over "
-        "ports that no RoCE LAG combines gives both RDMA devices the same GID, and answers reach the wrong one; in "
-        "active-backup mode it uses one device, and connections end at a failover. In switchdev mode the uplink has no "
+        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
+        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A missing GID "
+        "is "
+        "reported of the others too, but not of the front end of a guest. A bond over ports that no RoCE LAG combines "
+        "gives both RDMA devices the same GID, and answers reach the wrong one; in active-backup mode it uses one "
+        "device, and connections end at a failover. In switchdev mode the uplink has no "
         "GIDs by design: its virtual functions and subfunctions have them. A default GID of an earlier MAC address "
         "shifts the indexes of the others. A GID whose netdev is in another network namespace does not count. A "
         "container whose RDMA ports have neither a netdev nor a GID can use none of them.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "
-        "(macvlan, "
-        "virtual function). Bond only ports of one NIC that has a RoCE LAG.",
+        "(macvlan, virtual function). Bond only ports of one NIC that has a RoCE LAG.",
     .ask_port = ask_gid,
 };
 

@@ -457,9 +457,8 @@ MaybeCause slow_host(const PortContext& ctx) {
   const PauseShare& sent = ctx.sent;
   const bool storm = is_pfc_storm(ctx);
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
-  // Only this host can fill the buffers of its own port: a network that is busy pauses the port, too.
-  const bool sends_alone = is_minor && !ctx.fabric.is_lossy() && !ctx.symptoms.any_of({rx_pause, pcie, discards});
-  Cause out{.is_proven = late || storm || (sent.measured && (!is_minor || sends_alone)), .evidence = {}};
+  const bool sends_alone = is_minor && sent.measured && sends_pause_alone(ctx);
+  Cause out{.is_proven = late || storm || (sent.measured && !is_minor) || sends_alone, .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
@@ -478,11 +477,10 @@ MaybeCause slow_host(const PortContext& ctx) {
       out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   }
   if (!late) out.unexplained.add(receiver);
-  if (sends_alone && sent.measured) {
+  if (sends_alone) {
     out.meaning =
         "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, "
-        "IOMMU, "
-        "NUMA node of the buffers), for a short part of the time.";
+        "IOMMU, NUMA node of the buffers), for a short part of the time.";
     out.certainty = Certainty::likely;
     out.is_mild = true;
     out.next.emplace_back(

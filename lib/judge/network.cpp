@@ -864,8 +864,10 @@ std::optional<Membership> usual_membership(const View& view, const Port& port, u
   size_t others = 0;
   auto out = Membership::full;
   for (const Port& other : view.now.ports) {
-    const auto* keys = find_in(view.now.pkeys, other.id());
-    if (other.id() == port.id() || keys == nullptr || !is_active(other) || !are_twins(other, port)) continue;
+    const auto* keys = find_in(view.now.network.pkeys, other.id());
+    if (other.id() == port.id() || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
+        has_other_purpose(view, other))
+      continue;
     out = std::min(out, membership(*keys, partition));
     ++others;
   }
@@ -896,16 +898,21 @@ Fix fix_of_partition(const Port& port, uint16_t partition) {
          ", then reload it: pkill -HUP opensm. With UFM: the partition's members. Verify: grep . " + file + "/pkeys/*";
 }
 
-// Jobs use the key in the first place (NCCL_IB_PKEY, and verbs' default), or the first with full membership (UCX).
+// Which place of the table a job uses is its own choice (NCCL_IB_PKEY: the first; UCX: the first with full membership).
+// A port that serves no GPU may be a limited member on purpose: a client of storage servers.
 std::optional<Finding> ask_partition(const View& view, const Port& port) {
-  const auto* keys = find_in(view.now.pkeys, port.id());
-  if (keys == nullptr || port.link_layer != LinkLayer::infiniband || !is_active(port) || !serves_jobs(view.now, port))
+  const auto* keys = find_in(view.now.network.pkeys, port.id());
+  if (keys == nullptr || port.link_layer != LinkLayer::infiniband || !is_active(port) || !serves_jobs(view.now, port) ||
+      (has_other_purpose(view, port) && !view.named.contains(port.id())))
     return std::nullopt;
   const std::string observed = keys_text(*keys);
   std::set<uint16_t> partitions;
-  for (const auto& [id, table] : view.now.pkeys)
-    for (const uint16_t key : table)
+  for (const Port& other : view.now.ports) {
+    const auto* table = find_in(view.now.network.pkeys, other.id());
+    if (table == nullptr || (other.id() != port.id() && has_other_purpose(view, other))) continue;
+    for (const uint16_t key : *table)
       if ((key & kDefaultPartition) != 0) partitions.insert(key & kDefaultPartition);
+  }
   for (const uint16_t partition : partitions) {
     const Membership own = membership(*keys, partition), usual = usual_membership(view, port, partition).value_or(own);
     if (own >= usual) continue;
@@ -937,10 +944,10 @@ constexpr Rule kPartition{
     .title = "An InfiniBand port is a limited member of its partition, or lacks one",
     .meaning =
         "The subnet manager fills the P_Key table of each port. The highest bit of a P_Key is the membership: 0xffff "
-        "is "
-        "a full member of the default partition, 0x7fff a limited one, which reaches full members only. Two limited "
-        "members cannot connect, although their ports are ACTIVE. Reported are ports that are a full member of no "
-        "partition, and ports with less membership than all equal ports.",
+        "is a full member of the default partition, 0x7fff a limited one, which reaches full members only. Two limited "
+        "members cannot connect, although their ports are ACTIVE. Reported are ports for GPUs that are a full member "
+        "of "
+        "no partition, and those with less membership than all equal ports.",
     .inspect = "grep . /sys/class/infiniband/RDMADEV/ports/1/pkeys/*; on the subnet manager: partitions.conf",
     .fix = "Make the GUID of the port a full member of the partition in the configuration of the subnet manager.",
     .ask_port = ask_partition,

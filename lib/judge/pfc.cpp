@@ -741,9 +741,8 @@ MaybeCause congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  // Pause that is sent alone comes from the receive path of this host (slow-host).
-  if (ctx.symptoms.has(tx_pause) && ctx.symptoms.has(rx_pause) && sent.measured &&
-      sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx)) {
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx) &&
+      !sends_pause_alone(ctx)) {  // slow-host
     out.is_proven = true;
     out.add(sent.text());
   } else {

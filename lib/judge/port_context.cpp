@@ -176,6 +176,18 @@ std::optional<double> starved_share(const PortContext& ctx) {
   return std::min(1.0, *seen.transmit_wait * tick / bytes);
 }
 
+bool sends_pause_alone(const PortContext& ctx) {
+  using enum Symptom;
+  constexpr double kNearlyNone = 0.01;  // of the window; ours
+  const Signals& seen = ctx.signals;
+  const bool counts_received = seen.rx_global_pause_seconds || seen.rx_global_pause_frames ||
+                               std::ranges::any_of(seen.priority, [](const PrioritySignals& each) {
+                                 return each.rx_pause_seconds || each.rx_pause_frames;
+                               });
+  return ctx.symptoms.has(tx_pause) && counts_received && ctx.received.ratio < kNearlyNone && !ctx.fabric.is_lossy() &&
+         !ctx.symptoms.any_of({rx_pause, pcie, discards});
+}
+
 bool is_tx_blocked(const PortContext& ctx) {
   const PauseShare& received = ctx.received;
   Rise sent;

@@ -183,6 +183,10 @@ bool receives_nothing(const PortContext& ctx);
 // Share of the window in which an InfiniBand port had data and no credits; the real share may be larger. nullopt:
 // unknown.
 std::optional<double> starved_share(const PortContext& ctx);
+// The port sends pause, and by its counters receives nearly none: its own host is slower than the link, no network is
+// busy. False on a lossy fabric, where pause is off, and if losses or a fault of the PCIe link have to be explained
+// too.
+bool sends_pause_alone(const PortContext& ctx);
 // The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
 bool is_tx_blocked(const PortContext& ctx);
 bool is_pcie_stalled(const PortContext& ctx);

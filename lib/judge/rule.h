@@ -107,7 +107,7 @@ struct Cause {
   Symptoms unexplained{};                    // symptoms in Rule::explains that are not explained in this case
   Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
   bool critical = false;                     // in this case, although the row says warning
-  bool is_mild = false;                      // in this case it is listed only, although the row says warning
+  bool is_mild = false;                      // in this case the port is OK, although the row says warning
   Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
   std::string meaning{};                     // in this case; empty: the rule's title
   std::optional<Culprit> culprit{};          // in this case; nullopt: the row's

@@ -50,7 +50,8 @@ Result<std::vector<std::string>> functions_on_link(const Root& root, const Port&
 
 // Whether packets over the port may have a VLAN tag, and with it a priority: has_vlan(); a virtual function or
 // subfunction, whose tags its guest, its container or `ip link set NETDEV vf N vlan V qos Q` decides; a device above
-// the netdev in another network namespace. True also if that cannot be determined.
+// the netdev in another network namespace. True also if that cannot be determined; without route netlink, which every
+// write requires, only the host's own VLANs and the functions count.
 bool may_have_tags(Kernel& kernel, const Port& port);
 
 // Whether a VLAN is above the netdev, or above a bond or bridge that it is in: its packets have a priority in their

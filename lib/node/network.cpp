@@ -5,6 +5,8 @@
 
 #include "kernel/netlink/dcbnl.h"
 #include "kernel/netlink/rtnl.h"
+#include "kernel/rdma/infiniband.h"
+#include "node/endpoints.h"
 #include "node/neighbor_state.h"
 #include "node/port_reader.h"
 
@@ -99,6 +101,11 @@ void query_addressing(Context& context, Network& network) {
 void read_network(Context& context, const std::vector<Port>& ports, Network& network) {
   const Root& root = context.kernel.root;
   for (const Port& port : ports) {
+    if (port.link_layer == LinkLayer::infiniband && is_endpoint(port)) {
+      auto keys = infiniband::pkeys(root, port.rdma, port.number);
+      if (keys) network.pkeys.emplace(port.id(), std::move(*keys));
+      else if (keys.error().code != ENOENT) context.note_unseen(keys.error().text());
+    }
     if (!port.netdev.empty()) network.interfaces[port.netdev];
     for (const Gid& gid : port.gids)
       if (!gid.netdev.empty() && (!port.netdev.empty() || root.exists("sys/class/net/" + gid.netdev)))

@@ -41,13 +41,16 @@ struct Network {
   // absent: not known.
   std::optional<std::vector<RoutingRule>> rules{};
   std::set<uint32_t> tables{};  // in use; empty: the routes are not known
+  // The P_Keys of InfiniBand ports, by port id: the first places of the table that the subnet manager fills; 0: an
+  // empty place.
+  std::map<std::string, std::vector<uint16_t>> pkeys{};
 };
 
 namespace scanning {
 
 struct Context;
 
-// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs.
+// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs, and the P_Keys of the ports.
 void read_network(Context& context, const std::vector<Port>& ports, Network& network);
 // Fills Node::neighbors, the other ends of the cables of node.ports, and their largest frame in node.network.
 void read_neighbors(Context& context, Node& node);

@@ -61,9 +61,6 @@ struct Node {
   std::vector<std::string> unseen;       // in words, what this process could not read, mostly for lack of privilege
   Platform platform{};
   std::optional<PciState> pci_settings{};  // absent: neither published by fabric-agent-pci.service nor readable here
-  // The P_Keys of InfiniBand ports, by port id: the first places of the table that the subnet manager fills; 0: an
-  // empty place.
-  std::map<std::string, std::vector<uint16_t>> pkeys{};
 };
 
 }  // namespace fabric

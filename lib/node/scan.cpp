@@ -141,13 +141,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.topology)
     for (Port& port : node.ports)
       port.serves = serves_a_gpu(node.topology, port.pci) ? PortPurpose::compute : PortPurpose::host;
-  if (options.network) {
-    scanning::read_network(context, node.ports, node.network);
-    for (const Port& port : node.ports)
-      if (port.link_layer == LinkLayer::infiniband && is_endpoint(port))
-        if (auto keys = infiniband::pkeys(kernel.root, port.rdma, port.number); !keys.empty())
-          node.pkeys.emplace(port.id(), std::move(keys));
-  }
+  if (options.network) scanning::read_network(context, node.ports, node.network);
   if (options.neighbors) scanning::read_neighbors(context, node);
   if (options.optics) read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);

@@ -273,7 +273,7 @@ Machine infiniband() {
     port.fec.reset();
   });
   for (Nic& nic : out.now.topology.nics) nic.netdevs.clear();
-  for (const Port& port : out.now.ports) out.now.pkeys[port.id()] = {0xffff};
+  for (const Port& port : out.now.ports) out.now.network.pkeys[port.id()] = {0xffff};
   out.now.network = {};
   out.now.neighbors = {};
   out.policy.ports.clear();

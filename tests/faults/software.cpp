@@ -117,8 +117,8 @@ Faults addresses() {
       {"limited-partition-member", "the subnet manager makes one port a limited member of the partition",
        "P_Key 0x7fff; the other ports have 0xffff",
        [](Machine& m) {
-         if (m.now.pkeys.empty()) return std::string();
-         m.now.pkeys[m.port().id()] = {0x7fff};
+         if (m.now.network.pkeys.empty()) return std::string();
+         m.now.network.pkeys[m.port().id()] = {0x7fff};
          return m.port().id();
        },
        "partition", W, "0x7fff (limited)"},

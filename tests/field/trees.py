@@ -1456,7 +1456,11 @@ def global_tclass_236(tree):
         below_gpu, below_nic = tree.switch(n, 2, numa)
         tree.gpu(below_gpu, bus + 3, 'h100', numa)
         port = tree.roce(below_nic, bus + 4, f'mlx5_{n + 1}', f'eth{n + 1}', n + 1, numa=numa)
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/tc/1/traffic_class', 'Global tclass=236')
+        device = os.path.dirname(os.path.dirname(port))
+        tree.file(f'{device}/tc/1/traffic_class', 'Global tclass=236')
+        for side in 'rp', 'np':  # the driver with tc/ has these, too
+            tree.files(f'{os.path.dirname(os.path.dirname(device))}/net/eth{n + 1}/ecn/roce_{side}/enable',
+                       **{str(priority): int(priority == 5) for priority in range(8)})
         tree.dcb(f'eth{n + 1}', [5], {dscp: 5 if dscp == 59 else 0 for dscp in range(64)})
         tree.statistics(f'eth{n + 1}', *prio_statistics(tx_prio5_bytes=2_000_000_000, tx_prio5_packets=500_000, tx_prio0_bytes=20_000_000_000,
                                                         tx_prio0_packets=4_900_000))

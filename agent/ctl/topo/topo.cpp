@@ -12,6 +12,7 @@
 #include "node/nvml.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
+#include "topology/compute_nics.h"
 
 namespace fabric::ctl {
 
@@ -105,18 +106,24 @@ std::set<std::string> addresses_in(std::string_view xml) {
   return out;
 }
 
-std::string provider_topology_file(const Root& root, const Topology& topology) {
+std::string provider_topology_file(const Root& root, const Node& node) {
+  const Topology& topology = node.topology;
   if (!is_flattened(topology)) return {};
+  // Files of other machines of the provider may have the same GPUs, or more of them.
+  const std::vector<size_t> nics = compute_nics(topology, node.ports);
+  std::vector<std::string> found;
   for (const std::string folder : kTopologyFolders)
     for (const std::string& name : root.names_in(folder)) {
       if (!name.ends_with(".xml")) continue;
       const auto text = root.read(folder + "/" + name);
       if (!text) continue;
       const std::set<std::string> known = addresses_in(*text);
-      if (std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) { return known.contains(lower(gpu.pci)); }))
-        return "/" + folder + "/" + name;
+      const bool has_all =
+          std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) { return known.contains(lower(gpu.pci)); }) &&
+          std::ranges::all_of(nics, [&](size_t nic) { return known.contains(lower(topology.nics[nic].pci)); });
+      if (has_all) found.push_back("/" + folder + "/" + name);
     }
-  return {};
+  return found.size() == 1 ? found.front() : std::string();
 }
 
 std::span<const TopoFormat> topo_formats() { return kFormats; }
@@ -142,7 +149,7 @@ int run_topo(const Options& options, Output& output) {
   }
   TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap), wall_now(machine->kernel));
   view.width = output.width;
-  if (options.hwloc_xml.empty()) view.topology_file = provider_topology_file(machine->kernel.root, node.topology);
+  if (options.hwloc_xml.empty()) view.topology_file = provider_topology_file(machine->kernel.root, node);
   const TopoFormat* format = find_topo_format(options.format);
   if (options.json) format = find_topo_format("json");
   const std::string text = format->print(view);

@@ -25,7 +25,8 @@ const TopoFormat* find_topo_format(std::string_view name);
 // The addresses of the PCI functions in a topology file for NCCL (busid="0001:00:00.0"), in lower case.
 std::set<std::string> addresses_in(std::string_view xml);
 // The topology file of the provider for this machine, whose PCIe switches are hidden: a file in the folders that images
-// of clouds have it in, with all GPUs of the machine. Empty: there is none, or the switches are visible.
-std::string provider_topology_file(const Root& root, const Topology& topology);
+// of clouds have it in, with all GPUs of the machine and their NICs. Empty: there is none, more than one, or the
+// switches are visible.
+std::string provider_topology_file(const Root& root, const Node& node);
 
 }  // namespace fabric::ctl

@@ -53,14 +53,17 @@ std::optional<double> parse_rate(std::string_view text) {
   return *gigabits * 1e9 / 8;
 }
 
-std::vector<uint16_t> pkeys(const Root& root, const std::string& device, unsigned port) {
+Result<std::vector<uint16_t>> pkeys(const Root& root, const std::string& device, unsigned port) {
   constexpr unsigned kMost = 16;
   const std::string folder = port_folder(device, port) + "/pkeys/";
   std::vector<uint16_t> out;
   for (unsigned index = 0; index < kMost; ++index) {
-    const auto key = root.number_in<uint16_t>(folder + std::to_string(index), 16);
-    if (!key && index == 0) break;
-    out.push_back(key.value_or(0));
+    const auto line = root.read_line(folder + std::to_string(index));
+    if (!line && (index == 0 || line.error().code != ENOENT)) return line.error();
+    if (!line) break;  // the table is short
+    const auto key = parse_number<uint16_t>(*line, 16);
+    if (!key) return error(EINVAL, folder + std::to_string(index));
+    out.push_back(*key);
   }
   return out;
 }

@@ -30,8 +30,8 @@ std::optional<double> parse_rate(std::string_view text);
 // because the kernel fills the table from the front. ENOENT: there is no table.
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port);
 
-// The P_Keys in the first 16 places of the port's partition table, by place; 0: the place is empty. Empty: there is no
+// The P_Keys in the first 16 places of the port's partition table, by place; 0: the place is empty. ENOENT: there is no
 // table.
-std::vector<uint16_t> pkeys(const Root& root, const std::string& device, unsigned port);
+Result<std::vector<uint16_t>> pkeys(const Root& root, const std::string& device, unsigned port);
 
 }  // namespace fabric::infiniband

@@ -46,19 +46,10 @@ std::string path_of(const PortIo& io, const file_settings::File& file) {
   return folder_of(io.netdev) + "/" + std::string(file.name);
 }
 
-// Only OFED's mlx5_ib has tc/ at the RDMA devices of the netdev's function.
-bool has_traffic_class(const Root& root, const std::string& netdev) {
-  const std::string devices = "sys/class/net/" + netdev + "/device/infiniband";
-  return std::ranges::any_of(root.names_in(devices), [&](const std::string& device) {
-    return root.exists(infiniband::device_folder(device) + "/tc");
-  });
-}
-
-// A bond has the files of ecn/ at its members.
-bool has_ofed_files(const Root& root, const std::string& netdev) {
+// A bond has these files at its members.
+bool has_ecn_files(const Root& root, const std::string& netdev) {
   const std::string names = netdev + " " + root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
-  return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); }) ||
-         has_traffic_class(root, netdev);
+  return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
 }
 
 // The path is relative to folder_of().
@@ -158,7 +149,7 @@ const Driver kMlx5Ofed{
     .name = "mlx5_ofed",
     .source = "mlx5/core of NVIDIA OFED and DOCA",
     .kernel_names = {"mlx5_core"},
-    .evidence = has_ofed_files,
+    .evidence = has_ecn_files,
     .read = read,
     .expected = mlx5::expected,
     .effect = mlx5::effect,

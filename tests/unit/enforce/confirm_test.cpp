@@ -89,6 +89,10 @@ TEST(ConfirmRecord, IsDueAfterItsTimeOrAReboot) {
   EXPECT_TRUE(is_due(record, {"another boot", 1'001}));
   EXPECT_FALSE(is_due(record, {"", 60'999})) << "the id could not be read (EMFILE): the apply is not reverted early";
   EXPECT_TRUE(is_due(record, {"", 61'000}));
+  Record unnamed = record;
+  unnamed.boot_id.clear();  // it could not be read when the apply began
+  EXPECT_FALSE(is_due(unnamed, {"a boot", 60'999}));
+  EXPECT_TRUE(is_due(unnamed, {"a boot", 61'000}));
   Record lapsed = record;
   lapsed.reverted = "2026-01-01T00:00:00Z";
   EXPECT_FALSE(is_due(lapsed, {"another boot", 99'999}));

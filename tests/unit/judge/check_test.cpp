@@ -169,6 +169,8 @@ TEST(Check, APortWhoseFunctionIsUsedInsteadIsNotDown) {
   Healthy node = with_functions_in_use();
   for (size_t i = 0; i < 4; ++i) node.now.ports[i].link_status = LinkStatus{.reason = std::string(kSwitchedOff)};
   EXPECT_EQ(said(node.view(), only), "") << "administratively down";
+  node.before.ports[3].state = 4;
+  EXPECT_TRUE(has(said(node.view(), only), "mlx5_3/1")) << "it was up";
   node.now.ports[0].link_status = LinkStatus{.reason = "Link training failure"};
   EXPECT_TRUE(has(said(node.view(), only), "mlx5_0/1 critical")) << "the state of the function is forced";
   node = with_functions_in_use();
@@ -220,20 +222,20 @@ TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
   };
   for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
   EXPECT_EQ(partitions(), "") << "not read";
-  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0xffff, 0, 0};
+  for (const Port& port : node.now.ports) node.now.network.pkeys[port.id()] = {0xffff, 0, 0};
   EXPECT_EQ(partitions(), "");
-  node.now.pkeys["mlx5_2/1"] = {0x7fff};
+  node.now.network.pkeys["mlx5_2/1"] = {0x7fff};
   EXPECT_TRUE(has(partitions(), "partition mlx5_2/1 warning: 0x7fff (limited)") && has(partitions(), "GUID=full"))
       << partitions();
   EXPECT_FALSE(has(partitions(), "mlx5_0") || has(partitions(), "cable")) << partitions();
-  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0x8001, 0x7fff};
+  for (const Port& port : node.now.ports) node.now.network.pkeys[port.id()] = {0x8001, 0x7fff};
   EXPECT_EQ(partitions(), "") << "a tenant's partition; the default one is for the subnet manager";
-  node.now.pkeys["mlx5_1/1"] = {0xffff};
+  node.now.network.pkeys["mlx5_1/1"] = {0xffff};
   EXPECT_TRUE(has(partitions(), "partition mlx5_1/1 warning: 0xffff (full)") && has(partitions(), "0x0001"))
       << "lacks the partition of the others: " << partitions();
-  node.now.pkeys["mlx5_1/1"] = {0x8001, 0x7fff, 0x8005};
+  node.now.network.pkeys["mlx5_1/1"] = {0x8001, 0x7fff, 0x8005};
   EXPECT_EQ(partitions(), "") << "one more than the others";
-  for (const Port& port : node.now.ports) node.now.pkeys[port.id()] = {0x7fff};
+  for (const Port& port : node.now.ports) node.now.network.pkeys[port.id()] = {0x7fff};
   EXPECT_EQ(test::complaints_of(node.view(), {"partition"}).size(), 4U) << "none can reach another";
   node.now.ports[0].state = 1;
   EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";

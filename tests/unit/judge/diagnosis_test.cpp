@@ -571,6 +571,8 @@ TEST(DiagnosisBounds, PauseThatIsOnlySentComesFromTheHost) {
     EXPECT_TRUE(has(found[0].remedy, "pci-tuning") && has(found[0].meaning, "receives none")) << text(found);
     hold(node, 0.09, "rx");
     EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"busy-network"}) << "paused as well";
+    hold(node, 0.03, "rx");
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"busy-network"}) << "paused below the limit";
   }
   Healthy node;
   hold(node, 0.04);

@@ -68,6 +68,24 @@ void gid(Tree& tree, unsigned index, const std::string& text) {
   tree.file(port + "/gid_attrs/types" + slot, "RoCE v2\n").file(port + "/gid_attrs/ndevs" + slot, "eth0\n");
 }
 
+// As fabric-exporter and `check` read them: one function for both.
+TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
+  test::Tree tree;
+  const std::string folder = "sys/class/infiniband/mlx5_0/ports/1/pkeys/";
+  tree.file(folder + "0", "0x7fff\n").file(folder + "1", "0x8001\n").file(folder + "2", "0x0000\n");
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  Node node;
+  node.ports.resize(2);
+  node.ports[0].rdma = "mlx5_0";
+  node.ports[1].rdma = "mlx5_1";  // a capture without the table
+  for (Port& port : node.ports) port.link_layer = LinkLayer::infiniband;
+  scanning::read_network(kernel, node);
+  ASSERT_EQ(node.network.pkeys.size(), 1U);
+  EXPECT_EQ(node.network.pkeys.at("mlx5_0/1"), (std::vector<uint16_t>{0x7fff, 0x8001, 0}));
+  tree.file(folder + "1", "");
+  EXPECT_EQ(test::code_of(infiniband::pkeys(tree.root(), "mlx5_0", 1)), EINVAL) << "unreadable is not empty";
+}
+
 TEST(Infiniband, GidsInUse) {
   Tree tree;
   const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000",

@@ -215,28 +215,35 @@ TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
 // Images of clouds have the tree that their hypervisor hides in a file for NCCL.
 TEST(TopoNccl, TheProvidersTopologyFileIsNamed) {
   const Node node = test::cloud_guest();
-  const auto file_of = [](const Topology& topology, size_t gpus) {
+  const auto file_of = [&](size_t gpus, bool has_nics = true) {
     std::string out = "<system version=\"1\">\n";
-    for (size_t i = 0; i < gpus; ++i) out += "<pci busid=\"" + topology.gpus[i].pci + "\" class=\"0x030200\"/>\n";
+    for (size_t i = 0; i < gpus; ++i) out += "<pci busid=\"" + node.topology.gpus[i].pci + "\" class=\"0x030200\"/>\n";
+    for (const Nic& nic : node.topology.nics)
+      if (has_nics) out += "<pci busid=\"" + nic.pci + "\" class=\"0x020000\"/>\n";
     return out + "</system>\n";
   };
+  const size_t all = node.topology.gpus.size();
   test::Tree tree;
-  tree.file("opt/microsoft/ndv5-topo.xml", file_of(node.topology, 4));  // of another size of machine
-  EXPECT_EQ(ctl::provider_topology_file(tree.root(), node.topology), "") << "without some of the GPUs";
-  tree.file("opt/microsoft/notes.txt", file_of(node.topology, 8));
-  EXPECT_EQ(ctl::provider_topology_file(tree.root(), node.topology), "");
-  tree.file("opt/microsoft/ndv4-topo.xml", file_of(node.topology, 8));
-  const std::string file = ctl::provider_topology_file(tree.root(), node.topology);
-  EXPECT_EQ(file, "/opt/microsoft/ndv4-topo.xml");
-  EXPECT_EQ(ctl::provider_topology_file(tree.root(), eight_on_eight().topology), "") << "the switches are visible";
+  const auto file = [&](const Node& of) { return ctl::provider_topology_file(tree.root(), of); };
+  tree.file("opt/microsoft/ndv5-topo.xml", file_of(all / 2));  // of another size of machine
+  EXPECT_EQ(file(node), "") << "without some of the GPUs";
+  tree.file("opt/microsoft/ndv2-topo.xml", file_of(all, false));  // of another type of machine
+  EXPECT_EQ(file(node), "") << "without the NICs";
+  tree.file("opt/microsoft/notes.txt", file_of(all));
+  EXPECT_EQ(file(node), "");
+  tree.file("opt/microsoft/ndv4-topo.xml", file_of(all));
+  EXPECT_EQ(file(node), "/opt/microsoft/ndv4-topo.xml");
+  EXPECT_EQ(file(eight_on_eight()), "") << "the switches are visible";
   Node azure = test::cloud_guest();  // without EFA, NCCL reads NCCL_IB_HCA
   for (Nic& nic : azure.topology.nics) nic.vendor = 0x15b3;
   ctl::TopoView view = ctl::topo_view(azure);
   const auto nccl = [&] { return ctl::find_topo_format("nccl")->print(view); };
   EXPECT_TRUE(has(nccl(), "to the provider's file") && !has(nccl(), "\nNCCL_TOPO_FILE=")) << nccl();
-  view.topology_file = file;
-  EXPECT_TRUE(has(nccl(), "\nNCCL_TOPO_FILE=" + file + "\n")) << nccl();
-  EXPECT_TRUE(has(joined(ctl::topo_notes(view), "\n"), "(NCCL_TOPO_FILE): " + file + "."));
+  view.topology_file = file(node);
+  EXPECT_TRUE(has(nccl(), "\nNCCL_TOPO_FILE=" + file(node) + "\n")) << nccl();
+  EXPECT_TRUE(has(joined(ctl::topo_notes(view), "\n"), "(NCCL_TOPO_FILE): " + file(node) + "."));
+  tree.file("opt/microsoft/ndv4-topo-2.xml", file_of(all));
+  EXPECT_EQ(file(node), "") << "two fit";
   EXPECT_EQ(ctl::addresses_in("<pci busid=\"0001:00:00.0\"/><x busid=\"0A:b\"/><y busid=\"&\"/>"),
             (std::set<std::string>{"0001:00:00.0", "0a:b"}));
 }
