@@ -103,6 +103,7 @@ Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, cons
 
 std::string rebind_commands(const std::string& pci, const std::string& driver) {
   const std::string folder = "/sys/bus/pci/drivers/" + driver;
+  // Not "&&": after a failed probe no driver is bound, and unbinding fails.
   return "echo " + pci + " > " + folder + "/unbind; echo " + pci + " > " + folder + "/bind";
 }
 
