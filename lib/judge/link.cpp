@@ -467,9 +467,9 @@ Finding function_state_finding(const View& view, const Port& port) {
   if (!is_here && infiniband &&
       (port.phys_state == kPhysPolling || port.phys_state == kPhysTraining || port.phys_state == kPhysRecovery))
     return bad(status, port.id(), observed, expected,
-               "The physical link of this function's port on the host is down: its cable, its transceiver, or the "
-               "switch port. Link state policy and GUID of the function do not cause this state (it would be "
-               "Disabled), and nothing in this virtual machine or pod changes it.",
+               "The physical link of this function's port is down on the host. Link state policy and GUID of the "
+               "function do not cause this state (it would be Disabled), and nothing in this virtual machine or pod "
+               "changes it.",
                "Report it to the operator of the host, with the address " + port.pci +
                    ", and move the job to another machine, or leave the NIC out of it on all machines (NCCL_IB_HCA).");
   if (!is_here) {

@@ -562,9 +562,8 @@ constexpr Rule kSlowHost{
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
         "the window, or its NIC counted a PFC storm. Pause sent for 5 to 20 % of the window by a port that receives "
-        "none "
-        "is listed, and is no fault: the receive path of this host is slower than the link at times. Losses and "
-        "discards during a storm are caused by this host.",
+        "none is no fault: the receive path of this host is slower than the link at times. Losses and discards during "
+        "a storm are caused by this host.",
     .fix = {"Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
             "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
             "link {rdma}\n",

@@ -808,7 +808,7 @@ constexpr Rule kBusyNetwork{
     .title = "The lossless network is busy, and works: PFC pauses, and congestion control slows the senders.",
     .meaning =
         "Pause received for more than 5 % of the window with ten CNPs a second or more for this port's traffic, or "
-        "pause received, and perhaps sent as well, for 5 to 20 %.",
+        "pause in either direction for 5 to 20 %.",
     .fix =
         "If the job is slow, look at incast: queue depth and ECN marks of {peer} and the switches above, job placement "
         "and rail use.",
@@ -816,7 +816,8 @@ constexpr Rule kBusyNetwork{
     .culprit = Culprit::none,
     .status = Status::ok,
     .explains = {rx_pause, tx_pause},
-    .excludes = "Drivers that count pause frames and no pause time; a port that only sends pause (slow-host).",
+    .excludes =
+        "Drivers that count pause frames and no pause time; a port that sends pause and receives none (slow-host).",
     .find_cause = congestion,
 };
 

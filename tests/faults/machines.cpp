@@ -273,8 +273,8 @@ Machine infiniband() {
     port.fec.reset();
   });
   for (Nic& nic : out.now.topology.nics) nic.netdevs.clear();
-  for (const Port& port : out.now.ports) out.now.network.pkeys[port.id()] = {0xffff};
   out.now.network = {};
+  for (const Port& port : out.now.ports) out.now.network.pkeys[port.id()] = {0xffff};
   out.now.neighbors = {};
   out.policy.ports.clear();
   out.policy.cabling = {};

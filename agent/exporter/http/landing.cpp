@@ -260,7 +260,8 @@ class Landing {
     std::string out = heading(status_words(finding), what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
-      out += items(group.observed) + items(finding.next, css("next"));
+      if (!group.observed.empty()) out += items(group.observed);
+      out += items(finding.next, css("next"));
       if (!group.likewise.empty()) out += paragraph("Also for: " + joined(group.likewise));
       out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
       return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
