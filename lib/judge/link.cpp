@@ -469,9 +469,8 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(
         status, port.id(), observed, expected,
         "The physical link of this function's port is down on the host, at the port or at its far end. Link state "
-        "policy and GUID of the "
-        "function do not cause this state (it would be Disabled), and nothing in this virtual machine or pod "
-        "changes it.",
+        "policy and GUID of the function do not cause this state (it would be Disabled), and nothing in this virtual "
+        "machine or pod changes it.",
         "Report it to the operator of the host, with the address " + port.pci +
             ", and move the job to another machine, or leave the NIC out of it on all machines (NCCL_IB_HCA).");
   if (!is_here) {
