@@ -265,6 +265,14 @@ const std::vector<Beside>& beside() {
          m.hold(metrics::kPriorityBytes);
          return grow(m, {{&metrics::kPfcSeconds, 51, "rx"}, {&metrics::kAckTimeouts, 900}}) ? m.port().id() : "";
        }},
+      {"late_receive_ratio",
+       [](Machine& m) {
+         return grow(
+                    m,
+                    {{&metrics::kPfcSeconds, 6, "tx"}, {&metrics::kPfcSeconds, 2, "rx"}, {&metrics::kOutOfBuffer, 1e4}})
+                    ? m.port().id()
+                    : "";
+       }},
       {"blocked_share",
        [](Machine& m) {
          return grow(m, {{&metrics::kPfcSeconds, 51, "rx"}, {&metrics::kAckTimeouts, 900}}) ? m.port().id() : "";
