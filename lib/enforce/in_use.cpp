@@ -113,9 +113,10 @@ UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
     Use use = ask(port);
     const auto now = Clock::now();
     if (use.has_default_route) (*seen)[port.id()] = now;
-    if (use) return use;
     const auto last = seen->find(port.id());
     if (last == seen->end() || now - last->second >= hold) return use;
+    use.has_default_route = true;
+    if (use) return use;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
     return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
             .only_default_route = true,

@@ -99,6 +99,7 @@ class PortPass {
       }
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
+      restore_pause();
       settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
     }
@@ -180,8 +181,7 @@ class PortPass {
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
-    const bool ends_pause =
-        row.setting->id == SettingId::pause && stops_pause() && (!want_.pfc || want_.pfc->bits == 0);
+    const bool ends_pause = row.setting->id == SettingId::pause && stops_pause() && !pfc_follows();
     const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
     row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", !ends_pause) : std::nullopt;
     std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
@@ -223,28 +223,9 @@ class PortPass {
       return false;
     }
 
-    PortIo io = port_io(kernel_, port_);
-    for (const WantedSetting& other : rows_)
-      if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
-          !is_in_conflict(other))
-        io.writable.set(index(other.setting->id));
-    writes_->note_write(port_, row.setting->id, is_disruptive(row));
-    const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
-    wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
-    if (written) ++accepted_writes_;
-    else row.refusal = written.error();
+    const auto written = write(row, *value);
     row.refused_at = accepted_writes_;
     row.progress = is_wanted ? Progress::unproven : Progress::untouched;
-
-    if (row.op->reach == Reach::everything) {
-      read_port();
-    } else {
-      const Keys reached = keys_reached(*row.op, row.setting->id) & (keys_ | always_read());
-      auto done = read_again(kernel_, port_, reached, have_);
-      partly_read_ = true;
-      if (!done) read_error_ = done.error();
-      if (!done && done.error().code != ENODEV) unknown_ |= reached;
-    }
     if (read_error_) return true;
     const bool matches =
         same_value(*row.setting, *value, have_.values) && !has_key(have_.notes.unread, row.setting->id);
@@ -259,6 +240,51 @@ class PortPass {
     return true;
   }
 
+  // Writes the value, and reads again what the write can touch.
+  Result<void> write(WantedSetting& row, const Qos& value) {
+    PortIo io = port_io(kernel_, port_);
+    for (const WantedSetting& other : rows_)
+      if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
+          !is_in_conflict(other))
+        io.writable.set(index(other.setting->id));
+    writes_->note_write(port_, row.setting->id, is_disruptive(row));
+    auto written = write_setting(*row.op, io, *row.setting, value, have_);
+    wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
+    if (written) ++accepted_writes_;
+    else row.refusal = written.error();
+    if (row.op->reach == Reach::everything) {
+      read_port();
+      return written;
+    }
+    const Keys reached = keys_reached(*row.op, row.setting->id) & (keys_ | always_read());
+    const auto done = read_again(kernel_, port_, reached, have_);
+    partly_read_ = true;
+    if (!done) read_error_ = done.error();
+    if (!done && done.error().code != ENODEV) unknown_ |= reached;
+    return written;
+  }
+
+  // Global pause goes off before PFC goes on, because drivers refuse PFC beside it. If the pass could not switch PFC on
+  // afterwards (it or what it needs was refused or ignored), pause is what protects RoCE: it is written again.
+  void restore_pause() {
+    WantedSetting* pause = find(SettingId::pause);
+    const WantedSetting* pfc = find(SettingId::pfc);
+    if (dry_run_ || read_error_ || pause == nullptr || pfc == nullptr || pause->times == 0) return;
+    if (want_.pfc->bits == 0 || !have_.values.pfc || have_.values.pfc->bits != 0) return;
+    const std::optional<Pause>&before = first_.values.pause, &now = have_.values.pause;
+    if (!before || !now || !((before->rx && !now->rx) || (before->tx && !now->tx))) return;
+    Qos value = have_.values;
+    value.pause = before;
+    if (!write(*pause, value)) {
+      pause->progress = Progress::refused;
+      return;
+    }
+    std::string why = pfc->blocker.why;
+    if (was_refused(*pfc)) why = pfc->refusal.text();
+    else if (pfc->progress == Progress::ignored) why = "the driver accepted it and shows another value";
+    block(*pause, wait_for_pfc(why));
+  }
+
   static void block(WantedSetting& row, Blocker blocker) {
     row.progress = Progress::blocked;
     row.blocker = std::move(blocker);
@@ -266,17 +292,42 @@ class PortPass {
 
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(WantedSetting& row) {
-    const SettingId id = row.setting->id;
-    if (auto own = blocker_of(row)) return block(row, std::move(*own));
-    if (!may_wait_for_class(id)) return;
+    auto blocker = blocker_of(row);
+    if (!blocker) blocker = class_blocker(row.setting->id);
+    // Until PFC is on, global pause is what protects RoCE: it stays until PFC may be written, too.
+    if (!blocker && row.setting->id == SettingId::pause && stops_pause())
+      if (const auto pfc = pfc_blocker(); pfc && pfc->outcome != Outcome::unsupported) blocker = wait_for_pfc(pfc->why);
+    if (blocker) block(row, std::move(*blocker));
+  }
+
+  // Why the setting has to wait for another one of RoCE's class.
+  [[nodiscard]] std::optional<Blocker> class_blocker(SettingId id) {
+    if (!may_wait_for_class(id)) return std::nullopt;
     for (const WantedSetting& other : rows_) {
       const SettingId member = other.setting->id;
       if (member == id || !differs(member)) continue;
-      const auto blocker = blocker_of(other);
-      if (!blocker) continue;
-      return block(row, {Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
-                         WaitsFor::other_setting, member});
+      if (const auto blocker = blocker_of(other))
+        return Blocker{Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
+                       WaitsFor::other_setting, member};
     }
+    return std::nullopt;
+  }
+
+  // Why PFC, which replaces global pause, must not be written, or not now.
+  [[nodiscard]] std::optional<Blocker> pfc_blocker() {
+    const WantedSetting* pfc = find(SettingId::pfc);
+    if (pfc == nullptr || want_.pfc->bits == 0) return std::nullopt;
+    auto blocker = blocker_of(*pfc);
+    return blocker ? blocker : class_blocker(SettingId::pfc);
+  }
+  static Blocker wait_for_pfc(const std::string& why) {
+    return {Outcome::pending, "waits for pfc: " + why, WaitsFor::other_setting, SettingId::pfc};
+  }
+  // True if the pass that switches global pause off is to switch PFC on.
+  [[nodiscard]] bool pfc_follows() {
+    if (find(SettingId::pfc) == nullptr || want_.pfc->bits == 0) return false;
+    const auto blocker = pfc_blocker();
+    return !blocker || blocker->outcome != Outcome::unsupported;
   }
 
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
@@ -338,7 +389,8 @@ class PortPass {
         why += "; it is not enforced. To set it: " + command;
       return Blocker{Outcome::unsupported, why};
     }
-    if (is_in_conflict(row)) return Blocker{Outcome::conflict, "another writer keeps changing it back"};
+    if (is_in_conflict(row))
+      return Blocker{Outcome::conflict, "another writer keeps changing it back, or the driver has refused it"};
     if (row.setting->id == SettingId::pause && wants_pause()) {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
       const WantedSetting* pfc = find(SettingId::pfc);
@@ -347,13 +399,6 @@ class PortPass {
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
         return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
     }
-    // Until PFC is on, global pause is what protects RoCE: it stays until PFC may be written, too.
-    if (row.setting->id == SettingId::pause && stops_pause() && want_.pfc && want_.pfc->bits != 0)
-      if (const WantedSetting* pfc = find(SettingId::pfc); pfc != nullptr) {
-        const auto blocker = blocker_of(*pfc);
-        if (blocker && (blocker->outcome == Outcome::pending || blocker->outcome == Outcome::conflict))
-          return Blocker{Outcome::pending, "waits for pfc: " + blocker->why, WaitsFor::other_setting, SettingId::pfc};
-      }
     if (is_disruptive(row)) return harm_blocker("the write stops traffic", true);
     if (moves(row.setting->id)) return harm_blocker("the write moves RoCE to another priority", false);
     return std::nullopt;
@@ -363,9 +408,13 @@ class PortPass {
   std::optional<Blocker> harm_blocker(const std::string& what, bool for_default_route) {
     if (for_default_route && !terms_.front_end) {
       if (!default_route_) default_route_ = default_route_of(kernel_, port_);
-      if (!default_route_->empty())
+      if (!in_use_ && terms_.disruptive != Disruptive::never) in_use_ = terms_.in_use(port_);
+      // A network service that restarts takes the route away for a moment (hold_default_route()).
+      if (!*default_route_ && in_use_ && in_use_->has_default_route)
+        default_route_->why = "the default route left by " + port_.netdev + " a moment ago";
+      if (*default_route_)
         return Blocker{Outcome::pending,
-                       what + ", and " + *default_route_ +
+                       what + ", and " + default_route_->why +
                            ": only an entry that names the port and has front_end = true allows it",
                        WaitsFor::front_end};
     }
@@ -599,11 +648,11 @@ class PortPass {
   bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
   unsigned accepted_writes_ = 0;
   bool wrote_mtu_or_pfc_ = false;
-  std::optional<Use> in_use_;                 // the answer before the next write
-  std::optional<std::string> default_route_;  // default_route_of(), before the next write
-  std::optional<Error> read_error_;           // the port cannot be read any more
-  Keys unknown_;                              // settings that a write may have changed since they were read
-  std::optional<Result<void>> saved_;         // the result of saving the originals
+  std::optional<Use> in_use_;                  // the answer before the next write
+  std::optional<DefaultRoute> default_route_;  // default_route_of(), before the next write
+  std::optional<Error> read_error_;            // the port cannot be read any more
+  Keys unknown_;                               // settings that a write may have changed since they were read
+  std::optional<Result<void>> saved_;          // the result of saving the originals
 };
 
 }  // namespace

@@ -331,18 +331,18 @@ bool may_have_tags(Kernel& kernel, const Port& port) {
   return !elsewhere || elsewhere->has_value();
 }
 
-std::string default_route_of(Kernel& kernel, const Port& port) {
+DefaultRoute default_route_of(Kernel& kernel, const Port& port) {
   if (port.netdev.empty() || !kernel.route) return {};
   const auto unknown = [&](const Error& failure) {
-    return std::string(kUnknownRoute) + "the default route leaves by " + port.netdev + " cannot be determined (" +
-           failure.text() + ")";
+    return DefaultRoute{
+        "whether the default route leaves by " + port.netdev + " cannot be determined (" + failure.text() + ")", true};
   };
   auto routes = rtnl::routes(*kernel.route);
   if (!routes) return unknown(routes.error());
   if (std::ranges::none_of(*routes, is_default)) return {};
   const auto network = read_network(kernel, port, std::move(*routes));
   if (!network) return unknown(network.error());
-  return default_route_in(*network, port);
+  return {default_route_in(*network, port)};
 }
 
 NetdevUse use_of_netdev(Kernel& kernel, const Port& port) {

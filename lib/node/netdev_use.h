@@ -9,11 +9,15 @@
 
 namespace fabric {
 
-// Why the port carries the machine's default route: "the default route leaves by br0, on the link of eth0". Any table
-// counts, IPv4 and IPv6, except a table that the routing rules limit to sources or devices of this port (a rail of its
-// own). Empty: it does not. A failure to read counts as a default route: the text begins with kUnknownRoute.
-inline constexpr std::string_view kUnknownRoute = "whether ";
-std::string default_route_of(Kernel& kernel, const Port& port);
+// Whether the port carries the machine's default route.
+struct DefaultRoute {
+  std::string why{};        // "the default route leaves by br0, on the link of eth0"; empty: it does not
+  bool is_unknown = false;  // a read failed, as `why` says: the port may carry it
+  explicit operator bool() const { return !why.empty(); }
+};
+// Any table counts, IPv4 and IPv6, except a table that the routing rules limit to sources or devices of this port (a
+// rail of its own).
+DefaultRoute default_route_of(Kernel& kernel, const Port& port);
 
 struct NetdevUse {
   enum class User : uint8_t { none, session, default_route, forwarding };

@@ -104,7 +104,7 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     const Port* port = find_port(node.ports, each.port);
     if (port == nullptr) return false;
     const PortPolicy* entry = policy_for(*machine.policy, *port);
-    return (entry == nullptr || !entry->front_end) && !default_route_of(machine.kernel, *port).empty();
+    return (entry == nullptr || !entry->front_end) && default_route_of(machine.kernel, *port);
   };
   if (all_wait && std::ranges::all_of(writes, waits_for_entry))
     return step("All of them wait for an entry that names the port and has front_end = true", status);
@@ -268,10 +268,10 @@ int run_plan(const Options& options, Output& output) {
       const PortPolicy* entry = policy_for(*machine->policy, port);
       const bool is_named = entry != nullptr && entry->front_end;
       if (is_named || !contains(writes, port.id(), &Change::port)) continue;
-      const std::string route = default_route_of(machine->kernel, port);
-      if (route.empty()) continue;
+      const DefaultRoute route = default_route_of(machine->kernel, port);
+      if (!route) continue;
       netdevs.push_back(port.netdev);
-      (route.starts_with(kUnknownRoute) ? unknown : known).push_back(port.netdev);
+      (route.is_unknown ? unknown : known).push_back(port.netdev);
     }
     std::string routes;
     if (!known.empty()) routes = "The default route leaves by " + joined(known);

@@ -208,6 +208,28 @@ TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
   EXPECT_FALSE(held(port).is_front_end()) << "a session is no reason to write";
   now = {};
   EXPECT_TRUE(held(port).only_default_route);
+  now = {.why = "a process has queue pairs on mlx5_0"};
+  EXPECT_FALSE(held(port).is_front_end()) << "a job has begun since";
+  EXPECT_TRUE(held(port).has_default_route);
+}
+
+// Also a policy with disruptive = "now" does not stop the link of a port whose default route has just left.
+TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
+  FileBed bed{Personality::mlx5};
+  qos::Use use;
+  bed.terms.in_use = qos::hold_default_route([&](const Port&) { return use; }, std::chrono::seconds(120));
+  bed.terms.disruptive = Disruptive::now;
+  const Qos want{.dcbx = Dcbx::host, .pfc = PrioSet{0x08}};
+  use = {"a process has queue pairs on mlx5_0"};
+  bed.nic.has_default_route = true;
+  use.has_default_route = true;
+  EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "front_end = true allows it"));
+  bed.nic.has_default_route = use.has_default_route = false;
+  EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "left by"));
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  bed.terms.front_end = true;
+  bed.apply(want);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
 }
 
 }  // namespace

@@ -258,6 +258,44 @@ TEST(TrafficOfMlx5, GlobalPauseStaysUntilPfcMayBeWritten) {
     }
 }
 
+// Global pause goes off first, because drivers refuse PFC beside it. If PFC then does not come, pause comes back.
+TEST(TrafficOfMlx5, GlobalPauseIsRestoredIfPfcIsRefusedOrIgnored) {
+  for (const Personality personality : {Personality::mlx5, Personality::mlx4, Personality::bnxt, Personality::full})
+    for (const Fault& fault : {Fault{Fault::refuse, EIO}, Fault{Fault::ignore}}) {
+      SCOPED_TRACE(name_of(personality) + (fault.action == Fault::ignore ? ", ignored" : ", refused"));
+      FileBed bed{personality};
+      bed.nic.pause = {.rx = true, .tx = true};
+      Qos want = roce("26 to 3", personality, 26, 3, 0x08).want;
+      want.pause = Pause{};
+      bed.nic.faults["setpfc"] = fault;
+      const Changes failed = bed.settle_to(want);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(failed);
+      EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(failed);
+      EXPECT_TRUE(has_outcome(failed, "pause", Outcome::pending, "waits for pfc")) << text(failed);
+      bed.nic.faults.clear();
+      bed.settle_to(want);
+      const Changes done = bed.settle_to(want);
+      EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(done);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(done);
+    }
+}
+
+// Without PFC global pause is the only protection: a job keeps it.
+TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
+  FileBed bed{Personality::mlx5};
+  bed.nic.pause = {.rx = true, .tx = true};
+  bed.nic.faults["getpfc"] = {Fault::refuse, EOPNOTSUPP};
+  const Qos want{.pfc = PrioSet{0x08}, .pause = Pause{}};
+  bed.terms.in_use = kInUse;
+  const Changes waits = bed.apply(want);
+  ASSERT_EQ(of(waits, "pfc").outcome, Outcome::unsupported) << text(waits);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(waits);
+  EXPECT_TRUE(has_outcome(waits, "pause", Outcome::pending, "takes protection away")) << text(waits);
+  bed.terms.in_use = kIdle;
+  const Changes idle = bed.apply(want);
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(idle);
+}
+
 // mlx4 ends PFC when global pause is switched on; a policy without pfc says nothing of that.
 TEST(TrafficOfMlx4, PauseThatEndsPfcWaitsForAnIdlePort) {
   FileBed bed{Personality::mlx4};

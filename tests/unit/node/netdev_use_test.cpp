@@ -96,7 +96,7 @@ class NetdevUse : public Veth {
   }
 
   using User = fabric::NetdevUse::User;
-  std::string route() { return default_route_of(kernel, port_); }
+  std::string route() { return default_route_of(kernel, port_).why; }
   std::string use() { return use(port_, User::session); }
   std::string use(const Port& port, User user) {
     const auto found = use_of_netdev(kernel, port);
