@@ -3,6 +3,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "enforce/reconcile.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -215,7 +216,7 @@ TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
 
 // Also a policy with disruptive = "now" does not stop the link of a port whose default route has just left.
 TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
-  FileBed bed{Personality::mlx5};
+  test::FileBed bed{test::Personality::mlx5};
   qos::Use use;
   bed.terms.in_use = qos::hold_default_route([&](const Port&) { return use; }, std::chrono::seconds(120));
   bed.terms.disruptive = Disruptive::now;
@@ -223,9 +224,9 @@ TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
   use = {"a process has queue pairs on mlx5_0"};
   bed.nic.has_default_route = true;
   use.has_default_route = true;
-  EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "front_end = true allows it"));
+  EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "front_end = true allows it"));
   bed.nic.has_default_route = use.has_default_route = false;
-  EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "left by"));
+  EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "left by"));
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   bed.terms.front_end = true;
   bed.apply(want);

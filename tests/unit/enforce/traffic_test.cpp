@@ -285,7 +285,8 @@ TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
   FileBed bed{Personality::mlx5};
   bed.nic.pause = {.rx = true, .tx = true};
   bed.nic.faults["getpfc"] = {Fault::refuse, EOPNOTSUPP};
-  const Qos want{.pfc = PrioSet{0x08}, .pause = Pause{}};
+  Qos want{.pause = Pause{}};
+  want.pfc = PrioSet{0x08};
   bed.terms.in_use = kInUse;
   const Changes waits = bed.apply(want);
   ASSERT_EQ(of(waits, "pfc").outcome, Outcome::unsupported) << text(waits);
