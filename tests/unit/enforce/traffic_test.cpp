@@ -285,8 +285,7 @@ TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
   FileBed bed{Personality::mlx5};
   bed.nic.pause = {.rx = true, .tx = true};
   bed.nic.faults["getpfc"] = {Fault::refuse, EOPNOTSUPP};
-  Qos want{.pause = Pause{}};
-  want.pfc = PrioSet{0x08};
+  const Qos want{.pause = Pause{}, .pfc = PrioSet{0x08}};
   bed.terms.in_use = kInUse;
   const Changes waits = bed.apply(want);
   ASSERT_EQ(of(waits, "pfc").outcome, Outcome::unsupported) << text(waits);
