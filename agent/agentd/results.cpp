@@ -52,7 +52,7 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
   // A process that undoes every write would stop the traffic every minute.
   const bool written = is_foreign_write(change, pass.seen, last) ||
                        (change.disruptive && change.from != change.to && writer != nullptr &&
-                        writer->reaction == OtherWriter::Reaction::reacts && now < writer->waits_for &&
+                        writer->reaction == OtherWriter::Reaction::reacts && now < writer->waits_until &&
                         qos::is_alive(environment_.kernel.root, writer->suspect.process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
@@ -97,7 +97,7 @@ std::string Results::note_conflict(OtherWriter& writer, const std::optional<qos:
     writer.reversals = 0;
   } else if (writer.reaction != Reaction::unknown) {
     writer.reaction = Reaction::reacts;
-    writer.waits_for = now + std::min(kShortestWait * (1 << std::min(writer.reversals, 2U)), kLongestWait);
+    writer.waits_until = now + std::min(kShortestWait * (1 << std::min(writer.reversals, 2U)), kLongestWait);
     ++writer.reversals;
   } else if (!drifted) {
     writer.reaction = Reaction::asked;

@@ -63,7 +63,7 @@ class Results {
     Reaction reaction = Reaction::unknown;
     unsigned reversals = 0;  // values that the writer changed back
     qos::Instant
-        waits_for{};  // while it reacts: its end, or this moment, because its rule may be corrected while it runs
+        waits_until{};  // while it reacts: its end, or this moment, because its rule may be corrected while it runs
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct SubjectHistory {

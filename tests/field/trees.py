@@ -228,6 +228,17 @@ pfc = [3]
 '''
 
 
+def installed_modules(tree, release, *modules):
+    """The driver files of a kernel, by their place below kernel/drivers, and modules.dep: the RDMA drivers need ib_core."""
+    folder = f'lib/modules/{release}'
+    lines = []
+    for module in modules:
+        tree.file(f'{folder}/kernel/drivers/{module}.ko')
+        needs = ' kernel/drivers/infiniband/core/ib_core.ko' if module.startswith('infiniband/hw/') else ''
+        lines.append(f'kernel/drivers/{module}.ko:{needs}')
+    tree.file(f'{folder}/modules.dep', '\n'.join(lines))
+
+
 def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
     """A switch for each GPU and its NIC, half of them below each socket; the ports."""
     out = []
@@ -850,11 +861,7 @@ def bnxt_re_not_built(tree):
     tree.module('bnxt_en', 'ib_core', 'ib_ipoib', 'nvidia')
     tree.file('proc/modules', 'bnxt_en 442368 0 - Live 0x0000000000000000\nib_ipoib 147456 0 - Live 0x0000000000000000\n'
               'ib_core 524288 1 ib_ipoib, Live 0x0000000000000000')
-    drivers = f'lib/modules/{release}/kernel/drivers'
-    for module in 'net/ethernet/broadcom/bnxt/bnxt_en', 'infiniband/core/ib_core', 'infiniband/hw/mlx5/mlx5_ib', 'infiniband/hw/mlx4/mlx4_ib':
-        tree.file(f'{drivers}/{module}.ko')
-    tree.file(f'lib/modules/{release}/modules.dep', 'kernel/drivers/net/ethernet/broadcom/bnxt/bnxt_en.ko:\n'
-              'kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko: kernel/drivers/infiniband/core/ib_core.ko\nkernel/drivers/infiniband/core/ib_core.ko:')
+    installed_modules(tree, release, 'net/ethernet/broadcom/bnxt/bnxt_en', 'infiniband/core/ib_core', 'infiniband/hw/mlx5/mlx5_ib', 'infiniband/hw/mlx4/mlx4_ib')
 
 
 def bond_of_two_nics(tree):
@@ -1485,11 +1492,7 @@ def irdma_not_built(tree):
     tree.module('ice', 'ib_core', 'ib_uverbs', 'nvidia')
     tree.file('proc/modules', 'ice 1277952 0 - Live 0x0000000000000000\nib_uverbs 200704 0 - Live 0x0000000000000000\n'
               'ib_core 524288 1 ib_uverbs, Live 0x0000000000000000')
-    drivers = f'lib/modules/{release}/kernel/drivers'
-    for module in 'net/ethernet/intel/ice/ice', 'infiniband/core/ib_core', 'infiniband/core/ib_uverbs', 'infiniband/hw/mlx5/mlx5_ib':
-        tree.file(f'{drivers}/{module}.ko')
-    tree.file(f'lib/modules/{release}/modules.dep', 'kernel/drivers/net/ethernet/intel/ice/ice.ko:\n'
-              'kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko: kernel/drivers/infiniband/core/ib_core.ko\nkernel/drivers/infiniband/core/ib_core.ko:')
+    installed_modules(tree, release, 'net/ethernet/intel/ice/ice', 'infiniband/core/ib_core', 'infiniband/core/ib_uverbs', 'infiniband/hw/mlx5/mlx5_ib')
 
 
 def oci_a100_numa_8(tree):
