@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "judge/link.h"
 #include "judge/port_context.h"
+#include "judge/port_state.h"
 #include "judge/remedy.h"
 #include "node/endpoints.h"
 

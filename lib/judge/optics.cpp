@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "judge/link.h"
 #include "judge/port_context.h"
+#include "judge/port_state.h"
 #include "judge/rule.h"
 
 namespace fabric {

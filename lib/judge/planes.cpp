@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "judge/cabling.h"
-#include "judge/link.h"
 #include "judge/platform_view.h"
+#include "judge/port_state.h"
 #include "node/signals.h"
 #include "node/topology.h"
 #include "topology/built.h"

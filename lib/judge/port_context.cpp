@@ -5,9 +5,9 @@
 
 #include "judge/cabling.h"
 #include "judge/engine.h"
-#include "judge/link.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
+#include "judge/port_state.h"
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/counters.h"

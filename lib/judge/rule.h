@@ -183,6 +183,7 @@ std::span<const Rule> settings_rules();
 std::span<const Rule> agent_rules();
 std::span<const Rule> cabling_rules();
 std::span<const Rule> device_rules();
+std::span<const Rule> gid_rules();
 std::span<const Rule> host_rules();
 std::span<const Rule> link_rules();
 std::span<const Rule> loss_rules();
@@ -192,6 +193,7 @@ std::span<const Rule> pcie_rules();
 std::span<const Rule> pfc_rules();
 std::span<const Rule> planes_rules();
 std::span<const Rule> platform_rules();
+std::span<const Rule> port_state_rules();
 std::span<const Rule> topology_rules();
 std::span<const Rule> unseen_rules();
 

@@ -3,8 +3,8 @@
 #include "judge/topology.h"
 
 #include "judge/engine.h"
-#include "judge/link.h"
 #include "judge/platform_view.h"
+#include "judge/port_state.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/gpu.h"

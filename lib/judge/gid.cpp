@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GIDs of a port: whether it has one that jobs can use, and no other device has the same.
+#include "judge/finding.h"
+#include "judge/network.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "judge/topology.h"
+#include "judge/unseen.h"
+#include "node/endpoints.h"
+#include "node/topology.h"
+
+namespace fabric {
+
+namespace {
+
+std::string describe(const Gid& gid) {
+  std::string out = "index " + to_text(gid.index) + " " + gid.gid;
+  if (!gid.netdev.empty()) out += " on " + gid.netdev;
+  return out;
+}
+
+// The bond that the netdev of the port's NIC is a member of; empty: none.
+std::string bond_of(const Node& node, const Port& port) {
+  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  if (nic == nullptr) return {};
+  return nic->bond;
+}
+
+// The other member of the port's bond, which has its GIDs. The kernel keeps the GIDs of an active-backup bond at its
+// active member (bonding_default_del_cmd in drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+const Port* active_member(const Node& node, const Port& port) {
+  const std::string bond = bond_of(node, port);
+  if (bond.empty()) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.id() != port.id() && !other.gids.empty() && bond_of(node, other) == bond;
+  });
+}
+
+// The ports of the bond that have this GID, `port` among them. More than one: no RoCE LAG combines them, which would
+// make one RDMA device of the bond. In other modes than active-backup all have the bond's GIDs.
+std::vector<const Port*> sharers_of(const Node& node, const Port& port, const Gid& gid) {
+  const std::string bond = bond_of(node, port);
+  std::vector<const Port*> out;
+  if (bond.empty()) return out;
+  for (const Port& each : node.ports)
+    if (is_endpoint(each) && (&each == &port || each.rdma != port.rdma) && bond_of(node, each) == bond &&
+        std::ranges::any_of(each.gids, [&](const Gid& own) { return own.gid == gid.gid && is_routable_v2(own); }))
+      out.push_back(&each);
+  return out;
+}
+
+// The other port of an active-backup bond that no RoCE LAG combines, which has no GIDs because this one is the active
+// member.
+const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
+  const std::string bond = bond_of(node, port);
+  if (bond.empty() || gid.netdev.empty() || gid.netdev == port.netdev) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.rdma != port.rdma && is_judged(other) && is_roce(other) && is_active(other) && other.gids.empty() &&
+           !is_unread(other, "gid") && bond_of(node, other) == bond;
+  });
+}
+
+// The netdev of the port's NIC. The netdev of the port itself is the bond, also if the device has no LAG.
+std::string member_of(const Node& node, const Port& port) {
+  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  if (nic == nullptr || nic->netdevs.empty()) return port.netdev;
+  return nic->netdevs.front();
+}
+
+constexpr const char* kOneDeviceOfBond = "a GID of its own, or one RDMA device for the bond";
+
+// A RoCE LAG combines the ports of one NIC (mlx5/core/lag/lag.c of Linux 6.12), also in active-backup mode. `ports`:
+// those of the bond that have an RDMA device, in the order of the node's.
+Fix fix_of_bond(const Node& node, const Port& port, const std::vector<const Port*>& ports, const std::string& bond) {
+  const bool is_one_nic =
+      std::ranges::all_of(ports, [&](const Port* each) { return card_of(each->pci) == card_of(port.pci); });
+  if (is_one_nic)
+    return {{Work::ends_jobs | Work::when_idle,
+             "While no job runs, load the driver again with the bond in place, so that it combines both ports (virtual "
+             "functions in legacy mode prevent it): journalctl -k -g lag. "},
+            {Work::ends_jobs,
+             "Else give each netdev an address of its own: ip link set " + member_of(node, port) + " nomaster"}};
+  // The first NIC stays, so that the host keeps the addresses and routes of the bond.
+  std::string others;
+  for (const Port* each : ports)
+    if (card_of(each->pci) != card_of(ports.front()->pci)) append_item(others, member_of(node, *each), " ");
+  return {Work::ends_jobs, "Leave the ports of one NIC in " + bond + " and take the others out: for netdev in " +
+                               others +
+                               "; do ip link set $netdev nomaster; done. Give these a bond for each NIC, or an address "
+                               "of their own. A RoCE LAG combines the ports of one NIC only."};
+}
+
+Finding shared_gid_finding(const View& view, const Port& port, const std::vector<const Port*>& sharers,
+                           const Gid& gid) {
+  const std::string bond = bond_of(view.now, port);
+  const std::string observed =
+      describe(gid) + ": on " + joined(sharers, ", ", [](const Port* each) { return each->id(); });
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  return bad(Status::critical, port.id(), observed, kOneDeviceOfBond,
+             bond + " spans " + std::to_string(sharers.size()) +
+                 " RDMA devices, and no RoCE LAG combines them: all have its GIDs. The switch sends answers to any of "
+                 "the links; those that reach another device are dropped, and connections fail or hang.",
+             fix_of_bond(view.now, port, sharers, bond));
+}
+
+// Jobs run, and half of the NICs carry nothing. Storage and management need no more of a bond than that.
+Finding active_backup_finding(const View& view, const Port& port, const Port& other, const std::string& observed) {
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  const std::string bond = bond_of(view.now, port);
+  return bad(Status::warning, port.id(), observed, kOneDeviceOfBond,
+             bond +
+                 " is active-backup over two RDMA devices, and no RoCE LAG combines them: RoCE uses the active member "
+                 "alone. At a failover the GIDs move to the other device, and all RDMA connections end.",
+             fix_of_bond(view.now, port, {std::min(&port, &other), std::max(&port, &other)}, bond));
+}
+
+// Why the port needs no routable GID of its own, while no equal port has one. Empty: it needs one.
+std::string why_without_gid(const View& view, const Port& port) {
+  for (const Port& other : view.now.ports)
+    if (&other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2)) return {};
+  if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
+  const Nic* own = nic_of(view, port);
+  const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
+    return nic.virtual_function && own != nullptr && !own->virtual_function && nic.root == own->root &&
+           nic.bridges == own->bridges;
+  };
+  if (!functions_of(view.now, port).empty() || std::ranges::any_of(view.now.topology.nics, is_own_function))
+    return "jobs use its virtual functions";
+  return {};
+}
+
+// "58a2:e1ff:fe00:0002", the identifier of an interface in a link-local GID that is made from a MAC address; empty: it
+// is not (RFC 4291, appendix A).
+std::string_view mac_part(const Gid& gid) {
+  const std::string_view text = gid.gid;
+  constexpr size_t kHalf = 20;
+  if (!text.starts_with("fe80:0000:0000:0000:") || text.size() != 39) return {};
+  const std::string_view part = text.substr(kHalf);
+  return part.substr(7, 5) == "ff:fe" ? part : std::string_view{};
+}
+
+// The default GID of the port's netdev, which the kernel makes from its MAC address, if a link-local GID behind it is
+// made from another one. nullptr: there is none. A netdev on top of it (macvlan, VLAN) has no default GID, and the
+// macvlans of several pods may have the same name.
+const Gid* odd_default_gid(const Port& port, const Gid& best) {
+  const Gid* first = nullptr;
+  if (best.netdev != port.netdev) return nullptr;
+  for (const Gid& gid : port.gids) {  // by index
+    if (gid.netdev != best.netdev || gid.type != best.type || mac_part(gid).empty()) continue;
+    if (first == nullptr) first = &gid;
+    else if (mac_part(gid) != mac_part(*first)) return first;
+  }
+  return nullptr;
+}
+
+// Either the default GID or the link-local address of the netdev is of an earlier MAC address. The kernel loses the
+// change if it comes while the RDMA device registers (Linux 9af0feae8016).
+Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
+  return bad(
+      Status::warning, port.id(),
+      describe(best) + "; default GID " + describe(odd) + " and a link-local GID are made from two MAC addresses",
+      "a default GID of the MAC address of the netdev",
+      "The MAC address of " + best.netdev +
+          " has changed, and one of both GIDs is of the earlier address: usually the default GID, if the address was "
+          "set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal machines: "
+          "a job with a fixed index takes the wrong one.",
+      {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
+       {Work::ends_jobs | Work::when_idle,
+        "While no job runs, register the RDMA device again, with the MAC address in place: devlink dev reload pci/" +
+            port.pci + ". "},
+       {Work::ends_jobs, "Linux 7.0 and kernels with its change 9af0feae8016 keep the GIDs in step."}});
+}
+
+// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
+std::optional<Finding> ask_gid(const View& view, const Port& port) {
+  if (is_active(port) && port.transport == RdmaTransport::iwarp && is_endpoint(port))
+    return good(port.id(), "iWARP: runs over TCP, without the GIDs, PFC and traffic class of RoCE", "any");
+  if (!is_active(port) || !is_roce(port)) return std::nullopt;
+  const std::string expected = "a RoCE v2 GID of a routable address";
+  if (is_bare_uplink(port)) {
+    std::string functions;
+    for (const Port* each : functions_of(view.now, port)) append_item(functions, each->id());
+    if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
+    return good(port.id(), "none: its E-Switch is in switchdev mode, and RoCE runs over " + functions, expected);
+  }
+  if (lacks_any_gid(view.now))
+    return bad(
+        Status::warning, port.id(), "none in this network namespace: its netdev is in another", expected,
+        "No RDMA port of this container can be used for RoCE: a GID exists only for an address of a netdev of the "
+        "NIC in the same network namespace, and without one no queue pair connects.",
+        "Give the pod a second network with a netdev of this NIC: a macvlan on it, or a virtual function (Multus "
+        "with the CNI plugin macvlan or SR-IOV). A device plugin that shares the NIC adds its device file alone.");
+  if (belongs_elsewhere(view.now, port))
+    return good(port.id(), "none in this network namespace: its netdev is in another", expected);
+  if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
+  const std::string files =
+      "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
+  std::string give_address = "ip address add ADDRESS/PREFIX dev " + port.netdev;
+  if (port.netdev.empty()) give_address = "its netdev is missing, or in another network namespace: rdma link show";
+  if (port.gids.empty() && is_unread(port, "gid"))
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
+  std::vector<Gid> v2;
+  std::ranges::copy_if(port.gids, std::back_inserter(v2),
+                       [&](const Gid& gid) { return gid.type == "RoCE v2" && is_here(view.now, port, gid); });
+  auto best = std::ranges::find_if(v2, is_ipv4);
+  if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
+  if (best != v2.end()) {
+    if (const auto sharers = sharers_of(view.now, port, *best); sharers.size() > 1)
+      return shared_gid_finding(view, port, sharers, *best);
+    if (const Port* other = backup_of(view.now, port, *best))
+      return active_backup_finding(view, port, *other, describe(*best) + ": " + other->id() + " has none");
+    if (const Gid* odd = odd_default_gid(port, *best)) return odd_default_finding(port, *odd, *best);
+    return good(port.id(), describe(*best), expected);
+  }
+  if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
+    return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
+               files + "/gid_attrs/types");
+  if (port.gids.empty())
+    if (const Port* active = active_member(view.now, port); active != nullptr)
+      return active_backup_finding(view, port, *active,
+                                   "none: " + active->id() + " is the active member of the bond and has them");
+  const std::string why = why_without_gid(view, port);
+  if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
+  if (port.gids.empty() && is_unread(port, kEswitchSubject))
+    return bad(Status::unknown, port.id(), "no GID at all, and the mode of the E-Switch is unknown", expected,
+               "In switchdev mode the uplink has no GIDs by design, and its virtual functions and subfunctions have "
+               "them. Here devlink did not answer, and there is no representor yet that would show the mode.",
+               "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
+                   port.netdev + " up, and configure an IP address: " + give_address);
+  const Ipv6Note ipv6 = note_on_ipv6(view, port);
+  const std::string first = cloud_addresses(view.now.topology) + ipv6.fix;
+  const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
+  });
+  // The front end of a virtual machine is a function below a netdev of its hypervisor, which has the addresses.
+  if (v2.empty() && !twin_has_gid && port.role == PortRole::guest_function && has_other_purpose(view, port) &&
+      !view.named.contains(port.id()))
+    return good(port.id(), "no RoCE v2 GID (serves no GPU)", expected);
+  if (v2.empty())
+    return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
+               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,
+               first + (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
+                   ("configure an IP address: " + give_address));
+  const std::string observed = "only link-local: " + describe(v2.front());
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  return bad(twin_has_gid ? Status::critical : Status::warning, port.id(), observed, expected,
+             "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
+             first + "Configure an IPv4 address or a global IPv6 address: " + give_address);
+}
+
+}  // namespace
+
+constexpr Rule kGid{
+    .id = "gid",
+    .group = group::link,
+    .title = "A RoCE port has no RoCE v2 GID with a routable address, or shares it",
+    .meaning =
+        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
+        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do. A missing GID "
+        "is "
+        "reported of the others too, but not of the front end of a guest. A bond over ports that no RoCE LAG combines "
+        "gives both RDMA devices the same GID, and answers reach the wrong one; in active-backup mode it uses one "
+        "device, and connections end at a failover. In switchdev mode the uplink has no "
+        "GIDs by design: its virtual functions and subfunctions have them. A default GID of an earlier MAC address "
+        "shifts the indexes of the others. A GID whose netdev is in another network namespace does not count. A "
+        "container whose RDMA ports have neither a netdev nor a GID can use none of them.",
+    .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
+    .fix =
+        "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "
+        "(macvlan, virtual function). Bond only ports of one NIC that has a RoCE LAG.",
+    .ask_port = ask_gid,
+};
+
+std::span<const Rule> gid_rules() {
+  static constexpr Rule kAll[]{kGid};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,1020 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a port: whether it is up, whether it should be, and why its link does not come up.
+#include "judge/port_state.h"
+
+#include "judge/cabling.h"
+#include "judge/engine.h"
+#include "judge/finding.h"
+#include "judge/network.h"
+#include "judge/optics.h"
+#include "judge/planes.h"
+#include "judge/platform_view.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "judge/topology.h"
+#include "judge/unseen.h"
+#include "nic/capabilities.h"
+#include "node/endpoints.h"
+#include "node/topology.h"
+#include "topology/compute_nics.h"
+
+namespace fabric {
+
+namespace {
+
+// -- Ports that are down by design
+
+constexpr std::string_view kNoCable = "No cable";
+
+// This host disabled the port: the netdev is administratively down, or the physical state of an InfiniBand port is
+// Disabled. (RoCE drivers report Disabled for every port without a link.)
+bool is_switched_off(const Port& port) {
+  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
+  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
+}
+
+// The NIC reports no sign of an earlier connection. Two losses of carrier prove a link; some drivers count one when
+// they first open the netdev (__bnxt_open_nic() of Linux 6.12).
+bool was_never_connected(const Port& port) {
+  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  if (!port.link_status) return true;
+  const std::string& reason = port.link_status->reason;
+  return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
+}
+
+// A port of the same card has a routable address or an earlier connection, and this one has neither: that one is the
+// port in use, also while it is down.
+bool has_used_neighbor(const View& view, const Port& port) {
+  const auto was_used = [](const Port& each) {
+    return each.counters.carrier_down.value_or(0) > 1 || std::ranges::any_of(each.gids, is_routable_v2);
+  };
+  return !was_used(port) && std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return &other != &port && is_judged(other) && !port.pci.empty() && card_of(other.pci) == card_of(port.pci) &&
+           was_used(other);
+  });
+}
+
+bool has_active_neighbor(const View& view, const Port& port) {
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
+    return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
+  });
+}
+
+// An unused second port: no equal port is active on another card, and the card, or another with such a port, has an
+// active one. A card that has lost the link of the port in use has no more ports in use than before.
+bool is_spare(const View& view, const Port& port) {
+  bool second = has_active_neighbor(view, port) || has_used_neighbor(view, port);
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !are_twins(other, port)) continue;
+    if (is_active(other)) return false;
+    second = second || has_active_neighbor(view, other);
+  }
+  return second;
+}
+
+const Nic* nic_of(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  return find_where(nics, [&](const Nic& nic) { return contains(nic.rdma, port.rdma); });
+}
+
+// GT/s of all lanes, at most.
+double slot_bandwidth(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
+
+// An onboard port or a management function (NVLink's): no NIC like it has a link, and one with more PCIe bandwidth has.
+bool is_of_the_board(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  if (nic == nullptr || slot_bandwidth(*nic) <= 0) return false;
+  bool has_wider = false;
+  for (const Port& other : view.now.ports) {
+    if (!is_judged(other) || !is_active(other)) continue;
+    const Nic* used = nic_of(view, other);
+    if (used == nullptr) continue;
+    const bool narrower = slot_bandwidth(*nic) * 4 <= slot_bandwidth(*used);
+    if (are_alike(*used, *nic) && !narrower) return false;
+    has_wider = has_wider || slot_bandwidth(*used) > slot_bandwidth(*nic);
+  }
+  return has_wider;
+}
+
+// The inventory or the earlier reading has the port as up.
+bool was_up(const View& view, const Port& port) {
+  if (view.now.inventory) {
+    const auto built = built_of(view);
+    const std::string* recorded = find_in(built->recorded_at, port.pci);
+    const InventoryPart* part = recorded != nullptr ? view.now.inventory->find(*recorded) : nullptr;
+    if (part != nullptr && contains(part->up, port.id())) return true;
+  }
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
+           return old.id() == port.id() && is_active(old);
+         });
+}
+
+bool is_beside_gpu(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
+           const auto path = path_class(gpu, *nic);
+           return path && *path <= PathClass::PXB;
+         });
+}
+
+}  // namespace
+
+std::optional<std::string> why_unused(const View& view, const Port& port) {
+  // The port is administratively down, or nothing says that its cable has a fault.
+  const bool may_be_off = !port.link_status || port.link_status->reason.empty() || is_switched_off(port);
+  if (port.state == kPortDown && may_be_off && !was_up(view, port) && planned_cables(view.policy, port).empty())
+    for (const Port* function : functions_of(view.now, port))
+      if (is_used_function(*function) && serves_jobs(view.now, *function))
+        return "its function " + function->id() + " is used instead";
+  if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
+  const bool never_connected = was_never_connected(port), is_off = is_switched_off(port);
+  if (never_connected && is_spare(view, port)) return "second port, disabled";
+  if ((is_off || never_connected) && is_of_the_board(view, port)) return "no port of its model is in use, disabled";
+  const bool has_no_cable = port.link_status && port.link_status->reason == kNoCable;
+  if (!is_off && !has_no_cable) return std::nullopt;
+  bool another_is_active = false;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !is_judged(other) || !is_active(other)) continue;
+    if (are_twins(other, port)) return std::nullopt;
+    another_is_active = true;
+  }
+  if (!another_is_active || is_beside_gpu(view, port)) return std::nullopt;
+  return is_off ? "administratively down" : "no module or cable";
+}
+
+namespace {
+
+// -- State of a port
+
+// The meaning of a physical state (0: any other state). fill_names() completes the remedy. InfiniBand has no netdev:
+// in place of ethtool and ip it gets ibportstate by a directed route, which needs no subnet manager.
+struct Advice {
+  unsigned phys_state = 0;
+  std::string_view meaning;
+  FixRow fix;
+};
+constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
+                           kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
+                           kIsDown = "The port is down.";
+constexpr Advice kMismatch{
+    kPhysTraining,
+    "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+    {Work::at_link,
+     "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the "
+     "cable."}};
+constexpr Advice kEthernet[]{
+    {kPhysPolling,
+     kNoSignal,
+     {"Enable the switch port. Compare speed, autonegotiation and FEC (ethtool {netdev}; ethtool --show-fec {netdev}) "
+      "with those of the switch port. ",
+      {Work::at_link, "Else reseat or replace the cable and the transceiver of {netdev}."}}},
+    kMismatch,
+    {kPhysRecovery, kFlaps, {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {netdev}."}},
+    {kPhysSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
+    {0,
+     kIsDown,
+     {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
+      {Work::at_link, ", then check cable and switch port"},
+      "."}}};
+constexpr Advice kInfiniband[]{
+    {kPhysPolling,
+     kNoSignal,
+     {"Enable the switch's port. ",
+      {Work::at_link, "Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}}},
+    {kPhysTraining,
+     "Link training fails: speed or width differ between the ends, or the cable is bad.",
+     {Work::at_link, "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"}},
+    {kPhysRecovery,
+     kFlaps,
+     {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}},
+    {0, kIsDown, {"Read its state", {Work::at_link, ", then check cable and switch port"}, ": ethtool {netdev}"}}};
+
+// Reasons of the NIC that are more specific than the physical state, which is Disabled in RoCE drivers whatever the
+// cause.
+constexpr std::pair<std::string_view, Advice> kByReason[]{
+    {"Link training failure", kMismatch},
+    {"Logical mismatch", kMismatch},
+    {"BMC request down",
+     {0, "The BMC of this host took the link down.",
+      "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
+    {"OTP speed violation",
+     {0,
+      "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
+      {"Choose a lower speed on the switch port: ethtool {netdev}. ",
+       {Work::in_machine, "Else replace the NIC by a model for this speed."}}}}};
+
+Advice advice_for(const Port& port) {
+  if (port.link_status) {
+    const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
+    if (row != nullptr) return row->second;
+  }
+  const bool infiniband = port.link_layer == LinkLayer::infiniband;
+  if (port.state == kPortInit || port.state == kPortArmed) {
+    if (infiniband)
+      return {0, "The link is up, but no subnet manager configured the port.",
+              "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat {device}"};
+    return {0,
+            "The port is not ready for RDMA yet.",
+            {"Run the check again. ", {Work::ends_jobs, "If nothing changes, reload the driver."}}};
+  }
+  if (port.state == kPortActiveDefer)
+    return {0,
+            "The port has just lost its link.",
+            {"Run the check again. ", {Work::at_link, "If nothing changes, reseat the cable."}}};
+  if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
+  return *find_where(rows,
+                     [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
+}
+
+// "0000:29:00.1" -> ".1"
+std::string place_on_card(const Port& port) { return port.pci.substr(card_of(port.pci).size()); }
+
+bool are_of_one_model(const Port& a, const Port& b) {
+  return is_judged(a) && is_judged(b) && a.pci_id == b.pci_id && a.board_id == b.board_id;
+}
+
+// The link layers of the ports of each card of the port's model, by place and number.
+using CardLayers = std::map<std::pair<std::string, unsigned>, LinkLayer>;
+std::map<std::string, CardLayers> layers_of_cards(const View& view, const Port& port) {
+  std::map<std::string, CardLayers> out;
+  for (const Port& other : view.now.ports)
+    if (are_of_one_model(other, port)) out[card_of(other.pci)][{place_on_card(other), other.number}] = other.link_layer;
+  return out;
+}
+
+// The link layer that the other ports of the card have, and all ports of the other cards that have ports in the same
+// places. nullopt: they differ, or there is no such card: cards with a port of each kind are in use.
+std::optional<LinkLayer> layer_of_equal_cards(const View& view, const Port& port) {
+  const auto cards = layers_of_cards(view, port);
+  const CardLayers& own = cards.at(card_of(port.pci));
+  std::optional<LinkLayer> out;
+  size_t others = 0, equal = 0;
+  const auto add = [&](LinkLayer layer) {
+    if (out && out != layer) return false;
+    out = layer;
+    return true;
+  };
+  for (const auto& [place, layer] : own) {
+    if (place == std::pair(place_on_card(port), port.number)) continue;
+    if (!add(layer)) return std::nullopt;
+    ++others;
+  }
+  const auto place_of = [](const auto& each) { return each.first; };
+  for (const auto& [card, layers] : cards) {
+    if (card == card_of(port.pci) || !std::ranges::equal(layers, own, {}, place_of, place_of)) continue;
+    for (const auto& [place, layer] : layers)
+      if (!add(layer)) return std::nullopt;
+    ++equal;
+  }
+  if (others == 0 || equal == 0 || out == port.link_layer || out == LinkLayer::unknown) return std::nullopt;
+  return out;
+}
+
+// The link layer that all equal ports have but this one, if there are as many of them as GPUs, or a multiple: the
+// machine has them for its GPUs, and the setting of this one was lost. Else that of equal cards with several ports.
+// nullopt: no fewer than two have it, or they are few: then it may be intended.
+std::optional<LinkLayer> usual_link_layer(const View& view, const Port& port) {
+  constexpr size_t kFew = 4;
+  if (port.link_layer == LinkLayer::unknown || port.pci_id.empty() || !is_judged(port)) return std::nullopt;
+  if (const auto layer = layer_of_equal_cards(view, port)) return layer;
+  std::map<LinkLayer, size_t> layers;
+  for (const Port& other : view.now.ports)
+    if (are_of_one_model(other, port) && other.number == port.number && place_on_card(other) == place_on_card(port))
+      ++layers[other.link_layer];
+  const size_t gpus = view.now.topology.gpus.size();
+  if (layers.size() != 2 || layers[port.link_layer] != 1) return std::nullopt;
+  for (const auto& [layer, count] : layers)
+    if (layer != port.link_layer && layer != LinkLayer::unknown && count + 1 >= kFew && gpus > 0 &&
+        (count + 1) % gpus == 0)
+      return layer;
+  return std::nullopt;
+}
+
+// "; the NIC says: Autoneg, No partner detected"
+std::string reason_text(const Port& port) {
+  if (!port.link_status || port.link_status->reason.empty()) return {};
+  const LinkStatus& link = *port.link_status;
+  if (link.reason == kSwitchedOff) return "; the netdev is administratively down";
+  std::string out = "; the NIC says: " + link.reason;
+  if (!link.detail.empty()) out += ", " + link.detail;
+  return out;
+}
+
+constexpr const char* kUpState = "ACTIVE, LinkUp";
+
+// An InfiniBand function of four lanes, which only its VPD distinguishes from a NIC (is_nvlink_management()): with a
+// VPD that was read, it would have that role.
+bool may_manage_nvlink(const View& view, const Port& port) {
+  constexpr unsigned kMostLanes = 4;
+  const Nic* nic = nic_of(view, port);
+  return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
+         nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
+}
+
+// nullopt: the port is not ACTIVE.
+std::optional<Finding> unknown_or_active(const Port& port) {
+  if (!port.state)
+    return bad(Status::unknown, port.id(), "-", kUpState,
+               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
+  if (is_active(port)) return good(port.id(), link_state_text(port), kUpState);
+  return std::nullopt;
+}
+
+Finding port_state_finding(const View& view, const Port& port) {
+  if (auto finding = unknown_or_active(port)) {
+    if (finding->status == Status::ok && is_audit_only(port)) finding->observed += " (a DPU owns its settings)";
+    return *finding;
+  }
+  const std::string expected = kUpState;
+  std::string observed = link_state_text(port) + reason_text(port);
+  if (const auto why = why_unused(view, port)) {
+    observed += " (" + *why + ": unused)";
+    if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
+  }
+  if (const auto layer = usual_link_layer(view, port); layer && port.state == kPortDown)
+    return bad(layer_of_equal_cards(view, port) && has_other_purpose(view, port) ? Status::warning : Status::critical,
+               port.id(), observed, expected,
+               "The link layer of this port is " + std::string(to_text(port.link_layer)) +
+                   ", and that of all equal ports " + std::string(to_text(*layer)) +
+                   ": it gets no link with their switches.",
+               fix_of_link_layer(port.pci, *layer));
+  if (is_audit_only(port))
+    return bad(Status::critical, port.id(), observed, expected,
+               "The port has no link. A DPU owns it: the Arm cores there have its cable, its module and its settings.",
+               "ip link set " + port.netdev +
+                   " up. On the Arm cores of the DPU: ip link show; ethtool p0; ethtool -m p0; devlink port show");
+  const Advice advice = advice_for(port);
+  // By its position the port may be unused, though something is plugged into it.
+  const bool may_be_unused =
+      port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
+  const bool is_mild = may_be_unused || port.state == kPortActiveDefer;
+  Fix fix = fix_of(advice.fix, &port, port.id());
+  if (may_manage_nvlink(view, port))
+    fix.steps.insert(fix.steps.begin(),
+                     "Read its VPD as root: lspci -vv -s " + port.pci +
+                         ". With SW_MNG it manages the NVLink switches inside this machine and has no cable. Else: ");
+  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
+             std::move(fix));
+}
+
+// A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
+Finding member_state_finding(const Port& port) {
+  if (*port.carrier) return good(port.id(), "carrier", "carrier");
+  Fix fix{"Enable the switch port. ",
+          {Work::at_link, "Reseat or replace the cable and the transceiver of " + port.netdev + "."}};
+  if (is_switched_off(port)) fix = "ip link set " + port.netdev + " up";
+  return bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
+             "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
+}
+
+// Commands that give a virtual function its link, on the host that has its physical function.
+std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
+  const std::string set = "ip link set " + physical + " vf " + number;
+  if (port.link_layer != LinkLayer::infiniband) return set + " state auto";
+  return set + " state auto; " + set + " node_guid GUID; " + set + " port_guid GUID";
+}
+
+// The netdev that has the number of the virtual function: the netdev of the physical function, also if the RDMA device
+// is on a bond. Empty: it is not here.
+std::string physical_netdev(const View& view, const Port& port) {
+  const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.owner; });
+  if (nic != nullptr && nic->netdevs.size() == 1) return nic->netdevs.front();
+  const Port* physical = physical_of(view.now, port);
+  return physical != nullptr && physical->role != PortRole::bond ? physical->netdev : std::string();
+}
+
+// librdmacm identifies the device of a connection by its node GUID, and does not search if the GUID is zero
+// (ucma_query_route() in librdmacm/cma.c of rdma-core 65). mlx5 derives the GUID from the MAC address that the host
+// sets, when it probes the function.
+Finding no_guid_finding(const View& view, const Port& port) {
+  const auto finding = [&](Fix fix) {
+    return bad(
+        Status::warning, port.id(), link_state_text(port) + ", node GUID 0", "a node GUID of its own",
+        "The host has not given this function a MAC address, so its RDMA device has no node GUID. Programs that "
+        "connect "
+        "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
+        std::move(fix));
+  };
+  // Port::pci of a subfunction is the PCI function of the NIC: to unbind that would remove all devices of the NIC.
+  if (is_subfunction(port)) {
+    const std::string where = port.role == PortRole::guest_function ? "On the host: " : "",
+                      set = "devlink port function set DEV/PORT_INDEX ";
+    return finding(
+        {where + "devlink port show. ",
+         {Work::ends_jobs, "Then " + set + "state inactive; " + set + "hw_addr ADDRESS; " + set + "state active"}});
+  }
+  std::string where = "N is the number of this function: ", netdev = physical_netdev(view, port);
+  if (netdev.empty()) {
+    where = "On the host (PF: netdev of the physical function, N: number of this function): ";
+    netdev = "PF";
+  }
+  return finding({where + "ip link set " + netdev + " vf N mac ADDRESS. ",
+                  {Work::ends_jobs, "Then bind its driver again: " + rebind_commands(port.pci, port.kernel_driver)}});
+}
+
+// A port without a wire: whether it has a link is decided by its physical function, the link state policy and, on
+// InfiniBand, its GUID (Documentation/networking and ip-link(8), `vf NUM state`, `node_guid`, `port_guid`).
+Finding function_state_finding(const View& view, const Port& port) {
+  if (auto finding = unknown_or_active(port)) {
+    if (is_active(port) && port.no_node_guid && serves_jobs(view.now, port)) return no_guid_finding(view, port);
+    return *finding;
+  }
+  const std::string observed = link_state_text(port), expected = kUpState;
+  const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
+  const Status status =
+      is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
+  const std::string own = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
+  if (!is_endpoint(port))
+    return bad(Status::warning, port.id(), observed, expected,
+               "No connections run over this port: " + why_unmanageable(port) + ".", "rdma link show " + port.id());
+  const Port* physical = physical_of(view.now, port);
+  if (physical != nullptr && physical->state == kPortDown)
+    return bad(status, port.id(), observed, expected,
+               "The link is that of its physical function " + physical->id() + ", which is DOWN.",
+               "fabric-agentctl diagnose " + physical->id());
+  if (port.role == PortRole::subfunction)
+    return bad(status, port.id(), observed, expected,
+               "The subfunction has no link: its netdev is down, or its port function is not active.",
+               own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  if (!is_here && capabilities_of(port.kernel_driver).only_in_clouds)
+    return bad(
+        status, port.id(), observed, expected,
+        "The function has no link. The operator of the cloud has its hardware and its network.",
+        "journalctl -k -g " + port.pci + ". Restart the instance on another host, or report it to the operator.");
+  if (!is_here && is_subfunction(port))
+    return bad(status, port.id(), observed, expected,
+               "The subfunction has no link. Its function is on the host of this pod: the port function there is not "
+               "active, or the netdev here is down.",
+               own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
+  if (!is_here && infiniband &&
+      (port.phys_state == kPhysPolling || port.phys_state == kPhysTraining || port.phys_state == kPhysRecovery))
+    return bad(
+        status, port.id(), observed, expected,
+        "The physical link of this function's port is down on the host, at the port or at its far end. Link state "
+        "policy and GUID of the function do not cause this state (it would be Disabled), and nothing in this virtual "
+        "machine or pod changes it.",
+        "Report it to the operator of the host, with the address " + port.pci +
+            ", and move the job to another machine, or leave the NIC out of it on all machines (NCCL_IB_HCA).");
+  if (!is_here) {
+    std::string meaning =
+        "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
+        "policy there decides";
+    if (infiniband) meaning += ", and the GUID that the host gives it";
+    if (port.state == kPortInit || port.state == kPortArmed)
+      meaning =
+          "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
+          "its host, or the subnet has no virtualization for it";
+    return bad(status, port.id(), observed, expected, meaning + ".",
+               own + "on the host, where PF is its physical function and N its number: ip link show PF; " +
+                   link_commands(port, "PF", "N"));
+  }
+  std::string netdev = physical_netdev(view, port), number = "N";  // of the physical function; its number
+  if (netdev.empty()) netdev = "PF";
+  if (port.vf) number = std::to_string(*port.vf);
+  std::string remedy = own + link_commands(port, netdev, number);
+  if (infiniband) remedy += ". The subnet manager needs virtualization: virt_enabled 2 in opensm.conf.";
+  std::string meaning = "The virtual function has no link: ";
+  meaning += infiniband ? "it has no GUID, or its link state policy is disable."
+                        : "its netdev is down, or its link state policy is disable.";
+  return bad(status, port.id(), observed, expected, std::move(meaning), std::move(remedy));
+}
+
+// How many of the functions that serve the jobs of this machine are up, and how many are not, by their role.
+struct UpAndDown {
+  size_t up = 0, down = 0;
+};
+using FunctionCounts = std::map<PortRole, UpAndDown>;
+
+FunctionCounts count_functions(const Node& node) {
+  FunctionCounts out;
+  for (const Port& port : node.ports)
+    if (is_virtual(port) && serves_jobs(node, port)) ++(is_active(port) ? out[port.role].up : out[port.role].down);
+  return out;
+}
+
+// Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
+// most of the functions that serve the jobs of this machine are up.
+bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
+  if (view.named.contains(port.id()) || was_up(view, port)) return true;
+  if (port.role == PortRole::guest_function) return !belongs_elsewhere(view.now, port);
+  const UpAndDown* same = find_in(counts, port.role);
+  return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
+}
+
+// The ports through which the fabric manager sets up the NVSwitches (HGX B200 and later) get their state from its
+// subnet manager, NVLSM. It uses some of them, and others may have no link. nullopt: none waits for it, or it runs, or
+// all GPUs belong to virtual machines, of which one may run it.
+std::optional<Finding> no_fabric_manager(const Node& node) {
+  const auto& gpus = node.topology.gpus;
+  if (!gpus.empty() && std::ranges::all_of(gpus, [&](const Gpu& gpu) { return is_given_away(node, gpu.pci); }))
+    return std::nullopt;
+  std::string observed;
+  for (const Port& port : node.ports) {
+    if (port.role != PortRole::nvlink_management || !port.state) continue;
+    if (*port.state > kPortInit) return std::nullopt;
+    if (*port.state == kPortInit) append_item(observed, port.id() + " " + link_state_text(port), "; ");
+  }
+  if (observed.empty()) return std::nullopt;
+  std::string meaning =
+      "The fabric manager has not set up the NVSwitches through any of these ports, so CUDA cannot be initialized on "
+      "the GPUs of this board.";
+  std::string first;
+  if (node.host && contains(node.host->software.modules, std::string(kMadModule), &ModuleRule::module)) {
+    const std::string module = kMadModule;
+    observed += "; " + module + " is not loaded";
+    meaning += " Without " + module + " it cannot send them management datagrams, and stops.";
+    first =
+        "modprobe " + module + ", and for each start: echo " + module + " > /etc/modules-load.d/" + module + ".conf. ";
+  }
+  return bad(Status::critical, "NVLink", observed, "one of these ports ACTIVE", std::move(meaning),
+             {first,
+              {Work::service, "systemctl restart nvidia-fabricmanager. Its log: journalctl -u nvidia-fabricmanager. "},
+              "Look at the GPUs: nvidia-smi -q (Fabric, State)"});
+}
+
+// The port was renamed, or is now a member of a bond, or belongs to a container or a virtual machine.
+bool is_still_there(const View& view, const Port& old) {
+  if (old.pci.empty()) return false;
+  if (is_given_away(view.now, old.pci)) return true;
+  for (const Port& port : view.now.ports)
+    if (port.pci == old.pci && port.number == old.number && !is_virtual(port)) return true;
+  return std::ranges::any_of(view.now.topology.nics,
+                             [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; });
+}
+
+void add_gone_ports(const View& view, Findings& findings) {
+  std::map<std::string, std::string, NaturalLess> gone;  // port id -> device
+  const auto& nics = view.now.topology.nics;
+  if (view.before != nullptr)
+    for (const Port& old : view.before->ports)
+      if (is_judged(old) && !contains(view.now.ports, old.id(), &Port::id) && !is_still_there(view, old))
+        gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
+  // Health remembers devices that disappeared long ago. They are reported only if the PCI function is gone too, because
+  // a driver may be unloaded on purpose or the device may be in a container.
+  if (view.health != nullptr)
+    for (const auto& [id, device] : view.health->devices) {
+      const auto pci = place_of_gone(device);
+      if (!pci || pci->empty() || id.find('@') != std::string::npos) continue;
+      if (contains(view.now.ports, id, &Port::id) || nics.empty() || contains(nics, *pci, &Nic::pci)) continue;
+      gone.emplace(id, *pci);
+    }
+
+  for (const auto& [id, device] : gone) {
+    findings.push_back(bad(Status::critical, id, "gone", kUpState,
+                           "The device disappeared: its driver was unloaded or it left the PCI bus.",
+                           {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
+    if (view.health == nullptr) continue;
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
+      findings.back().since = time_text(wall_of(*view.health, known->since));
+  }
+}
+
+// "8 NICs have the driver ionic and no RDMA device (0000:09:00.0, 0000:19:00.0, ...)"
+std::string without_rdma_text(const std::vector<std::string>& addresses, const std::string& driver) {
+  constexpr size_t kShown = 8;
+  const bool is_one = addresses.size() == 1;
+  std::string out = is_one ? "1 NIC has " : std::to_string(addresses.size()) + " NICs have ";
+  out += driver.empty() ? "no driver" : "the driver " + driver + " and no RDMA device";
+  std::vector<std::string> shown = addresses;
+  if (shown.size() > kShown) {
+    shown.resize(kShown);
+    shown.emplace_back("...");
+  }
+  return out + " (" + joined(shown) + ")";
+}
+
+// NICs without an RDMA device, by their driver and the modules for it.
+struct WithoutRdma {
+  std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups{};  // -> addresses
+
+  void add(const Node& node, const Nic& nic) {
+    const PlatformFunction* function = function_of(node, nic.pci);
+    std::string driver;
+    if (function != nullptr) driver = function->kernel_driver;
+    const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
+    if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) return;
+    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
+    if (modules == nullptr) return;
+    std::set<std::string> load{std::string(modules->rdma)};
+    if (driver.empty()) load.emplace(modules->function);
+    groups[{driver, load}].push_back(nic.pci);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto& [key, addresses] : groups) append_item(out, without_rdma_text(addresses, key.first), "; ");
+    return out;
+  }
+  [[nodiscard]] std::set<std::string> modules() const {
+    std::set<std::string> out;
+    for (const auto& [key, addresses] : groups) out.insert(key.second.begin(), key.second.end());
+    return out;
+  }
+  // The lines that keep these modules from being loaded.
+  [[nodiscard]] std::vector<ModuleRule> rules(const Node& node) const {
+    std::vector<ModuleRule> out;
+    if (!node.host) return out;
+    const std::set<std::string> load = modules();
+    for (const ModuleRule& rule : node.host->software.modules)
+      if (load.contains(rule.module)) out.push_back(rule);
+    return out;
+  }
+  // " /etc/modprobe.d/rdma.conf:1 forbids it: blacklist ionic_rdma."
+  [[nodiscard]] std::string why(const Node& node) const {
+    std::string out;
+    for (const ModuleRule& rule : rules(node))
+      if (rule.text.empty()) out += " The kernel has no module " + rule.module + " (" + rule.where.text() + ").";
+      else out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
+    return out;
+  }
+  [[nodiscard]] Fix fix(const Node& node) const {
+    const std::set<std::string> load = modules();
+    std::string places, missing;
+    bool restarts = false;
+    for (const ModuleRule& rule : rules(node)) {
+      if (rule.text.empty()) {
+        append_item(missing, rule.module, " and ");
+        continue;
+      }
+      append_item(places, rule.where.text(), " and ");
+      restarts = restarts || (rule.where.line == 0 && rule.refuses);
+    }
+    std::string first;
+    if (!missing.empty())
+      return {"Install " + missing +
+                  " for this kernel: the package of additional modules (Ubuntu: linux-modules-extra), or the driver of "
+                  "the NIC's vendor. ",
+              {Work::ends_jobs, "If neither exists, boot a kernel with these modules."}};
+    if (!places.empty()) first = "Remove the modules from " + places + ", also in the initramfs. ";
+    if (restarts) return {first, {Work::ends_jobs, "Then reboot: the kernel reads its command line when it starts."}};
+    if (!first.empty()) first += "Then: ";
+    std::string lasting;
+    if (places.empty()) lasting = ". If that helps, write the names into a file of /etc/modules-load.d, too";
+    return first + "modprobe -a " + joined(load, " ") + lasting +
+           ". If it changes nothing, read why the driver failed: journalctl -k -g '" + joined(load, "|") + "'";
+  }
+};
+
+// Whether every GPU has a NIC of this model on its switch, and none with an RDMA device as near.
+bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
+  if (topology.gpus.size() < 2) return false;
+  std::vector<size_t> own, with_rdma;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (carries_rdma(nic)) with_rdma.push_back(i);
+    else if (are_alike(nic, model) && !nic.virtual_function) own.push_back(i);
+  }
+  return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
+    const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
+    return near && *near <= PathClass::PXB && (!rdma || *rdma > *near);
+  });
+}
+
+// The kernel has no RDMA device, and no NIC is known that can have one. A machine may have been built so: its NICs
+// beside the GPUs are Ethernet. Else a NIC may be missing.
+Finding no_rdma_nic(const Node& node) {
+  std::map<std::string, size_t> drivers;
+  bool serve_gpus = false;
+  for (const Nic& nic : node.topology.nics) {
+    const PlatformFunction* function = function_of(node, nic.pci);
+    if (function == nullptr || function->kernel_driver.empty()) continue;
+    ++drivers[function->kernel_driver];
+    serve_gpus = serve_gpus || serve_gpus_without_rdma(node.topology, nic);
+  }
+  const std::string observed = "no RDMA device";
+  if (drivers.empty())
+    return bad(Status::unknown, kHostSubject, observed, "at least one", "The kernel has no RDMA device.",
+               "Find the NIC on the PCI bus, and load its RDMA driver: lspci -nnk");
+  std::string text;
+  for (const auto& [driver, count] : drivers) append_item(text, counted(count, "NIC") + " with " + driver);
+  if (serve_gpus) return good(kHostSubject, observed + ": the NICs beside the GPUs have none (" + text + ")", "none");
+  return bad(Status::unknown, kHostSubject, observed + ": " + text, "at least one",
+             "No NIC of this machine is known to do RDMA.",
+             "If it should have one, it is missing from the PCI bus, or was not given to this virtual machine: lspci "
+             "-nnk; journalctl -k -g pcieport");
+}
+
+// No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
+Finding no_rdma_at_all(const Node& node) {
+  WithoutRdma nics;
+  for (const Nic& nic : node.topology.nics) nics.add(node, nic);
+  if (nics.groups.empty()) return no_rdma_nic(node);
+  return bad(
+      node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
+      "at least one",
+      "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
+      nics.fix(node));
+}
+
+// The NICs for GPUs have no RDMA device, but others have, which are for storage. nullopt: they have.
+std::optional<Finding> no_rdma_for_gpus(const Node& node) {
+  WithoutRdma nics;
+  for (const Nic& nic : node.topology.nics)
+    if (!carries_rdma(nic) && !is_given_away(node, nic.pci) && serve_gpus_without_rdma(node.topology, nic))
+      nics.add(node, nic);
+  if (nics.groups.empty()) return std::nullopt;
+  return bad(
+      Status::critical, "NICs", "no RDMA device: " + nics.text(), "one for each NIC that is next to a GPU",
+      "No NIC on the switch of a GPU has an RDMA device, so the jobs use the NICs of storage or TCP/IP: the RDMA "
+      "driver failed on these NICs, or they are disabled for RDMA." +
+          nics.why(node),
+      nics.fix(node));
+}
+
+void ask_port_state(const View& view, Findings& findings) {
+  constexpr size_t kShown = 16;
+  std::vector<std::string> waiting;   // functions that are down and may be unused
+  std::vector<std::string> unjudged;  // functions that are ACTIVE, for a guest or a pod
+  const FunctionCounts counts = count_functions(view.now);
+  const std::vector<GpuPlanes> planes = planes_of_gpus(view);
+  for (const Port& port : view.now.ports) {
+    if (is_judged(port)) {
+      Finding finding = port_state_finding(view, port);
+      if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
+        finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    if (is_virtual(port)) {
+      if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
+      else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
+      if (is_endpoint(port) && is_active(port) && is_roce(port) && !serves_jobs(view.now, port))
+        unjudged.push_back(port.id());
+      continue;
+    }
+    if (port.carrier) findings.push_back(member_state_finding(port));
+  }
+  const auto list = [&](std::vector<std::string> functions, const char* state) {
+    if (functions.empty()) return;
+    std::string count = std::to_string(functions.size()) + " VFs or subfunctions are ";
+    if (functions.size() == 1) count = "1 VF or subfunction is ";
+    if (functions.size() > kShown) {
+      functions.resize(kShown);
+      functions.emplace_back("...");
+    }
+    findings.push_back(good(kHostSubject, count + state + joined(functions), "any state"));
+  };
+  list(std::move(waiting), "DOWN, unused or waiting for a guest or pod: ");
+  list(std::move(unjudged), "ACTIVE, for a guest or pod: GIDs and MTU are not judged here: ");
+  if (!view.now.rdma_unread.empty()) {
+    findings.push_back(bad(Status::unknown, kHostSubject, "-", "at least one RDMA device",
+                           "RDMA devices could not be listed: " + view.now.rdma_unread + ".",
+                           "ls -l /sys/class/infiniband; run the check as root. For an I/O error: journalctl -k"));
+    return;
+  }
+  add_gone_ports(view, findings);
+  if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
+  if (!view.now.ports.empty())
+    if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
+  if (!view.now.ports.empty() || !findings.empty()) return;
+  std::string devices;
+  for (const Nic& nic : view.now.topology.nics)
+    for (const std::string& device : nic.rdma) append_item(devices, device);
+  if (!devices.empty())
+    findings.push_back(
+        bad(Status::unknown, kHostSubject, "no port of " + devices, kUpState,
+            "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
+            "rdma link show; fabric-agentctl config show (exclude)"));
+  else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
+    findings.push_back(bad(Status::unknown, kHostSubject, "no RDMA device here", "at least one",
+                           "All RDMA devices are in other network namespaces: containers have them.",
+                           "Run the check in the container. Namespaces: ip netns list; rdma system show"));
+  else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
+    findings.push_back(good(kHostSubject, "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
+  else findings.push_back(no_rdma_at_all(view.now));
+}
+
+}  // namespace
+
+Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
+  std::string setting = "LINK_TYPE_P1";
+  if (pci.ends_with(".1")) setting = "LINK_TYPE_P2";
+  const std::string value = layer == LinkLayer::infiniband ? "1" : "2", tool = "mlxconfig -d " + pci;
+  return {tool + " query " + setting + "; " + tool + " set " + setting + "=" + value + "; ",
+          {Work::ends_jobs, "then mlxfwreset -d " + pci + " reset"}};
+}
+
+Fix fix_of_far_link() {
+  return "The link is that of its physical function, on the host of this guest or pod: run fabric-agentctl diagnose "
+         "there, or report it to the operator of the host.";
+}
+
+std::optional<Finding> port_state_fault(const View& view, const Port& port) {
+  const bool is_member = port.is_member() && port.carrier.has_value();
+  if (!is_judged(port) && !is_member) return std::nullopt;
+  Finding finding = is_member ? member_state_finding(port) : port_state_finding(view, port);
+  if (finding.status == Status::ok || finding.status == Status::unknown) return std::nullopt;
+  return finding;
+}
+
+namespace {
+
+// The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
+// come first (kOrder in cause.cpp). The check reports the port in any case: it is the cause also if the culprit is
+// unknown, so that the port has one finding.
+MaybeCause link_is_down(const PortContext& ctx) {
+  const auto fault = port_state_fault(ctx.view, ctx.port);
+  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port)) return std::nullopt;
+  Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
+  out.critical = fault->status == Status::critical;  // not of a member: the bond has another
+  out.add(error_lines(ctx));
+  if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
+    out.culprit = Culprit::unknown;
+    out.next = fault->fix;
+    return out;
+  }
+  if (ctx.port.phys_state == kPhysSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
+      usual_link_layer(ctx.view, ctx.port)) {
+    out.culprit = Culprit::host;
+    out.next = fault->fix;
+    return out;
+  }
+  size_t down = 0;  // ports that should be up
+  for (const Port& port : ctx.view.now.ports)
+    if (is_down(port) && !is_switched_off(port) && port_state_fault(ctx.view, port)) ++down;
+  if (static_cast<double>(down) >= ctx.limit(kLinksAtOnce)) {
+    out.culprit = Culprit::unknown;
+    out.add(std::to_string(down) + " ports of this host are down: more likely the switch or this host");
+    out.next.push_back("Find what the " + std::to_string(down) +
+                       " ports have in common: a switch (read its log and its power), a NIC, or a driver of this host "
+                       "(journalctl -k)");
+  } else {
+    out.add_ambiguous(
+        "a port that is disabled, or has another speed or FEC, at " + ctx.peer_label() + " looks the same from here",
+        "Read the state of the port at " + ctx.peer_label() +
+            ": if it is enabled and has no link either, it is the cable or one of its modules.");
+  }
+  out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
+  if (!ctx.port.module)
+    out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
+  return out;
+}
+
+}  // namespace
+
+constexpr Rule kPortState{
+    .id = "port-state",
+    .group = group::link,
+    .title = "An RDMA port is not ACTIVE or its link is down",
+    .meaning =
+        "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
+        "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
+        "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
+        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; in a "
+        "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
+        "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "
+        "one of its functions is ACTIVE with a routable GID, is unused. A function in use without "
+        "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
+        "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
+        "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
+        "none are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost "
+        "LINK_TYPE. If ports that manage the NVSwitches are INIT and none is ACTIVE, the fabric manager has not "
+        "started.",
+    .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
+    .fix =
+        "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
+        "enable the switch port.",
+    .ask = ask_port_state,
+    .culprit = Culprit::cable,
+    .explains = {Symptom::link, Symptom::loss},
+    .find_cause = link_is_down,
+};
+
+// Causes of a link that does not come up, by the reason that the NIC or its firmware reports.
+
+MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
+  if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
+  const LinkStatus& status = *ctx.port.link_status;
+  std::string text = status.reason;
+  if (!status.detail.empty()) text += ": " + status.detail;
+  if (std::ranges::none_of(reasons, [&](std::string_view each) { return text.find(each) != std::string::npos; }))
+    return std::nullopt;
+  return Cause{.evidence = {"the NIC's reason for link down: " + text}};
+}
+
+namespace {
+
+using enum Symptom;
+
+MaybeCause admin_down(const PortContext& ctx) {
+  if (!is_down(ctx.port)) return std::nullopt;
+  if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
+    return Cause{.evidence = {"the netdev is administratively down"}};
+  if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kPhysDisabled) return std::nullopt;
+  return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
+}
+
+MaybeCause device_reset(const PortContext& ctx) {
+  if (ctx.before == nullptr) return std::nullopt;
+  Cause out;
+  bool was_reset = false;
+  for (const HealthReporter& now : ctx.port.reporters) {
+    // Other reporters are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or when
+    // paused, or of virtual functions ("mdd", "vnic").
+    const bool is_of_the_nic = now.name.starts_with("fw") || now.name.starts_with("hw");
+    if (!is_of_the_nic) continue;
+    for (const HealthReporter& before : ctx.before->reporters) {
+      if (before.name != now.name) continue;
+      if (now.errors <= before.errors && now.recoveries <= before.recoveries && (!before.healthy || now.healthy))
+        continue;
+      // The firmware stopped or was reset; a single reported error is less. mlx5's and ice's "fw" never return to
+      // healthy after an error (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" is
+      // for its NVM.
+      if (now.name.starts_with("fw") && now.recoveries > before.recoveries) was_reset = true;
+      if (now.name == "fw_fatal" && !now.healthy) was_reset = true;
+      std::string line = "health reporter " + now.name + ": errors +" +
+                         std::to_string(now.errors - std::min(now.errors, before.errors)) + ", recoveries +" +
+                         std::to_string(now.recoveries - std::min(now.recoveries, before.recoveries));
+      if (!now.healthy) line += ", not healthy now";
+      out.add(std::move(line));
+    }
+  }
+  if (out.evidence.empty()) return std::nullopt;
+  // A reset takes the link down; it does not cause errors on a link that stays up.
+  const bool lost_link = is_down(ctx.port) || rose(ctx.signals.link_downs);
+  const bool explains = ctx.symptoms.has(link) ? lost_link : was_reset;
+  if (!explains) return std::nullopt;
+  out.add(error_lines(ctx));
+  return out;
+}
+
+MaybeCause no_partner(const PortContext& ctx) {
+  if (usual_link_layer(ctx.view, ctx.port)) return std::nullopt;  // port-state reports it
+  if (rx_power_low(ctx)) return std::nullopt;                     // the lanes identify the fault
+  if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
+    out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
+                        ctx.port.netdev);
+    return out;
+  }
+  if (auto out = no_light(ctx)) {
+    out->add_ambiguous(
+        "a broken fiber and a far transmitter that is off look the same from here",
+        "Read the tx power of the module at " + ctx.peer_label() + ": with light there, it is the fiber");
+    return out;
+  }
+  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
+                         "Link partner did not set receiver ready", "Serdes ALOS"});
+}
+
+}  // namespace
+
+constexpr Rule kAdminDown{
+    .id = "admin-down",
+    .group = group::diagnosis,
+    .title = "The port is administratively down on this host.",
+    .meaning =
+        "The netdev is administratively down, or the physical state of an InfiniBand port is Disabled. Find the "
+        "program that disabled it: journalctl -k, then the network manager.",
+    .fix = "Enable it: ip link set {netdev} up",
+    .culprit = Culprit::host,
+    .explains = {link, loss},
+    .excludes = "RoCE drivers report Disabled for every port without a link.",
+    .find_cause = admin_down,
+};
+
+constexpr Rule kDeviceReset{
+    .id = "device-reset",
+    .group = group::diagnosis,
+    .title = "The NIC's firmware failed or was reset, which took down the link and the connections.",
+    .meaning =
+        "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery in "
+        "the window.",
+    .fix = {"Read the firmware's dump: devlink health show pci/{pci}, then devlink health dump show pci/{pci} reporter "
+            "fw\nRead the kernel log: journalctl -k -g {pci}\nUpdate the firmware; ",
+            {Work::in_machine, "replace the NIC if it happens again."}},
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes = "Reporters of queues (tx, rx). If the link stayed up, errors without a recovery or a fatal state.",
+    .find_cause = device_reset,
+};
+
+constexpr Rule kNoPartner{
+    .id = "no-partner",
+    .group = group::diagnosis,
+    .title = "The link does not come up with the far end of the cable: it is off, unplugged, or in another mode.",
+    .meaning =
+        "The NIC reports that no partner was detected, that the remote side is not ready, or that FEC or the mode "
+        "differs; or our module receives no light on any lane and its transmitter has no fault.",
+    .fix = {"Enable the port at {peer}, and compare speed, FEC and autonegotiation: ethtool {netdev}\n",
+            {Work::at_link, "Then reseat or replace the fiber, and try another switch port."}},
+    .culprit = Culprit::peer,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes =
+        "Low light on some lanes, an own module that is off or failing, a module that measured no light with a link as "
+        "well.",
+    .find_cause = no_partner,
+};
+
+std::span<const Rule> port_state_rules() {
+  static constexpr Rule kAll[]{kPortState, kAdminDown, kDeviceReset, kNoPartner};
+  return kAll;
+}
+
+}  // namespace fabric
