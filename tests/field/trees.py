@@ -20,7 +20,8 @@ GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0
         'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu'), 'mi355x': ('0x1002', '0x75a3', '0x120000', 'amdgpu'),
         'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
 # Names of the rate file by Gb/s.
-RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)'}
+RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)',
+         800: '800 Gb/sec (4X XDR)'}
 GEN5 = ('32.0 GT/s PCIe', '16')
 
 
@@ -1787,6 +1788,322 @@ def a3_mega(tree):
             nic = tree.function(ports[2 + which], f'0000:{number:02x}:00.0', '0x020000', '0x1ae0', '0x0042', 'gve', numa, gen4)
             tree.netdev(nic, f'enp{number}s0f0', 200, mtu=1894)
     tree.module('nvidia', 'nvidia_uvm', 'gve')
+
+
+def gb300_xdr_and_bluefield(tree):
+    """Healthy: a GB300 tray with a ConnectX-8 for InfiniBand (XDR) for each GPU, and one BlueField-3 with two Ethernet ports below the second CPU."""
+    tree.files('sys/class/dmi/id', sys_vendor='Supermicro', product_name='ARS-121GL-NB3-LCC')
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:01:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020700', '0x15b3', '0x1023', 'mlx5_core', numa)
+        name = f'ib{f"P{domain}" if domain else ""}p3s0'
+        infiniband(tree, nic, name, n, 800)
+        tree.netdev(nic, name, 800, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/{name}', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:{n:02x}')
+    above = grace(tree, 1, 22)
+    for f in range(2):
+        nic = tree.function(above, f'0016:01:00.{f}', '0x020000', *NICS['bluefield'], numa=1)
+        port = tree.rdma(nic, f'roceP22p1s0f{f}', 20 + f, 200)
+        tree.netdev(nic, f'enP22s22f{f}np{f}', 200)
+        tree.gids_of_both_versions(port, f'enP22s22f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:001{f}', f'0000:0000:0000:0000:0000:ffff:0a14:0{f}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def gb200_vrf_rails(tree):
+    """Healthy: a virtual machine with four GB200 and a virtual function of a RoCE NIC for each; each function's netdev is in a VRF of its own,
+    and has an IPv6 address (ULA) only. The routes are in the tables of the VRFs."""
+    guest(tree, 'QEMU', 'KVM Virtual Machine')
+    links, addresses, routes = [], [], []
+    for n in range(4):
+        numa = n // 2
+        tree.function(grace(tree, numa, 8 + n, '0x22b2'), f'{8 + n:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        nic = tree.function(grace(tree, numa, n), f'{n:04x}:01:00.0', '0x020000', *NICS['mlx5-vf'], numa=numa)
+        port, netdev, vrf, table = tree.rdma(nic, f'mlx5_{n}', n, 400), f'eth_r{n}_vf0', f'vrf_r{n}', 50 + n
+        tree.netdev(nic, netdev, 400)
+        index = tree.index
+        virtual_netdev(tree, vrf, mtu=65575)
+        tree.file(f'sys/devices/virtual/net/{vrf}/uevent', f'DEVTYPE=vrf\nINTERFACE={vrf}\nIFINDEX={tree.index}')
+        tree.link(f'{nic}/net/{netdev}/master', f'sys/devices/virtual/net/{vrf}')
+        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fc01:0000:0003:000{n}:0000:0000:0000:0005')
+        for name, number, more in ((vrf, tree.index, attribute(18, attribute(1, b'vrf\0') + attribute(2, attribute(1, struct.pack('<I', table))))),
+                                   (netdev, index, attribute(10, struct.pack('<I', tree.index)))):
+            links.append(struct.pack('<BxHiII', 0, 1, number, 0x11043, 0) + attribute(3, name.encode() + b'\0') + attribute(4, struct.pack('<I', 9000))
+                         + attribute(33, b'\1') + more)
+        ip = bytes.fromhex(f'fc0100000003000{n}0000000000000005')
+        addresses.append(struct.pack('<BBBBI', 10, 64, 0x80, 0, index) + attribute(1, ip))
+        # struct rtmsg: protocol kernel, unicast; the local address, and the subnet
+        for prefix, bits, kind in ((ip, 128, 2), (ip[:8] + bytes(8), 64, 1)):
+            routes.append(struct.pack('<BBBBBBBBI', 10, bits, 0, 0, table, 2, 0, kind, 0) + attribute(1, prefix) + attribute(4, struct.pack('<I', index))
+                          + attribute(15, struct.pack('<I', table)))
+    tree.list(18, 16, links)
+    tree.list(22, 8, addresses)
+    tree.list(26, 12, routes)
+    # struct fib_rule_hdr, action FR_ACT_TO_TBL; FRA_PRIORITY, FRA_L3MDEV: the rule that the kernel adds with the first VRF
+    tree.list(34, 12, [struct.pack('<BBBBBBBBI', 10, 0, 0, 0, 0, 0, 0, 1, 0) + attribute(6, struct.pack('<I', 1000)) + attribute(19, b'\1'),
+                       struct.pack('<BBBBBBBBI', 10, 0, 0, 0, 254, 0, 0, 1, 0) + attribute(6, struct.pack('<I', 32766)) + attribute(15, struct.pack('<I', 254))])
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'vrf')
+
+
+def mana_below_netvsc(tree):
+    """Healthy: a D8ds_v6 of Azure. Both ports of MANA are one PCI function, and each of its netdevs is below that of the hypervisor, which
+    has the address; the GIDs are those of the latter."""
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    tree.file('proc/sys/kernel/osrelease', '6.18.41-vyos')
+    nic = tree.nic('sys/devices/pci7870:00', 0, 'mana')
+    ports = [tree.rdma(nic, 'mana_0', 1, 200)]
+    more_ports(tree, ports[0], [2], [2])
+    ports.append(f'{os.path.dirname(ports[0])}/2')
+    for n, port in enumerate(ports):
+        tree.netdev(nic, f'vf_eth{n}', 200, mtu=1500)
+        tree.file(f'{nic}/net/vf_eth{n}/dev_port', n)
+        above = f'sys/devices/LNXSYSTM:00/ACPI0004:00/VMBUS:00/f861516{3 + n}-0000-1000-2000-70a8a53148a{8 + n}'
+        tree.netdev(above, f'eth{n}', 200, mtu=1500)
+        tree.file(f'{above}/vendor', '0x1414')
+        tree.file('sys/bus/vmbus/drivers/hv_netvsc/bind')
+        tree.link(f'{above}/driver', 'sys/bus/vmbus/drivers/hv_netvsc')
+        tree.link(f'{nic}/net/vf_eth{n}/master', f'{above}/net/eth{n}')
+        tree.file(f'{nic}/net/vf_eth{n}/address', open(tree.path(f'{above}/net/eth{n}/address'), encoding='ascii').read().strip())
+        tree.gids(port, f'eth{n}', f'10.0.{n}.4')
+    tree.module('mana', 'mana_ib', 'hv_netvsc', 'ib_core', 'ib_uverbs')
+
+
+def multi_pf_one_netdev(tree):
+    """Healthy: a Socket Direct NIC, with a function below each socket and one netdev for both. The netdev is below the first function; the
+    second is disconnected from the network, so its RDMA device has neither a netdev nor GIDs, and its port is down."""
+    tree.file('proc/sys/kernel/osrelease', '6.12.0-55-generic')
+    for n in range(2):
+        tree.gpu(tree.root(0x40 + 0x10 * n, n), 0x41 + 0x10 * n, 'h100', n)
+        nic = tree.nic(tree.root(0x07 + 0x70 * n, n), 0x08 + 0x70 * n, 'mlx5', n)
+        port = tree.rdma(nic, f'mlx5_{n}', 1, 400, state=('4: ACTIVE', '5: LinkUp') if n == 0 else ('1: DOWN', '3: Disabled'))
+        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n + 1}')
+        if n == 0:
+            tree.netdev(nic, 'eth2', 400)
+            tree.gids_of_both_versions(port, 'eth2', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+        else:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+    tree.files('sys/kernel/debug/mlx5/0000:08:00.0/multi-pf', group_id='0x00000101', primary='0000:08:00.0 vhca 0x0', secondary_0='0000:78:00.0 vhca 0x2')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def bluefield_arm_side(tree):
+    """Healthy: the Arm cores of a BlueField-2. Both PFs are in switchdev mode and have no GID table; RDMA runs over a subfunction of each."""
+    tree.file('proc/sys/kernel/osrelease', '5.4.0-1049-bluefield')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd08')
+    tree.files('sys/class/dmi/id', sys_vendor='https://www.mellanox.com', product_name='BlueField SoC')
+    upstream = tree.bridge('sys/devices/pci0000:00', '0000:00:00.0', ids=('0x15b3', '0x1978'), link=('16.0 GT/s PCIe', '16'))
+    below = tree.bridge(upstream, '0000:01:00.0', ids=('0x15b3', '0x1976'), link=('16.0 GT/s PCIe', '16'))
+    for n in range(2):
+        nic = tree.function(below, f'0000:03:00.{n}', '0x020000', '0x15b3', '0xa2d6', 'mlx5_core', link=('16.0 GT/s PCIe', '16'))
+        port = tree.rdma(nic, f'mlx5_{n}', n, 100)
+        for index in range(4):
+            os.unlink(tree.path(f'{port}/gids/{index}'))
+        switch = f'{n}a2e10003005aa2'
+        tree.netdev(nic, f'p{n}', 100, mtu=9000, phys_port_name=f'p{n}', phys_switch_id=switch)
+        tree.netdev(nic, f'pf{n}hpf', 100, mtu=9000, phys_port_name=f'pf{n}', phys_switch_id=switch)
+        tree.netdev(nic, f'en3f{n}pf{n}sf0', 100, mtu=9000, phys_port_name=f'pf{n}sf0', phys_switch_id=switch)
+        function = f'{nic}/mlx5_core.sf.{2 + n}'
+        os.makedirs(os.path.join(tree.top, function))
+        tree.link(f'sys/bus/auxiliary/devices/mlx5_core.sf.{2 + n}', function)
+        tree.file(f'{function}/sfnum', 0)
+        port = tree.rdma(function, f'mlx5_{2 + n}', 2 + n, 100)
+        tree.netdev(function, f'enp3s0f{n}s0', 100)
+        tree.gids(port, f'enp3s0f{n}s0', f'10.1.{2 + n}.1')
+    tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+
+
+def hns_bond_four_ports(tree):
+    """Healthy: a Kunpeng server whose four ports are in one bond (802.3ad). The driver registers hns_bond_0 in the place of the devices of
+    the four functions, below the first of them."""
+    tree.file('proc/sys/kernel/osrelease', '6.19.0')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x48\nCPU architecture: 8\nCPU variant\t: 0x2\nCPU part\t: 0xd22')
+    tree.files('sys/class/dmi/id', sys_vendor='Huawei', product_name='TaiShan 200 (Model 2280)')
+    tree.gpu(tree.bridge('sys/devices/pci0000:00', '0000:00:08.0', ids=('0x19e5', '0xa120'), link=('16.0 GT/s PCIe', '16')), 0x04, 'a100',
+             link=('16.0 GT/s PCIe', '16'))
+    above = tree.bridge('sys/devices/pci0000:7c', '0000:7c:00.0', ids=('0x19e5', '0xa121'), link=('Unknown', '0'))
+    nics = [tree.function(above, f'0000:7d:00.{n}', '0x020000', '0x19e5', '0xa222', 'hns3', link=('Unknown', '0')) for n in range(4)]
+    port = tree.rdma(nics[0], 'hns_bond_0', 0, 25)
+    members = [f'eno{n + 1}' for n in range(4)]
+    for nic, member in zip(nics, members):
+        tree.netdev(nic, member, 25)
+        tree.link(f'{nic}/net/{member}/master', 'sys/devices/virtual/net/bond0')
+        tree.file(f'{nic}/net/{member}/bonding_slave/state', 'active')
+    virtual_netdev(tree, 'bond0')
+    tree.file('sys/devices/virtual/net/bond0/speed', 100000)
+    tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+               miimon='100')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+    tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'bonding', 'nvidia', 'nvidia_peermem')
+
+
+def ionic_rfc1918_index_1(tree):
+    """Eight MI300X with a NIC of AMD each in a routed network of 10.0.0.0/8: index 0 is link-local, index 1 the IPv4 address, both of RoCE v2."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        tree.roce(below_nic, bus + 4, f'rdma{n}', f'enp{bus + 4}s0', n, 'ionic', 400, numa, address=f'10.102.{9 + n}.101')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu')
+
+
+def gb300_two_roce_per_gpu(tree):
+    """Healthy: an instance of AWS with four GB300 and eight RoCE devices of ConnectX-8, two of them beside each GPU."""
+    guest(tree, 'Amazon EC2', 'p6e-gb300r.36xlarge')
+    for n, bus in enumerate((161, 171, 191, 201)):
+        numa = n // 2
+        root = tree.bridge(f'sys/devices/pci0000:{bus - 5:02x}', f'0000:{bus - 5:02x}:00.0', numa, ('0x10de', '0x22b2'))
+        upstream = tree.bridge(root, f'0000:{bus - 4:02x}:00.0', numa, ('0x15b3', '0x197c'))
+        ports = [tree.bridge(upstream, f'0000:{bus - 3:02x}:{port:02x}.0', numa, ('0x15b3', '0x197c')) for port in range(3)]
+        tree.function(ports[0], f'0000:{bus - 1:02x}:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        for which in 0, 1:
+            name = bus + which
+            port = tree.roce(ports[1 + which], name, f'rocep{name}s0', f'enp{name}s0', 2 * n + which, numa=numa)
+            tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x1023')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def vxlan_gid_before_bond(tree):
+    """A RoCE bond whose IPv4 address is also that of a VXLAN netdev above it: the GIDs of the latter come first."""
+    below_gpu, below_nic = tree.switch(0, 2)
+    tree.gpu(below_gpu, 0x13, 'h100')
+    first, second = (tree.nic(below_nic, 0x14, 'mlx5', slot=f'00.{f}') for f in (0, 1))
+    port = tree.rdma(first, 'mlx5_bond_0', 0, 200)
+    members = [f'ens1f{f}np{f}' for f in (0, 1)]
+    for nic, member in zip((first, second), members):
+        tree.netdev(nic, member, 200)
+        tree.link(f'{nic}/net/{member}/master', 'sys/devices/virtual/net/bond1')
+        tree.file(f'{nic}/net/{member}/bonding_slave/state', 'active')
+    for name, kind in (('bond1', 'bond'), ('b3.vxlan.30100', 'vxlan')):
+        virtual_netdev(tree, name)
+        tree.file(f'sys/devices/virtual/net/{name}/uevent', f'DEVTYPE={kind}\nINTERFACE={name}\nIFINDEX={tree.index}')
+    tree.link('sys/devices/virtual/net/b3.vxlan.30100/lower_bond1', 'sys/devices/virtual/net/bond1')
+    tree.link('sys/devices/virtual/net/bond1/upper_b3.vxlan.30100', 'sys/devices/virtual/net/b3.vxlan.30100')
+    tree.files('sys/devices/virtual/net/bond1', speed=400000)
+    tree.files('sys/devices/virtual/net/bond1/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+               miimon='100')
+    ip = '0000:0000:0000:0000:0000:ffff:1e99:0aaf'
+    tree.gids_of_both_versions(port, 'bond1', 'fe80:0000:0000:0000:0ac0:ebff:fe79:391a')
+    tree.gids_of_both_versions(port, 'b3.vxlan.30100', ip, first=2)
+    tree.gids_of_both_versions(port, 'bond1', ip, first=4)
+    tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib', 'vxlan')
+
+
+def macvlan_gid_table_full(tree):
+    """A pod with a macvlan netdev on a NIC which 62 other pods share: all 128 entries of the GID table are those of the host and of the other
+    pods, so that the address of this pod has none."""
+    below_gpu, below_nic = tree.switch(0, 2)
+    tree.gpu(below_gpu, 0x13, 'h100')
+    nic = tree.nic(below_nic, 0x14, 'mlx5')
+    port = tree.rdma(nic, 'mlx5_0', 0, 200)
+    os.makedirs(os.path.join(tree.top, nic, 'net'))
+    virtual_netdev(tree, 'net1')
+    for index in range(128):
+        number = index // 2
+        tree.file(f'{port}/gids/{index}', f'0000:0000:0000:0000:0000:ffff:0a98:00{number:02x}' if number else 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0001')
+        for kind in 'types', 'ndevs':
+            tree.refuse(f'sys/class/infiniband/mlx5_0/ports/1/gid_attrs/{kind}/{index}', 22)
+    tree.module('nvidia', 'nvidia_peermem')
+    pod(tree, 1)
+
+
+def station_rail_200g(tree):
+    """A DGX Station with a GB300 and a ConnectX-8 with two ports, each of which is cabled to the other station; the second link is at 200 Gb/s."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='DGX Station GB300')
+    tree.function(grace(tree, 0, 9, '0x22b2'), '0009:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia')
+    above = grace(tree, 0, 0)
+    for n, speed in enumerate((400, 200)):
+        nic = tree.nic(above, 0x03, 'mlx5', slot=f'00.{n}')
+        tree.file(f'{nic}/device', '0x1023')
+        port = tree.rdma(nic, f'mlx5_{n}', n, speed)
+        tree.netdev(nic, f'enp3s0f{n}np{n}', speed)
+        tree.gids_of_both_versions(port, f'enp3s0f{n}np{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{n}01')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def dranet_rdma_not_returned(tree):
+    """A Kubernetes node with virtual functions of a ConnectX-6 after a pod has ended: both netdevs are on the host again, the RDMA device of
+    the second function is not. RDMA devices belong to network namespaces (exclusive mode)."""
+    below_gpu, below_nic = tree.switch(0, 2)
+    tree.gpu(below_gpu, 0x13, 'a100')
+    pf = tree.nic(below_nic, 0x14, 'mlx5')
+    tree.files(pf, device='0x101b', sriov_numvfs=2, sriov_totalvfs=8)
+    tree.gids(tree.rdma(pf, 'mlx5_0', 0, 200), 'ens1f0np0', '10.1.0.1')
+    tree.netdev(pf, 'ens1f0np0', 200)
+    for n in range(2):
+        vf = tree.nic(below_nic, 0x14, 'mlx5-vf', slot=f'00.{2 + n}', link=('Unknown', '0'))
+        tree.file(f'{vf}/device', '0x101c')
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn{n}', vf)
+        tree.netdev(vf, f'ens1f0v{n}', 200)
+        if n == 0:
+            tree.gids(tree.rdma(vf, 'mlx5_2', 2, 200), 'ens1f0v0', '10.1.2.1')
+    tree.file('sys/module/ib_core/parameters/netns_mode', 'N')
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def gb300_host_buffer_pfc(tree):
+    """In one second: a port of 800 Gb/s whose NIC has 16 lanes of 32 GT/s to the CPU takes 440 Gb/s into host memory, and sends PFC pause."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL')
+    tree.function(grace(tree, 0, 9, '0x22b2'), '0009:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia')
+    nic = tree.nic(grace(tree, 0, 0), 0x03, 'mlx5')
+    tree.file(f'{nic}/device', '0x1023')
+    port = tree.rdma(nic, 'mlx5_0', 0, 800)
+    tree.netdev(nic, 'ens1', 800)
+    tree.gids(port, 'ens1', '10.1.0.1')
+    tree.dcb('ens1', [3], DSCPS)
+    tree.statistics('ens1', *prio_statistics(rx_prio3_bytes=55_000_000_000, rx_prio3_packets=13_200_000, rx_bytes_phy=55_000_000_000,
+                                             rx_packets_phy=13_200_000, tx_prio3_pause=240_000, tx_prio3_pause_duration=450_000,
+                                             tx_pause_ctrl_phy=240_000))
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_rcv_packets'), 0)
+    tree.counters(port, units, units | {'port_rcv_data': 13_700_000_000, 'port_rcv_packets': 13_200_000}, 'counters')
+    zero = dict.fromkeys(('out_of_sequence', 'packet_seq_err', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent', 'rp_cnp_handled',
+                          'np_ecn_marked_roce_packets', 'rx_write_requests', 'rx_read_requests'), 0)
+    tree.counters(port, zero, zero | {'rx_write_requests': 210_000})
+    seconds(tree, 1)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def send_rnr(tree, **moved):
+    """A port of 25 Gb/s in ten seconds of a test with SEND requests over a link of 10 Gb/s; what moved of the RDMA counters."""
+    port = modules(tree, 'a100', 'mlx5', 1, rate=25)[0]
+    tree.dcb('ens1', [3], DSCPS)
+    way = 'rx' if 'out_of_buffer' in moved else 'tx'
+    tree.statistics('ens1', *prio_statistics(**{f'{way}_prio3_bytes': 11_000_000_000, f'{way}_prio3_packets': 10_000_000, f'{way}_bytes_phy': 11_000_000_000,
+                                                f'{way}_packets_phy': 10_000_000}))
+    units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets'), 0)
+    data, packets = ('port_rcv_data', 'port_rcv_packets') if way == 'rx' else ('port_xmit_data', 'port_xmit_packets')
+    tree.counters(port, units, units | {data: 2_700_000_000, packets: 10_000_000}, 'counters')
+    zero = dict.fromkeys(('rx_write_requests', 'rx_read_requests', 'rx_atomic_requests', 'out_of_buffer', 'out_of_sequence', 'duplicate_request',
+                          'rnr_nak_retry_err', 'packet_seq_err', 'implied_nak_seq_err', 'local_ack_timeout_err', 'req_cqe_error', 'req_cqe_flush_error',
+                          'req_transport_retries_exceeded', 'req_rnr_retries_exceeded', 'roce_adp_retrans', 'rp_cnp_ignored', 'rp_cnp_handled',
+                          'np_ecn_marked_roce_packets', 'np_cnp_sent'), 0)
+    tree.counters(port, zero, zero | moved)
+    seconds(tree, 10)
+    tree.module('nvidia', 'nvidia_peermem')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def send_rnr_receiver(tree):
+    send_rnr(tree, out_of_buffer=1543)
+
+
+def send_rnr_sender(tree):
+    send_rnr(tree, rnr_nak_retry_err=1543, local_ack_timeout_err=15, req_cqe_error=36090, req_cqe_flush_error=36071, req_transport_retries_exceeded=19,
+             roce_adp_retrans=148, rp_cnp_handled=144)
+
+
+def thor2_cnp_priority_7(tree):
+    """Two Thor 2 as they come: PFC of priority 3, DSCP 26 on priority 3, and 48 (CNPs) on priority 7. The site has CNPs on priority 6."""
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'mi300x', n)
+        tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'gpu{n}_eth', n, 'bnxt', 400, n)
+        tree.dcb(f'gpu{n}_eth', [3], {26: 3, 48: 7})
+    tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
+    tree.file('etc/fabric-agent/fabric-agent.toml', 'mode = "audit"\n[[port]]\nname = "thor2"\nmatch = { driver = "bnxt_en" }\ntrust = "dscp"\n'
+              'pfc = [3]\ndscp_map = { 26 = 3, 48 = 6 }')
 
 
 def write(name, folder):
