@@ -1830,6 +1830,7 @@ def gb200_vrf_rails(tree):
                                    (netdev, index, attribute(10, struct.pack('<I', tree.index)))):
             links.append(struct.pack('<BxHiII', 0, 1, number, 0x11043, 0) + attribute(3, name.encode() + b'\0') + attribute(4, struct.pack('<I', 9000))
                          + attribute(33, b'\1') + more)
+        tree.link_state(netdev)
         ip = bytes.fromhex(f'fc0100000003000{n}0000000000000005')
         addresses.append(struct.pack('<BBBBI', 10, 64, 0x80, 0, index) + attribute(1, ip))
         # struct rtmsg: protocol kernel, unicast; the local address, and the subnet
