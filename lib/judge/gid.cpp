@@ -10,7 +10,6 @@
 #include "node/topology.h"
 
 namespace fabric {
-
 namespace {
 
 std::string describe(const Gid& gid) {
@@ -119,7 +118,7 @@ std::string why_without_gid(const View& view, const Port& port) {
   for (const Port& other : view.now.ports)
     if (&other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2)) return {};
   if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
-  const Nic* own = nic_of(view, port);
+  const Nic* own = nic_of(view.now.topology, port.rdma);
   const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
     return nic.virtual_function && own != nullptr && !own->virtual_function && nic.root == own->root &&
            nic.bridges == own->bridges;

@@ -73,22 +73,17 @@ bool is_spare(const View& view, const Port& port) {
   return second;
 }
 
-const Nic* nic_of(const View& view, const Port& port) {
-  const auto& nics = view.now.topology.nics;
-  return find_where(nics, [&](const Nic& nic) { return contains(nic.rdma, port.rdma); });
-}
-
 // GT/s of all lanes, at most.
 double slot_bandwidth(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
 
 // An onboard port or a management function (NVLink's): no NIC like it has a link, and one with more PCIe bandwidth has.
 bool is_of_the_board(const View& view, const Port& port) {
-  const Nic* nic = nic_of(view, port);
+  const Nic* nic = nic_of(view.now.topology, port.rdma);
   if (nic == nullptr || slot_bandwidth(*nic) <= 0) return false;
   bool has_wider = false;
   for (const Port& other : view.now.ports) {
     if (!is_judged(other) || !is_active(other)) continue;
-    const Nic* used = nic_of(view, other);
+    const Nic* used = nic_of(view.now.topology, other.rdma);
     if (used == nullptr) continue;
     const bool narrower = slot_bandwidth(*nic) * 4 <= slot_bandwidth(*used);
     if (are_alike(*used, *nic) && !narrower) return false;
@@ -111,7 +106,7 @@ bool was_up(const View& view, const Port& port) {
 }
 
 bool is_beside_gpu(const View& view, const Port& port) {
-  const Nic* nic = nic_of(view, port);
+  const Nic* nic = nic_of(view.now.topology, port.rdma);
   return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
            const auto path = path_class(gpu, *nic);
            return path && *path <= PathClass::PXB;
@@ -308,7 +303,7 @@ constexpr const char* kUpState = "ACTIVE, LinkUp";
 // VPD that was read, it would have that role.
 bool may_manage_nvlink(const View& view, const Port& port) {
   constexpr unsigned kMostLanes = 4;
-  const Nic* nic = nic_of(view, port);
+  const Nic* nic = nic_of(view.now.topology, port.rdma);
   return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
          nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
 }

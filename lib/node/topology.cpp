@@ -61,6 +61,10 @@ std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
   return nearest;
 }
 
+const Nic* nic_of(const Topology& topology, const std::string& rdma) {
+  return find_where(topology.nics, [&](const Nic& nic) { return contains(nic.rdma, rdma); });
+}
+
 std::optional<int> socket_of(const Topology& topology, const PciDevice& device) {
   if (!device.numa) return std::nullopt;
   const int* socket = find_in(topology.numa_socket, *device.numa);

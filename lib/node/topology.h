@@ -112,6 +112,9 @@ std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
 // virtual.
 bool is_flattened(const Topology& topology);
 
+// The NIC that has the RDMA device; null: none.
+const Nic* nic_of(const Topology& topology, const std::string& rdma);
+
 // The package of the device's NUMA node, if the kernel reports it.
 std::optional<int> socket_of(const Topology& topology, const PciDevice& device);
 
