@@ -5,6 +5,7 @@
 #include "judge/cabling.h"
 #include "judge/engine.h"
 #include "judge/finding.h"
+#include "judge/link.h"
 #include "judge/network.h"
 #include "judge/optics.h"
 #include "judge/planes.h"
