@@ -89,6 +89,7 @@ double share_left(const GpuPlanes& gpu) {
 
 Finding planes_finding(const View& view, const GpuPlanes& gpu) {
   std::string lost, maintained;
+  std::vector<std::string> ports;  // those in `lost`
   Fix fix;
   size_t active = 0;
   for (const Port* port : gpu.ports) {
@@ -103,6 +104,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     std::string state = port->state ? std::string(port_state_text(*port->state)) : "state unknown";
     if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
     append_item(lost, port->id() + " " + state);
+    ports.push_back(port->id());
     if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
   }
   const double share = share_left(gpu);
@@ -113,10 +115,12 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
   if (!maintained.empty()) append_item(planes, maintained);
   if (lost.empty()) return good(gpu.gpus, planes.empty() ? observed : observed + ": " + planes, expected);
   const bool is_critical = share * 100 <= limit_of(view, kCriticalShare);
-  return bad(is_critical ? Status::critical : Status::warning, gpu.gpus, observed + ": " + planes, expected,
-             "The traffic of this GPU is divided among its planes, and it has lost a part of them. Every collective "
-             "runs at the pace of the GPU with the least bandwidth.",
-             fix);
+  Finding out = bad(is_critical ? Status::critical : Status::warning, gpu.gpus, observed + ": " + planes, expected,
+                    "The traffic of this GPU is divided among its planes, and it has lost a part of them. Every "
+                    "collective runs at the pace of the GPU with the least bandwidth.",
+                    fix);
+  out.ports = std::move(ports);
+  return out;
 }
 
 void ask_planes(const View& view, Findings& findings) {

@@ -57,6 +57,8 @@ struct Finding {
   std::vector<std::string> names{};
   // What else its texts name that findings of the same fault differ in: "GPU0 and mlx5_0" of a switch port.
   std::string about{};
+  // The ports whose fault it is, if the subject is none: the lost planes of a GPU. Their place relates findings of nodes.
+  std::vector<std::string> ports{};
 
   // The cause of symptoms of a port; nullopt: any other finding.
   std::optional<Culprit> culprit{};

@@ -72,6 +72,9 @@ constexpr Metric kDiagnosis{
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
+constexpr Metric kCheckPort{
+    "fabric_check_port_info",
+    "A port whose fault the finding about another subject is, as a lost plane of a GPU; always 1. Absent otherwise."};
 constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
                               "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
 constexpr Metric kUnjudged{
@@ -208,6 +211,9 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
                  static_cast<double>(finding.status));
   }
   for (const std::string_view check : ok) families.add(kCheckStatus, {}, {{"check", check}}, 0);
+  for (const Finding& finding : report.findings)
+    for (const std::string& port : finding.ports)
+      families.add(kCheckPort, id_labels(port), {{"check", finding.id}, {"subject", finding.subject}}, 1);
   for (const Finding& finding : report.findings)
     if (finding.unjudged) families.add(kUnjudged, {}, {{"check", finding.id}, {"subject", finding.subject}}, 1);
 }

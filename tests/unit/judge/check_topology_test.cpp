@@ -375,6 +375,26 @@ TEST(Planes, OneFindingByTheShareOfTheGpusBandwidth) {
   EXPECT_TRUE(has(node.findings(), "planes GPU1 warning: 2 of 4")) << node.findings();
 }
 
+// The alerts relate the findings of nodes by the switches of these ports.
+TEST(Planes, TheFindingHasThePortsThatAreLost) {
+  Planes node;
+  node.policy.cabling.planes = {{"mlx5_1/1", "A"}, {"mlx5_1/2", "B"}, {"mlx5_1/3", "C"}, {"mlx5_1/4", "D"}};
+  node.policy.cabling.maintenance = {"B"};
+  const auto ports = [&] {
+    std::vector<std::string> out;
+    for (const Finding& each : run_rules(node.view(), std::vector<std::string>{"planes", "port-state"}).findings)
+      out.insert(out.end(), each.ports.begin(), each.ports.end());
+    return out;
+  };
+  EXPECT_EQ(ports(), std::vector<std::string>{});
+  node.lose(2);
+  EXPECT_EQ(ports(), std::vector<std::string>{}) << "only the plane in maintenance is down";
+  node.lose(3);
+  EXPECT_EQ(ports(), std::vector<std::string>{"mlx5_1/3"});
+  node.lose(4);
+  EXPECT_EQ(ports(), (std::vector<std::string>{"mlx5_1/3", "mlx5_1/4"}));
+}
+
 TEST(Planes, WithoutAnyPlaneEveryPortIsCritical) {
   Planes node;
   for (unsigned number = 1; number <= 4; ++number) node.lose(number);

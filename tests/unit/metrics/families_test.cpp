@@ -414,6 +414,38 @@ TEST(Families, NeighborsByLldpElseByThePlan) {
       << "not an agent without a name";
 }
 
+// Each plane of a device has a cable of its own, which LLDP hears on the netdev of its port.
+TEST(Families, EachPlaneHasItsOwnNeighbor) {
+  Node node = three_ports();
+  for (unsigned number = 1; number <= 3; ++number) {
+    Port& plane = node.ports.at(number - 1);
+    plane.rdma = "mlx5_0", plane.number = number, plane.pci = "0000:00:00.0", plane.role = PortRole::plane;
+    Neighbor& heard = node.neighbors.heard.emplace_back();
+    heard.netdev = plane.netdev, heard.chassis_id = "70:06:92:00:00:0" + std::to_string(number);
+    heard.system_name = "leaf-p" + std::to_string(number), heard.port_id = "Ethernet7";
+  }
+  const std::map<std::string, Rail> rails{{"0000:00:00.0", {5, std::nullopt}}};
+  const std::string port = ",device=mlx5_0,port=";
+  EXPECT_EQ(series_of([&](FamilySet& set) { add_neighbors(set, node, nullptr, rails); }),
+            (Series{{"fabric_neighbor_info" + port + "1,switch=leaf-p1,switch_port=Ethernet7", 1},
+                    {"fabric_neighbor_info" + port + "2,switch=leaf-p2,switch_port=Ethernet7", 1},
+                    {"fabric_neighbor_info" + port + "3,switch=leaf-p3,switch_port=Ethernet7", 1},
+                    {"fabric_rail_info" + port + "1,rail=5,plane=,leaf=leaf-p1", 1},
+                    {"fabric_rail_info" + port + "2,rail=5,plane=,leaf=leaf-p2", 1},
+                    {"fabric_rail_info" + port + "3,rail=5,plane=,leaf=leaf-p3", 1}}));
+}
+
+TEST(Families, AFindingAboutAGpuNamesThePortsWhoseFaultItIs) {
+  Report report;
+  Finding& finding = report.findings.emplace_back();
+  finding.id = "planes", finding.subject = "GPU2 and GPU3", finding.status = Status::warning;
+  finding.ports = {"mlx5_1/3", "mlx5_1/4"};
+  EXPECT_EQ(of_report(report),
+            (Series{{"fabric_check_status,check=planes,subject=GPU2 and GPU3", 1},
+                    {"fabric_check_port_info,device=mlx5_1,port=3,check=planes,subject=GPU2 and GPU3", 1},
+                    {"fabric_check_port_info,device=mlx5_1,port=4,check=planes,subject=GPU2 and GPU3", 1}}));
+}
+
 TEST(Families, RailsByThePolicyElseByTheGpu) {
   const Node node = three_ports();
   Policy policy;
