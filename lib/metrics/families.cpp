@@ -74,7 +74,7 @@ constexpr Metric kCheckStatus{"fabric_check_status",
                               "subject covers all subjects that are ok."};
 constexpr Metric kCheckPort{
     "fabric_check_port_info",
-    "A port whose fault the finding about another subject is, as a lost plane of a GPU; always 1. Absent otherwise."};
+    "A port at fault, of a finding whose subject is not a port: a plane that a GPU has lost; always 1. Absent otherwise."};
 constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
                               "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
 constexpr Metric kUnjudged{

@@ -20,7 +20,7 @@ void add_node(FamilySet& families, const Node& node, const Report& report, const
 void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // The subjects of a check that are ok share one series without a subject, unless the group "checks" is on. A finding
-// whose subject is not a port has a series for each port whose fault it is.
+// whose subject is not a port has a series for each port at fault.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
 // The switch port at the other end of the cable (peer_of()), and rail, plane and leaf switch (rail_place()).
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,

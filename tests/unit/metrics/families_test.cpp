@@ -435,7 +435,7 @@ TEST(Families, EachPlaneHasItsOwnNeighbor) {
                     {"fabric_rail_info" + port + "3,rail=5,plane=,leaf=leaf-p3", 1}}));
 }
 
-TEST(Families, AFindingAboutAGpuNamesThePortsWhoseFaultItIs) {
+TEST(Families, AFindingAboutAGpuHasItsPorts) {
   Report report;
   Finding& finding = report.findings.emplace_back();
   finding.id = "planes", finding.subject = "GPU2 and GPU3", finding.status = Status::warning;
