@@ -57,7 +57,8 @@ struct Finding {
   std::vector<std::string> names{};
   // What else its texts name that findings of the same fault differ in: "GPU0 and mlx5_0" of a switch port.
   std::string about{};
-  // The ports at fault, if the subject is not a port: the planes that a GPU has lost. Alerts relate them by their switch.
+  // The ports at fault, if the subject is not a port: the planes that a GPU has lost. Alerts relate them by their
+  // switch.
   std::vector<std::string> ports{};
 
   // The cause of symptoms of a port; nullopt: any other finding.

@@ -72,9 +72,9 @@ constexpr Metric kDiagnosis{
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
-constexpr Metric kCheckPort{
-    "fabric_check_port_info",
-    "A port at fault, of a finding whose subject is not a port: a plane that a GPU has lost; always 1. Absent otherwise."};
+constexpr Metric kCheckPort{"fabric_check_port_info",
+                            "A port at fault, of a finding whose subject is not a port: a plane that a GPU has lost; "
+                            "always 1. Absent otherwise."};
 constexpr Metric kPfcWatchdog{"fabric_pfc_watchdog_seconds",
                               "Time of continuous PFC pause after which the NIC stops sending it; 0: never."};
 constexpr Metric kUnjudged{
