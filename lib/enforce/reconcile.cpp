@@ -672,7 +672,7 @@ Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& 
 
 Result<void> settle(Kernel& kernel, const Port& port) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-  if (driver.settle == nullptr || !kernel.route) return {};
+  if (driver.settle == nullptr || !kernel.route || is_audit_only(port)) return {};
   const auto have = read(kernel, port, Keys());
   if (!have) return have.error();
   return driver.settle(port_io(kernel, port), have->values);

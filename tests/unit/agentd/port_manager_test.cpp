@@ -105,6 +105,7 @@ class PortManagerTest : public testing::Test {
         found.back().carrier = nic.carrier;
         found.back().counters.carrier_down = nic.carrier_downs;
         if (nic.carrier) found.back().speed = nic.speed;
+        found.back().role = role_;
       }
     return found;
   }
@@ -151,9 +152,22 @@ class PortManagerTest : public testing::Test {
   std::vector<JournalEntry> told_;
   std::string busy_;
   std::string rdma_;  // the name of the RDMA device, if it is not by the netdev's
+  PortRole role_ = PortRole::physical;
   int hour_ = 3;
   qos::Instant now_ = std::chrono::steady_clock::now();
 };
+
+// Its Arm cores set PFC, and its thresholds with it.
+TEST_F(PortManagerTest, APortOfADpuIsNotSettledEither) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pfc.pfc_en = 1 << 3;
+  role_ = PortRole::dpu_owned;
+  start(kEnforce);
+  ASSERT_EQ(outcome("pfc"), "in_sync");
+  nic.link_up();
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(nic.writes(), 0U);
+}
 
 // mlx5 rounds the sizes of buffers down to its cells.
 TEST_F(PortManagerTest, WhatTheDriverRoundsIsNoDrift) {
