@@ -58,7 +58,12 @@ void PortManager::remember_published() {
   const auto root = Root::open(environment_.directory);
   if (!root) return;
   const auto state = state::load_agent_state(*root);
-  if (!state || !*state) return;
+  if (!state) {
+    // A newer release, before a downgrade, or a damaged file: without it the ports would be taken for new ones.
+    errors_.once(state.error().text() + "; every port that is present counts as one that an earlier agent managed");
+    return table_.expect_all();
+  }
+  if (!*state) return;
   const state::Devices devices = state::agent_devices(*root).value_or({});
   for (const auto& [id, settings] : (*state)->ports) {
     const int* device = find_in(devices, id);
@@ -147,6 +152,7 @@ std::optional<std::chrono::milliseconds> PortManager::rescan_after() const {
 Result<Fd> PortManager::lock(qos::Instant now) {
   if (policy_.mode != Mode::enforce) return Fd();
   auto taken = state::take_lock(environment_.directory);
+  if (unread.empty()) table_.expect_no_more();
   if (taken) {
     locked_out_since_.reset();
     suspension_.refresh(config_);

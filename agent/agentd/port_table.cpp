@@ -75,6 +75,8 @@ std::vector<std::string> PortTable::links_recovered() {
     rtnl::Link seen;
     seen.ifindex = entry.port.ifindex;
     seen.name = entry.port.netdev;
+    } else if (expects_all_) {
+      entry.arrival = Arrival::settled;
     seen.carrier = entry.port.carrier;
     if (const auto& downs = entry.port.counters.carrier_down) seen.carrier_down_count = static_cast<uint32_t>(*downs);
     const bool known = entry.carrier == seen.carrier && entry.carrier_downs == seen.carrier_down_count;

@@ -84,6 +84,10 @@ class PortTable {
 
   [[nodiscard]] PortEntry* find(const std::string& id);
   [[nodiscard]] const std::map<std::string, PortEntry>& entries() const { return entries_; }
+  // An earlier agent of this boot managed ports, and which ones is unknown: until expect_no_more(), no port is new.
+  void expect_all() { expects_all_ = true; }
+  // All ports that are present have been taken: a port that appears later is new.
+  void expect_no_more() { expects_all_ = false; }
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] std::vector<Port> ports() const;
   // The ids of the ports on the netdev, by index or, if that is 0, by name.
@@ -99,3 +103,4 @@ class PortTable {
 bool waits_for_speed(const Policy& policy, const Port& port);
 
 }  // namespace fabric::agentd
+  bool expects_all_ = false;

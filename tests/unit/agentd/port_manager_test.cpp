@@ -1141,6 +1141,25 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   EXPECT_EQ(pfc.drift_from, "3");
   EXPECT_EQ(pfc.drift_to, "none");
   EXPECT_FALSE(pfc.last_drift.empty());
+// After a downgrade, or with a damaged file: an agent of this boot has had the ports, whichever they were.
+TEST_F(PortManagerTest, APublishedStateThatCannotBeReadMakesNoPortANewOne) {
+  for (const char* text : {R"({"format":2,"cards":[]})", "[[["}) {
+    SCOPED_TRACE(text);
+    SimNic& nic = enforced(Personality::mlx5);
+    ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+    nic.pfc.pfc_en = 0;
+    hour_ = 12;
+    tree_.file(state::kStateFile, text);
+    restart(policy_of(kEnforce + kNight));
+    EXPECT_EQ(nic.pfc.pfc_en, 0) << "the maintenance window is closed";
+    EXPECT_EQ(outcome("pfc"), "pending");
+    sim_.reload(nic);
+    reconcile_all();
+    EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "a device that appears later is new";
+    sim_.nics().clear();
+  }
+}
+
   EXPECT_EQ(setting("mtu").drifts["unnotified"], 1U) << "a DCB notification is none of an MTU";
   manager_->on_notification("roce_eth0/1", NotificationKind::link);
   nic.mtu = 1500;
