@@ -119,6 +119,15 @@ std::vector<std::string> PortManager::rescan() {
     for (const std::string& id : table_.ids())
       if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
   }
+  const Renames renames = table_.rename(present);
+  releases_.rename(renames);
+  rename_ids(left_, renames);
+  rename_ids(restored_, renames);
+  for (const auto& [before, after] : renames) {
+    environment_.log(port_entry(after, LOG_NOTICE, "its RDMA device was renamed; it was " + before));
+    results_.drop(before);
+    results_.drop(after);
+  }
   for (const Port& gone : table_.drop_missing(present)) {
     std::string what = "port removed; managed again when it returns";
     if (matches_any(policy_.exclude, gone.rdma)) what = "excluded; its settings are unchanged";
@@ -140,7 +149,8 @@ std::vector<std::string> PortManager::rescan() {
     }
     if (found.other_entry) results_.restart(id);
     releases_.decide(taken, policy_);
-    if (found.new_device || found.renamed || found.other_entry) fresh.push_back(id);
+    const bool has_new_id = contains(renames, id, &Renames::value_type::second);
+    if (found.new_device || found.renamed || found.other_entry || has_new_id) fresh.push_back(id);
   }
   return fresh;
 }

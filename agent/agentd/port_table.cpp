@@ -14,6 +14,41 @@ bool waits_for_speed(const Policy& policy, const Port& port) {
   return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
 }
 
+Renames PortTable::rename(const std::map<std::string, Port>& present) {
+  // A bond that is formed or ended has a new RDMA device, which no job can have open.
+  const auto keeps_netdev = [](const Port& port) { return !port.is_member() && port.role != PortRole::bond; };
+  // A netdev may have a second RDMA device (rxe).
+  const auto has_device = [](const auto& ports, const std::string& id, int ifindex) {
+    const auto* port = find_in(ports, id);
+    return port != nullptr && port->ifindex == ifindex;
+  };
+  Renames known, expected;
+  for (const auto& [id, port] : present) {
+    const PortEntry* own = find_in(entries_, id);
+    if (port.ifindex == 0 || !keeps_netdev(port) || (own != nullptr && own->port.ifindex == port.ifindex)) continue;
+    const auto entry = std::ranges::find_if(entries_, [&, &port = port](const auto& each) {
+      const Port& before = each.second.port;
+      return before.ifindex == port.ifindex && before.number == port.number && before.pci == port.pci &&
+             before.kernel_driver == port.kernel_driver && keeps_netdev(before) &&
+             !has_device(present, each.first, port.ifindex);
+    });
+    if (entry != entries_.end()) {
+      known.emplace_back(entry->first, id);
+      continue;
+    }
+    const auto earlier = std::ranges::find_if(expected_, [&, &port = port](const auto& each) {
+      return each.second == port.ifindex && each.first.find('@') == std::string::npos &&
+             !has_device(present, each.first, port.ifindex);
+    });
+    if (earlier != expected_.end() && !expected_.contains(id)) expected.emplace_back(earlier->first, id);
+  }
+  rename_ids(entries_, known);
+  rename_ids(expected_, expected);
+  known.insert(known.end(), expected.begin(), expected.end());
+  rename_ids(seen_before_, known);
+  return known;
+}
+
 std::vector<Port> PortTable::drop_missing(const std::map<std::string, Port>& present) {
   std::vector<Port> gone;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -40,6 +75,8 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
       if (!expected->second || *expected->second == port.ifindex) entry.arrival = Arrival::settled;
       expected_.erase(expected);
       seen_before_.insert(id);
+    } else if (expects_all_) {
+      entry.arrival = Arrival::settled;
     }
     entry.seen.recreated = !seen_before_.insert(id).second && entry.arrival == Arrival::appeared;
   }
@@ -75,8 +112,6 @@ std::vector<std::string> PortTable::links_recovered() {
     rtnl::Link seen;
     seen.ifindex = entry.port.ifindex;
     seen.name = entry.port.netdev;
-    } else if (expects_all_) {
-      entry.arrival = Arrival::settled;
     seen.carrier = entry.port.carrier;
     if (const auto& downs = entry.port.counters.carrier_down) seen.carrier_down_count = static_cast<uint32_t>(*downs);
     const bool known = entry.carrier == seen.carrier && entry.carrier_downs == seen.carrier_down_count;

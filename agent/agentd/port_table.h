@@ -48,6 +48,25 @@ struct PortEntry {
   std::optional<uint32_t> carrier_downs{};
 };
 
+// Ports whose RDMA devices were renamed: ids before and after.
+using Renames = std::vector<std::pair<std::string, std::string>>;
+// Moves the elements of a map or set of ids. Two ports may have exchanged their names.
+template <class Ids>
+void rename_ids(Ids& ids, const Renames& renames) {
+  std::vector<typename Ids::node_type> moved;
+  for (const auto& [before, after] : renames) {
+    auto node = ids.extract(before);
+    if (!node) continue;
+    if constexpr (requires { node.mapped(); }) node.key() = after;
+    else node.value() = after;
+    moved.push_back(std::move(node));
+  }
+  for (auto& node : moved) {
+    if constexpr (requires { node.mapped(); }) ids.erase(node.key());
+    ids.insert(std::move(node));
+  }
+}
+
 class PortTable {
  public:
   // The result of take().
@@ -65,6 +84,13 @@ class PortTable {
   // Announces a port that an earlier agent managed in this boot, with its ifindex if that agent published it: it is not
   // new.
   void expect(const std::string& id, std::optional<int> ifindex) { expected_[id] = ifindex; }
+  // An earlier agent of this boot managed ports, and which ones is unknown: until expect_no_more(), no port is new.
+  void expect_all() { expects_all_ = true; }
+  // All ports that are present have been taken: a port that appears later is new.
+  void expect_no_more() { expects_all_ = false; }
+  // Renames the ports whose netdevs have another RDMA device's name now, also if that happened while no agent ran: they
+  // are the same devices. Call it with each scan, before drop_missing().
+  Renames rename(const std::map<std::string, Port>& present);
   // Removes the ports that are not among `present`, and returns them.
   std::vector<Port> drop_missing(const std::map<std::string, Port>& present);
   // Adds or updates a port that a scan has found.
@@ -84,10 +110,6 @@ class PortTable {
 
   [[nodiscard]] PortEntry* find(const std::string& id);
   [[nodiscard]] const std::map<std::string, PortEntry>& entries() const { return entries_; }
-  // An earlier agent of this boot managed ports, and which ones is unknown: until expect_no_more(), no port is new.
-  void expect_all() { expects_all_ = true; }
-  // All ports that are present have been taken: a port that appears later is new.
-  void expect_no_more() { expects_all_ = false; }
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] std::vector<Port> ports() const;
   // The ids of the ports on the netdev, by index or, if that is 0, by name.
@@ -96,6 +118,7 @@ class PortTable {
  private:
   std::map<std::string, PortEntry> entries_;
   std::map<std::string, std::optional<int>> expected_;
+  bool expects_all_ = false;
   std::set<std::string> seen_before_;  // in this boot
 };
 
@@ -103,4 +126,3 @@ class PortTable {
 bool waits_for_speed(const Policy& policy, const Port& port);
 
 }  // namespace fabric::agentd
-  bool expects_all_ = false;

@@ -28,6 +28,12 @@ void Releases::reload(const Policy& old, const Policy& policy, const PortTable& 
   }
 }
 
+void Releases::rename(const Renames& renames) {
+  rename_ids(states_, renames);
+  rename_ids(retries_, renames);
+  rename_ids(lost_, renames);
+}
+
 void Releases::new_device(const Port& port, const Policy& policy) {
   if (is_restoring(port.id()) && policy_for(policy, port) != nullptr) states_[port.id()] = State::none;
 }

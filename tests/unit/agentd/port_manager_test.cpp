@@ -978,6 +978,43 @@ TEST_F(PortManagerTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// `rdma dev set mlx5_0 name rocep36s0`, by hand or by udev: the netdev, and with it the device, is the same.
+TEST_F(PortManagerTest, APortWhoseRdmaDeviceIsRenamedIsNoNewOne) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  rdma_ = "mlx5_0";
+  hour_ = 12;
+  start(kEnforce + kNight);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  rdma_ = "rocep36s0";
+  EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"rocep36s0/1"}) << "checked at once";
+  look("rocep36s0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "the maintenance window is closed";
+  EXPECT_EQ(outcome("pfc", "rocep36s0/1"), "pending");
+  EXPECT_EQ(manager_->table().ids(), std::vector<std::string>{"rocep36s0/1"});
+  // Renamed while no agent runs.
+  rdma_ = "roce_gpu0";
+  restart(policy_of(kEnforce + kNight));
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  hour_ = 2;
+  look("roce_gpu0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+TEST_F(PortManagerTest, AReleasedPortWhoseRdmaDeviceIsRenamedIsRestored) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  rdma_ = "mlx5_0";
+  start(kEnforce + kRestore);
+  ASSERT_EQ(nic.mtu, 4200U);
+  busy_ = "eth0";
+  reload(policy_of(kEnforce + kRestore, ""));
+  ASSERT_EQ(nic.mtu, 4200U) << "a job runs";
+  rdma_ = "rocep36s0";
+  busy_.clear();
+  reconcile_all();
+  EXPECT_EQ(nic.mtu, 1500U);
+}
+
 // Down since the agent's start, and let go of by the reload, as its link shows when it has one.
 TEST_F(PortManagerTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
