@@ -7,6 +7,8 @@
 namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
+// The deadline is a time of CLOCK_BOOTTIME, and the event loop's clock stands still while the machine sleeps.
+static constexpr std::chrono::milliseconds kLongestWait{60'000};
 
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
@@ -58,6 +60,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, const std::ve
     const auto record = confirm::load(environment_.directory);
     if (!record && !confirm::is_lost(record.error())) return again_unread(next);
     state_ = State::none;
+    next.changed = true;  // a pass of one port may have seen the end first
     next.confirmed = record && !*record;
     refresh(config);
   }
@@ -72,7 +75,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, const std::ve
   if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
     if (state_ == State::awaiting || (!lock && record && *record)) next.again = kRetry;
     if (is_pending && confirm::is_of_this_boot(**record, now) && (*record)->deadline > now.milliseconds)
-      next.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
+      next.again = std::min(kLongestWait, std::chrono::milliseconds((*record)->deadline - now.milliseconds));
     return next;
   }
   if (const auto pause = revert(**record, present, turns, next)) next.again = pause;

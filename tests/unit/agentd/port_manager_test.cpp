@@ -1617,6 +1617,27 @@ TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
   EXPECT_EQ(state_of(manager_->view()).held, "");
 }
 
+// The guard has ended it, and a pass of one port was the first to see that.
+TEST_F(Unconfirmed, ItsEndIsACheckOfEveryPortWhoeverSeesItFirst) {
+  record_.policy = "another";
+  save();
+  manager_->watch_confirm();
+  record_.before.clear();
+  record_.reverted = "2026-01-01T00:00:00Z";
+  save();
+  look();
+  EXPECT_EQ(state_of(manager_->view()).held, "");
+  EXPECT_TRUE(manager_->watch_confirm().changed);
+  EXPECT_FALSE(manager_->watch_confirm().changed) << "once";
+}
+
+// The deadline is a time of CLOCK_BOOTTIME; the event loop's clock stands still while the machine sleeps.
+TEST_F(Unconfirmed, ItsDeadlineIsAskedForAgainAtLeastEachMinute) {
+  const auto again = manager_->watch_confirm().again;
+  ASSERT_TRUE(again);
+  EXPECT_LE(*again, std::chrono::minutes(1));
+}
+
 TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
   manager_->publish();
   EXPECT_EQ((*state::load_agent_state(tree_.root()))->config, confirm::digest(wanted_config(manager_->policy())));
