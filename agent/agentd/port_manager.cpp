@@ -152,6 +152,7 @@ std::vector<std::string> PortManager::rescan() {
     const bool has_new_id = contains(renames, id, &Renames::value_type::second);
     if (found.new_device || found.renamed || found.other_entry || has_new_id) fresh.push_back(id);
   }
+  if (unread.empty()) table_.expect_no_more();
   return fresh;
 }
 
@@ -162,7 +163,6 @@ std::optional<std::chrono::milliseconds> PortManager::rescan_after() const {
 Result<Fd> PortManager::lock(qos::Instant now) {
   if (policy_.mode != Mode::enforce) return Fd();
   auto taken = state::take_lock(environment_.directory);
-  if (unread.empty()) table_.expect_no_more();
   if (taken) {
     locked_out_since_.reset();
     suspension_.refresh(config_);
@@ -354,7 +354,20 @@ Suspension::NextSteps PortManager::watch_confirm() {
   const Root& root = environment_.kernel.root;
   if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); }))
     turns_.note_others(ports, std::chrono::steady_clock::now());
-  Suspension::NextSteps next = suspension_.watch(config_, ports, turns_);
+  const auto present = [&](const confirm::Record& record) {
+    std::vector<Port> all = ports;
+    if (policy_.exclude.empty() || !confirm::misses_card(record, ports)) return all;
+    Policy without = policy_;
+    without.exclude.clear();
+    for (Port& port : environment_.scan(without).ports)
+      if (matches_any(policy_.exclude, port.rdma)) all.push_back(std::move(port));
+    return all;
+  };
+  const auto front_end = [this](const Port& port) {
+    const PortPolicy* entry = policy_for(policy_, port);
+    return entry != nullptr && entry->front_end;
+  };
+  Suspension::NextSteps next = suspension_.watch(config_, {.present = present, .front_end = front_end}, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;
 }

@@ -42,8 +42,7 @@ bool Suspension::refresh(const std::string& config) {
   return reason_ != before;
 }
 
-Suspension::NextSteps Suspension::watch(const std::string& config, const std::vector<Port>& present,
-                                        qos::Turns& turns) {
+Suspension::NextSteps Suspension::watch(const std::string& config, const Ports& ports, qos::Turns& turns) {
   NextSteps next;
   const bool was_unread = std::exchange(is_unread_, false);
   next.changed = refresh(config);
@@ -60,8 +59,8 @@ Suspension::NextSteps Suspension::watch(const std::string& config, const std::ve
     const auto record = confirm::load(environment_.directory);
     if (!record && !confirm::is_lost(record.error())) return again_unread(next);
     state_ = State::none;
-    next.changed = true;  // a pass of one port may have seen the end first
     next.confirmed = record && !*record;
+    next.changed = true;  // a pass of one port may have seen the end first
     refresh(config);
   }
   auto record = confirm::load(environment_.directory);
@@ -78,7 +77,7 @@ Suspension::NextSteps Suspension::watch(const std::string& config, const std::ve
       next.again = std::min(kLongestWait, std::chrono::milliseconds((*record)->deadline - now.milliseconds));
     return next;
   }
-  if (const auto pause = revert(**record, present, turns, next)) next.again = pause;
+  if (const auto pause = revert(**record, ports, turns, next)) next.again = pause;
   next.changed = refresh(config) || next.changed;
   return next;
 }
@@ -128,12 +127,13 @@ Result<void> Suspension::remove_reverted(std::chrono::milliseconds patience) {
   return {};
 }
 
-std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, const std::vector<Port>& present,
+std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& record, const Ports& ports,
                                                             qos::Turns& turns, NextSteps& next) {
   const bool was_pending = confirm::is_pending(record);
   // Does not sleep while the link of a member of a bond restarts: the event loop goes on, and watch() is called again.
-  const auto changes = confirm::lapse(environment_.directory, environment_.kernel, present, record,
-                                      {.in_use = environment_.in_use, .turns = turns, .sleep = {}});
+  const auto changes =
+      confirm::lapse(environment_.directory, environment_.kernel, ports.present(record), record,
+                     {.in_use = environment_.in_use, .turns = turns, .sleep = {}, .front_end = ports.front_end});
   if (!changes) {
     errors_.once(changes.error().text());
     return kRetry;  // the file still has what `record` has no more

@@ -30,9 +30,14 @@ class Suspension {
     bool changed = false;             // enforcement was suspended or resumed: check every port
     std::set<std::string> written{};  // ports whose previous settings were restored: they must be settled
   };
-  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Settings
-  // that this process may not write are left to another one (confirm::Share). Call it when the record changes.
-  NextSteps watch(const std::string& config, const std::vector<Port>& present, qos::Turns& turns);
+  struct Ports {
+    // The ports that are present, also excluded ones if the record names their cards (confirm::misses_card()).
+    std::function<std::vector<Port>(const confirm::Record&)> present;
+    std::function<bool(const Port&)> front_end;  // confirm::RevertTerms::front_end
+  };
+  // Reads the record, and restores the previous settings of the ports if the deadline has passed. Settings that this
+  // process may not write are left to another one (confirm::Share). Call it when the record changes.
+  NextSteps watch(const std::string& config, const Ports& ports, qos::Turns& turns);
 
   // Removes the record of a reverted apply: a reload confirms its configuration. If that fails, the reason is logged,
   // and watch() tries again.
@@ -56,8 +61,8 @@ class Suspension {
   Result<void> remove_reverted(std::chrono::milliseconds patience);
   // Restores the previous settings and logs the result. Returns the pause before the next call; nullopt: all are
   // restored, and that is recorded.
-  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, const std::vector<Port>& present,
-                                                  qos::Turns& turns, NextSteps& next);
+  std::optional<std::chrono::milliseconds> revert(confirm::Record& record, const Ports& ports, qos::Turns& turns,
+                                                  NextSteps& next);
 
   Environment& environment_;
   ErrorLog& errors_;

@@ -120,9 +120,10 @@ std::string digest(std::string_view text) {
   return digits;
 }
 
-FABRIC_JSON_MEMBERS(Record, id, boot_id, deadline, until, policy, disruptive, reverted, before, sysctl)
+FABRIC_JSON_MEMBERS(Record, id, boot_id, deadline, until, policy, disruptive, reverted, before, sysctl, front_end)
 
 static void from_json(const Json& json, Record& record) {
+  record.front_end.reset();
   read_members(json, record);
   for (const char* name : {"id", "deadline"}) require(json, name);
 }
@@ -182,20 +183,31 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
   if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
 }
 
+static bool is_front_end(const Record& record, const Port& port) {
+  return !record.front_end || record.front_end->contains(state::port_key(port)) ||
+         record.front_end->contains(port.card_address);
+}
+
+void allow_front_end(Record& record, const Port& port) {
+  if (!record.front_end) return;
+  for (const std::string& key : {state::port_key(port), port.card_address})
+    if (!key.empty()) record.front_end->insert(key);
+}
+
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
-  // An apply that did not wait for the maintenance window is reverted without waiting for it. It wrote a port with the
-  // default route only if the operator's entry names the port. With "never" it may have added protection, which is
-  // taken away on an idle port.
+  // An apply that did not wait for the maintenance window is reverted without waiting for it. With "never" it may have
+  // added protection, which is taken away on an idle port.
   const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
-  const qos::Terms terms{.in_use = how.in_use,
-                         .wanted_of = qos::saved_settings(ports, record.before),
-                         .disruptive = disruptive,
-                         .window = qos::Maintenance::open,
-                         .front_end = true};
+  qos::Terms terms{.in_use = how.in_use,
+                   .wanted_of = qos::saved_settings(ports, record.before),
+                   .disruptive = disruptive,
+                   .window = qos::Maintenance::open};
   const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const auto original = state::original_for(record.before, port);
     if (!original) return {};
+    // The default route may have come to the port after the apply.
+    terms.front_end = is_front_end(record, port) || (how.front_end && how.front_end(port));
     Qos wanted = *original;
     if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
     Changes changes = qos::write_back(kernel, port, wanted, complete(terms)).changes;
@@ -229,6 +241,10 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
   if (is_pending(record) && (record.is_restored() || (gives_up && how.share == Share::all)))
     record.reverted = time_text(std::time(nullptr));
   return all;
+}
+
+bool misses_card(const Record& record, const std::vector<Port>& ports) {
+  return !state::absent_originals(record.before, ports).empty();
 }
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,

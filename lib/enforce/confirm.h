@@ -22,6 +22,8 @@ struct Record {
   std::string reverted;                      // when it was reverted, RFC 3339; empty: it still awaits confirmation
   state::Originals before;                   // the previous settings of ports that are not restored yet
   qos::SysctlValues sysctl;                  // the previous settings of the host that are not restored yet
+  // Of allow_front_end(). nullopt: an earlier release wrote the record, whose revert allows it for every port.
+  std::optional<std::set<std::string>> front_end = std::set<std::string>{};
 
   [[nodiscard]] bool is_restored() const { return before.empty() && sysctl.empty(); }
 };
@@ -65,6 +67,9 @@ Result<void> remove(const std::string& directory);
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
 // Adds the values of `keys` in `before` to the record. Save the record before writing the port.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
+// The apply may write the port disruptively while it carries the machine's default route, because an entry names it
+// (qos::Terms::front_end): so may the revert. Save the record before writing the port.
+void allow_front_end(Record& record, const Port& port);
 // Which of the previous settings a process restores. Several processes restore the settings of one record, one after
 // the other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard
 // and fabric-agentctl have what their user has.
@@ -79,6 +84,9 @@ struct RevertTerms {
   qos::Turns& turns;
   qos::Sleep sleep;  // waits for the link of a member of a bond (write_in_rounds()); null: call again instead
   Share share = Share::all;
+  // True for a port that an entry of the present policy names (qos::Terms::front_end), beside those of
+  // allow_front_end(). Null: none.
+  std::function<bool(const Port&)> front_end{};
 };
 
 // Restores the previous settings. A setting that reads back as before is removed from the record, once no write that is
@@ -89,6 +97,9 @@ struct RevertTerms {
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
 
+// True if previous settings are of a card that is not among the ports: it is absent, or the present configuration
+// excludes it, which that of the apply (--config) did not.
+bool misses_card(const Record& record, const std::vector<Port>& ports);
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how);

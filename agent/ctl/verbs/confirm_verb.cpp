@@ -26,6 +26,26 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
+// The ports, also excluded ones if the record names their cards.
+Node scan_for(const confirm::Record& record, Machine& machine) {
+  Node node = scan_for_writing(machine);
+  if (!machine.policy || machine.policy->exclude.empty() || !confirm::misses_card(record, node.ports)) return node;
+  std::vector<std::string> excluded;
+  std::swap(machine.policy->exclude, excluded);
+  node = scan_for_writing(machine);
+  std::swap(machine.policy->exclude, excluded);
+  return node;
+}
+
+// RevertTerms::front_end, by the present configuration.
+std::function<bool(const Port&)> front_end_of(const Machine& machine) {
+  return [&machine](const Port& port) {
+    const Policy* policy = machine.policy_or_null();
+    const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
+    return entry != nullptr && entry->front_end;
+  };
+}
+
 // Runs in the guard after the deadline; returns the pause before the next call.
 std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1};
@@ -36,12 +56,14 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   if (!lock || !record || !machine) return kRetry;
   // An apply that took longer than its time has set a later deadline meanwhile.
   if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return kRetry;
-  const Node node = scan_for_writing(*machine);
+  const Node node = scan_for(**record, *machine);
   Output unread;  // the starter has ended
   Pacing pacing(*machine, node, options.root, unread);
-  const auto changes =
-      confirm::lapse(options.root, machine->kernel, node.ports, **record,
-                     {.in_use = qos::ask_kernel(machine->kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
+  const auto changes = confirm::lapse(options.root, machine->kernel, node.ports, **record,
+                                      {.in_use = qos::ask_kernel(machine->kernel),
+                                       .turns = pacing.turns,
+                                       .sleep = qos::sleep_for,
+                                       .front_end = front_end_of(*machine)});
   if (!changes) return kRetry;
   settle_links(machine->kernel, node, *changes, pacing.unsettled, unread);
   if (is_pending(**record)) return pause.after(*changes);
@@ -78,8 +100,12 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Pacin
   if (!record) return record.error();
   if (!*record || !confirm::has_work(**record, confirm::this_moment(kernel.root))) return Changes();
   const std::string before = confirm::left_text(**record);
-  auto changes = confirm::lapse(options.root, kernel, writer.node.ports, **record,
-                                {.in_use = qos::ask_kernel(kernel), .turns = pacing.turns, .sleep = qos::sleep_for});
+  const Node node = scan_for(**record, writer.machine);
+  auto changes = confirm::lapse(options.root, kernel, node.ports, **record,
+                                {.in_use = qos::ask_kernel(kernel),
+                                 .turns = pacing.turns,
+                                 .sleep = qos::sleep_for,
+                                 .front_end = front_end_of(writer.machine)});
   if (!changes) return changes;
   const std::string left = confirm::left_text(**record);
   std::string what = "its previous settings were restored";
@@ -125,9 +151,10 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy, Output&
   return trial;
 }
 
-Result<void> Trial::remember(const Port& port, const Qos& before, const Keys& keys) {
+Result<void> Trial::remember(const Port& port, const Qos& before, const Keys& keys, bool front_end) {
   if (!patience_) return {};
   confirm::remember(record_, port, before, keys);
+  if (front_end) confirm::allow_front_end(record_, port);
   return confirm::save(root_, record_);
 }
 

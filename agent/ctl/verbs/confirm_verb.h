@@ -21,8 +21,9 @@ class Trial {
   // user of both. Returns the changes without those that were in sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output);
 
-  // Saves the previous settings, before the first write of a port or of a host setting.
-  Result<void> remember(const Port& port, const Qos& before, const Keys& keys);
+  // Saves the previous settings, before the first write of a port or of a host setting. `front_end`: that of the terms
+  // of the write.
+  Result<void> remember(const Port& port, const Qos& before, const Keys& keys, bool front_end = false);
   Result<void> remember(const std::string& sysctl, const std::string& before);
   // After all writes: starts the clock and informs the user. Without any write there is nothing to confirm.
   Result<void> await(Output& output);

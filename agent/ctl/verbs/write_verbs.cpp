@@ -315,7 +315,8 @@ int run_apply(const Options& options, Output& output) {
     terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
-      auto remembered = trial->remember(written, before, confirm::keys_changed(written, entry->want, before));
+      auto remembered =
+          trial->remember(written, before, confirm::keys_changed(written, entry->want, before), entry->front_end);
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };

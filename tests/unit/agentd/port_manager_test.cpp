@@ -1141,6 +1141,25 @@ TEST_F(PortManagerTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
   EXPECT_EQ(setting("mtu").drifts["unnotified"], 1U) << "what is known goes on";
 }
 
+// After a downgrade, or with a damaged file: an agent of this boot has had the ports, whichever they were.
+TEST_F(PortManagerTest, APublishedStateThatCannotBeReadMakesNoPortANewOne) {
+  for (const char* text : {R"({"format":2,"cards":[]})", "[[["}) {
+    SCOPED_TRACE(text);
+    SimNic& nic = enforced(Personality::mlx5);
+    ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+    nic.pfc.pfc_en = 0;
+    hour_ = 12;
+    tree_.file(state::kStateFile, text);
+    restart(policy_of(kEnforce + kNight));
+    EXPECT_EQ(nic.pfc.pfc_en, 0) << "the maintenance window is closed";
+    EXPECT_EQ(outcome("pfc"), "pending");
+    sim_.reload(nic);
+    reconcile_all();
+    EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "a device that appears later is new";
+    sim_.nics().clear();
+  }
+}
+
 // fabric-agentd restarts itself where OFED's driver was loaded again (kernel/host/sandbox.h).
 TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
   SimNic& nic = enforced(Personality::mlx5);
@@ -1178,25 +1197,6 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   EXPECT_EQ(pfc.drift_from, "3");
   EXPECT_EQ(pfc.drift_to, "none");
   EXPECT_FALSE(pfc.last_drift.empty());
-// After a downgrade, or with a damaged file: an agent of this boot has had the ports, whichever they were.
-TEST_F(PortManagerTest, APublishedStateThatCannotBeReadMakesNoPortANewOne) {
-  for (const char* text : {R"({"format":2,"cards":[]})", "[[["}) {
-    SCOPED_TRACE(text);
-    SimNic& nic = enforced(Personality::mlx5);
-    ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
-    nic.pfc.pfc_en = 0;
-    hour_ = 12;
-    tree_.file(state::kStateFile, text);
-    restart(policy_of(kEnforce + kNight));
-    EXPECT_EQ(nic.pfc.pfc_en, 0) << "the maintenance window is closed";
-    EXPECT_EQ(outcome("pfc"), "pending");
-    sim_.reload(nic);
-    reconcile_all();
-    EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "a device that appears later is new";
-    sim_.nics().clear();
-  }
-}
-
   EXPECT_EQ(setting("mtu").drifts["unnotified"], 1U) << "a DCB notification is none of an MTU";
   manager_->on_notification("roce_eth0/1", NotificationKind::link);
   nic.mtu = 1500;
@@ -1636,6 +1636,37 @@ TEST_F(Unconfirmed, ItsDeadlineIsAskedForAgainAtLeastEachMinute) {
   const auto again = manager_->watch_confirm().again;
   ASSERT_TRUE(again);
   EXPECT_LE(*again, std::chrono::minutes(1));
+}
+
+// `--config trial.toml apply --confirm` of a port that the agent's own configuration excludes.
+TEST_F(Unconfirmed, AnExcludedPortIsPutBackToo) {
+  Environment environment = this->environment();
+  environment.scan = [this](const Policy& policy) {
+    std::vector<Port> found = ports();
+    std::erase_if(found, [&](const Port& port) { return contains(policy.exclude, port.rdma); });
+    return FoundPorts(std::move(found));
+  };
+  record_.policy = "another";
+  record_.deadline = 0;
+  save();
+  manager_.emplace(environment, policy_of(kEnforce + "[exporter]\nexclude = [\"roce_eth0\"]\n"));
+  manager_->rescan();
+  ASSERT_TRUE(manager_->table().ids().empty());
+  manager_->watch_confirm();
+  EXPECT_EQ(nic_->mtu, 2000U);
+}
+
+// The default route came to the port after the apply.
+TEST_F(Unconfirmed, TheWayBackDoesNotTakeTheLinkOfTheDefaultRoute) {
+  record_.disruptive = Disruptive::now;
+  record_.deadline = 0;
+  save();
+  nic_->has_default_route = true;
+  EXPECT_TRUE(manager_->watch_confirm().again);
+  EXPECT_EQ(nic_->mtu, 4200U);
+  manager_->set_policy(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth0\" }\nfront_end = true\nmtu = 4200\n"));
+  manager_->watch_confirm();
+  EXPECT_EQ(nic_->mtu, 2000U) << "an entry names it now";
 }
 
 TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {

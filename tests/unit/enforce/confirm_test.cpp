@@ -157,6 +157,46 @@ TEST(ConfirmRevert, TakesAddedProtectionAwayOnAnIdlePortAlsoAfterAnApplyThatMayN
   EXPECT_FALSE(has_work(record, {"a boot", 2'000}));
 }
 
+// The route came after the apply, or was there before it and an entry named the port.
+TEST(ConfirmRevert, TakesTheLinkOfTheDefaultRouteOnlyAsTheApplyMight) {
+  for (const bool is_named : {false, true}) {
+    SCOPED_TRACE(is_named);
+    test::SimKernel sim;
+    SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+    Kernel kernel = sim.kernel();
+    std::vector<Port> ports{nic.port()};
+    Tree tree;
+    Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+    if (is_named) allow_front_end(record, ports[0]);
+    remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
+    ASSERT_TRUE(save(tree.path(), record).ok());
+    record = **load(tree.path());
+    nic.mtu = 9000;
+    nic.has_default_route = true;
+    const Changes changes = test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+    EXPECT_EQ(nic.mtu, is_named ? 1500U : 9000U) << test::text(changes);
+    EXPECT_EQ(is_pending(record), !is_named);
+    nic.has_default_route = false;
+    test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+    EXPECT_EQ(nic.mtu, 1500U);
+  }
+}
+
+// An earlier release's record does not say which entries named their ports.
+TEST(ConfirmRevert, TakesTheLinkOfTheDefaultRouteForAnEarlierRelease) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
+  record.front_end.reset();
+  nic.mtu = 9000;
+  nic.has_default_route = true;
+  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  EXPECT_EQ(nic.mtu, 1500U);
+}
+
 TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   test::SimKernel sim;
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
@@ -486,6 +526,29 @@ TEST_F(Card, IsFoundByItsSerialNumber) {
     const auto record = load(tree_.path());
     return record && *record && !is_pending(**record);
   })) << "the guard has put it back";
+}
+
+// `--config trial.toml apply --confirm` of a port that the configuration in /etc excludes.
+TEST_F(Card, ThatTheConfigurationExcludesIsPutBackToo) {
+  options_.confirm = std::chrono::seconds(1);
+  const Port card = port();
+  auto trial = ctl::Trial::begin(options_, Policy{}, output_);
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember(card, {.mtu = 1500}, keys_of({.mtu = 1500})).ok());
+  tree_.file("etc/fabric-agent/fabric-agent.toml",
+             "mode = \"audit\"\n[exporter]\nexclude = [\"mlx5_0\"]\n[[port]]\nmtu = 4200\n");
+  ASSERT_TRUE(trial->await(output_).ok());
+  EXPECT_TRUE(becomes([this] {
+    const auto record = load(tree_.path());
+    return record && *record && !is_pending(**record);
+  })) << "by the guard";
+  nic_.mtu = 9000;
+  Record record = record_of({"an earlier boot", 0}, std::chrono::seconds(0));
+  remember(record, card, {.mtu = 1500}, keys_of({.mtu = 1500}));
+  ASSERT_TRUE(save(tree_.path(), record).ok());
+  options_.confirm.reset();
+  EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 1500U) << "by the next apply";
 }
 
 TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
