@@ -91,6 +91,8 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     if ((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used))
       return step(allowed.error().text(), status);
   }
+  if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)
+    return step(formats.error().what, status);
   if (auto originals = state::load_originals(options.root); !originals && originals.error().code != EACCES)
     return step(originals.error().text() + ": repair the file, or move it away", status);
   if (::geteuid() == 0 && machine.kernel.root.exists(state::kLockFile))

@@ -551,6 +551,20 @@ TEST_F(Card, ThatTheConfigurationExcludesIsPutBackToo) {
   EXPECT_EQ(nic_.mtu, 1500U) << "by the next apply";
 }
 
+// plan names no command that would refuse.
+TEST_F(Card, WithAFileOfANewerReleaseHasNoApplyInItsPlan) {
+  for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
+    SCOPED_TRACE(file);
+    tree_.file(file, R"({"format":2,"cards":[]})");
+    output_ = {};
+    EXPECT_EQ(ctl::find_verb("plan")->run(options_, output_), ctl::kChanges) << output_.errors;
+    EXPECT_TRUE(has(output_.text, "written by a newer release")) << output_.text;
+    EXPECT_TRUE(has(output_.text, "Next: ")) << output_.text;
+    EXPECT_FALSE(has(output_.text, "fabric-agentctl apply")) << output_.text;
+    tree_.remove(file);
+  }
+}
+
 TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
   nic_.mtu = 9000;
   leave_overdue(1500);
