@@ -250,6 +250,8 @@ class PortPass {
     writes_->note_write(port_, row.setting->id, is_disruptive(row));
     auto written = write_setting(*row.op, io, *row.setting, value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
+    may_have_pfc_ |=
+        row.setting->id == SettingId::pfc && value.pfc->bits != 0 && (written || is_transient(written.error()));
     if (written) ++accepted_writes_;
     else row.refusal = written.error();
     if (row.op->reach == Reach::everything) {
@@ -265,17 +267,23 @@ class PortPass {
   }
 
   // Global pause goes off before PFC goes on, because drivers refuse PFC beside it. If the pass could not switch PFC on
-  // afterwards (it or what it needs was refused or ignored), pause is what protects RoCE: it is written again.
+  // afterwards (it or what it needs was refused or ignored, or an answer was lost before), pause is what protects RoCE:
+  // it is written again.
   void restore_pause() {
     WantedSetting* pause = find(SettingId::pause);
     const WantedSetting* pfc = find(SettingId::pfc);
-    if (dry_run_ || read_error_ || pause == nullptr || pfc == nullptr || pause->times == 0) return;
-    if (want_.pfc->bits == 0 || !have_.values.pfc || have_.values.pfc->bits != 0) return;
-    const std::optional<Pause>&before = first_.values.pause, &now = have_.values.pause;
+    if (dry_run_ || pause == nullptr || pfc == nullptr || pause->times == 0 || want_.pfc->bits == 0) return;
+    // After a lost answer the newest reading may be older than the writes.
+    const bool is_lost = read_error_.has_value();
+    if (is_lost && (!is_transient(*read_error_) || may_have_pfc_)) return;
+    if (!have_.values.pfc || have_.values.pfc->bits != 0) return;
+    const std::optional<Pause>&before = first_.values.pause, &now = is_lost ? want_.pause : have_.values.pause;
     if (!before || !now || !((before->rx && !now->rx) || (before->tx && !now->tx))) return;
     Qos value = have_.values;
     value.pause = before;
-    if (!write(*pause, value)) {
+    const auto written = write(*pause, value);
+    if (is_lost) return;
+    if (!written) {
       pause->progress = Progress::refused;
       return;
     }
@@ -648,6 +656,7 @@ class PortPass {
   bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
   unsigned accepted_writes_ = 0;
   bool wrote_mtu_or_pfc_ = false;
+  bool may_have_pfc_ = false;                  // a write that switches PFC on was accepted, or its answer was lost
   std::optional<Use> in_use_;                  // the answer before the next write
   std::optional<DefaultRoute> default_route_;  // default_route_of(), before the next write
   std::optional<Error> read_error_;            // the port cannot be read any more

@@ -280,6 +280,34 @@ TEST(TrafficOfMlx5, GlobalPauseIsRestoredIfPfcIsRefusedOrIgnored) {
     }
 }
 
+// The answer after the write is lost: PFC is not written in this pass, and a job may have started before the next one.
+TEST(TrafficOfMlx5, GlobalPauseIsRestoredIfThePassEndsBeforePfc) {
+  for (const Personality personality : {Personality::mlx5, Personality::mlx4, Personality::bnxt, Personality::full})
+    for (const bool is_refused : {false, true}) {
+      SCOPED_TRACE(name_of(personality) + (is_refused ? ", PFC refused" : ""));
+      FileBed bed{personality};
+      bed.nic.pause = {.rx = true, .tx = true};
+      Qos want = roce("26 to 3", personality, 26, 3, 0x08).want;
+      want.pause = Pause{};
+      const Fault lost{Fault::refuse, ENOBUFS, 2};  // the reading, and its repetition
+      if (is_refused) bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+      unsigned readings = 0;
+      bed.nic.after_change = [&](const std::string& op) {
+        if (op == "setpause" && !is_refused && readings++ == 0) bed.nic.faults["getpause"] = lost;
+        if (op == "setpfc" && is_refused && readings++ == 0) bed.nic.faults["getpause"] = lost;
+      };
+      const Changes failed = bed.apply(want);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(failed);
+      EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(failed);
+      EXPECT_GT(readings, 0U);
+      bed.nic.faults.clear();
+      bed.settle_to(want);
+      const Changes done = bed.settle_to(want);
+      EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(done);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(done);
+    }
+}
+
 // Without PFC global pause is the only protection: a job keeps it.
 TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
   FileBed bed{Personality::mlx5};
