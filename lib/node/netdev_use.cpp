@@ -169,7 +169,9 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Net
   if (sessions->empty()) return std::optional<sock_diag::Session>();
   std::vector<const rtnl::IpRoute*> by_port;
   for (const rtnl::IpRoute& each : network.routes)
-    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); }))
+    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0): any is possible.
+    if (each.unicast && (each.hops.empty() ||
+                         std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); })))
       by_port.push_back(&each);
   std::set<std::tuple<Ip, Ip, int>> asked;
   for (const sock_diag::Session& session : *sessions) {

@@ -258,6 +258,22 @@ TEST_F(NetdevUse, ASessionThatIsRoutedOverThePort) {
   ip("addr flush dev veth0");
 }
 
+// FRR routes by next hop objects. With net.ipv4.nexthop_compat_mode=0 such a route names no interface.
+TEST_F(NetdevUse, ASessionThatANextHopObjectRoutesOverThePort) {
+  if (!sysctl("ipv4/nexthop_compat_mode", "0")) GTEST_SKIP() << "/proc/sys is read-only";
+  ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("nexthop add id 77 dev use0"));
+  ASSERT_TRUE(ip("route add 10.78.0.0/24 nhid 77 src 10.55.0.9"));
+  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip route add 10.55.0.9/32 dev use1";
+  if (std::system(in_peer.c_str()) != 0) GTEST_SKIP() << "requires nsenter";
+  const int fd = session("10.78.0.2");
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
+  ::close(fd);
+  ip("nexthop del id 77");
+  ip("addr flush dev veth0");
+  sysctl("ipv4/nexthop_compat_mode", "1");
+}
+
 TEST_F(NetdevUse, ASessionInsideTheHostDoesNotUseThePort) {
   ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0"));
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
