@@ -458,7 +458,7 @@ class CallFaults : public testing::Test {
 
   // A run mostly waits, so that some processes share them.
   void run(const std::vector<CallFault>& faults) {
-    constexpr size_t kAtOnce = 3;  // the kernel removes namespaces under one lock, which delays the others
+    constexpr size_t kAtOnce = 8;
     std::vector<pid_t> workers;
     for (size_t worker = 0; worker < kAtOnce; ++worker) {
       workers.push_back(::fork());
