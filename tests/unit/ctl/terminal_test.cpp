@@ -222,6 +222,7 @@ class Program {
     int terminal = -1;
     pid_ = ::forkpty(&terminal, nullptr, nullptr, &size);
     if (pid_ == 0) {
+      ::signal(SIGINT, SIG_DFL);  // a shell in the background has it ignored
       ::setenv("TERM", kind, 1);
       if (color) ::unsetenv("NO_COLOR");
       else ::setenv("NO_COLOR", "1", 1);
