@@ -71,6 +71,27 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
   return driver.remedy(setting, have, netdev, code);
 }
 
+namespace {
+
+// The reasons of why_never() for which nothing is written.
+std::string fixed_limit(const Driver& driver, const Setting& setting, const Qos& want) {
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  const Op& op = op_of(driver, setting.id);
+  if (op.write != nullptr && or_none && value_text(setting, want) == "none" && !op.none)
+    return "this driver always has a value here: set a number, or leave the setting out";
+  if (setting.id == SettingId::fec && driver.fec_in_use &&
+      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+    return "this driver reports only the mode in use, not the configured modes: set one mode, or leave fec out";
+  return driver.never(setting, want);
+}
+
+}  // namespace
+
+std::string why_never(const Driver& driver, const Setting& setting, const Qos& want) {
+  if (std::string why = fixed_limit(driver, setting, want); !why.empty()) return why;
+  return driver.doubt(setting, want);
+}
+
 std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
                     const std::string& netdev) {
   const Op& op = op_of(driver, setting.id);
@@ -80,15 +101,10 @@ std::string why_not(const Driver& driver, const Setting& setting, const Qos& wan
     if (why.empty()) return "the driver does not offer it";
     return why;
   }
-  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
-  if (or_none && value_text(setting, want) == "none" && !op.none)
-    return "this driver always has a value here: set a number, or leave the setting out";
   const uint32_t max_mtu = have.capacity.max_mtu.value_or(0);  // 0: the driver does not report it
   if (setting.id == SettingId::mtu && max_mtu != 0 && *want.mtu > max_mtu)
     return "the netdev's largest MTU is " + std::to_string(max_mtu) + " bytes";
-  if (setting.id == SettingId::fec && driver.fec_in_use &&
-      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
-    return "this driver reports only the mode in use, not the configured modes: set one mode, or leave fec out";
+  if (std::string why = fixed_limit(driver, setting, want); !why.empty()) return why;
   if (std::string why = driver.impossible(setting, want, have); !why.empty()) return why;
   const Feature* feature = feature_of(setting.id);
   if (feature == nullptr || feature->impossible == nullptr) return {};

@@ -32,7 +32,12 @@ struct Driver {
   // Changes `have` to the reading after the setting of `want` has been written, so that a plan shows the effects of a
   // write on other settings (ice overwrites ETS with the first DSCP).
   void (*effect)(const Setting& setting, const Qos& want, Qos& have) = upstream::effect;
-  // Why no write makes this driver show the wanted value, in which case nothing is written; empty: a write does.
+  // Why no port of this driver can have the wanted value, by the wanted values alone; empty: a port may. `want` is that
+  // of the configuration.
+  std::string (*never)(const Setting& setting, const Qos& want) = upstream::never;
+  // Why the wanted value may have no effect although the driver accepts it; empty: it has, or this is unknown.
+  std::string (*doubt)(const Setting& setting, const Qos& want) = upstream::never;
+  // Why no write makes this port show the wanted value, in which case nothing is written; empty: a write does.
   std::string (*impossible)(const Setting& setting, const Qos& want, const Reading& have) = upstream::impossible;
   // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: unknown.
   std::string (*remedy)(const Setting& setting, const Qos& have, const std::string& netdev,
@@ -59,6 +64,9 @@ Keys keys_reached(const Op& op, SettingId setting);
 // The driver's reading, with that of each feature. An answer that was lost (Reading::lost) is an error.
 Result<Reading> read_all(const Driver& driver, const PortIo& io, const Keys& keys);
 Qos expected_of(const Driver& driver, const Qos& want, const Reading& have);
+// Why no port of the driver can have the wanted value, or why it may have no effect; empty: there is no fixed reason.
+// For configurations, before any port is read: why_not() gives the same reasons for a port.
+std::string why_never(const Driver& driver, const Setting& setting, const Qos& want);
 // Why the setting is not offered, or cannot have the wanted value; empty: it can.
 std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
                     const std::string& netdev);

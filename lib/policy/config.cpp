@@ -261,12 +261,8 @@ bool marks_cnps(const PortPolicy& entry) {
   if (!entry.want.cnp_dscp) return false;
   const auto is_matched = [&](const Driver& driver) {
     const auto& patterns = entry.match.driver;
-    return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-             return glob_match(pattern, std::string(driver.name)) ||
-                    std::ranges::any_of(driver.kernel_names, [&](std::string_view name) {
-                      return !name.empty() && glob_match(pattern, std::string(name));
-                    });
-           });
+    return patterns.empty() ||
+           std::ranges::any_of(patterns, [&](const std::string& pattern) { return names_driver(pattern, driver); });
   };
   return std::ranges::any_of(drivers(), [&](const Driver* driver) {
     return is_matched(*driver) && op_of(*driver, SettingId::cnp_dscp).write != nullptr;

@@ -9,7 +9,6 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "nic/driver.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -361,6 +360,13 @@ Correctable correctable(const Setting& setting) {
             Qos ignored;
             return read_wanted(setting, value, ignored);
           }};
+}
+
+bool names_driver(const std::string& pattern, const Driver& driver) {
+  return glob_match(pattern, std::string(driver.name)) ||
+         std::ranges::any_of(driver.kernel_names, [&](std::string_view name) {
+           return !name.empty() && glob_match(pattern, std::string(name));
+         });
 }
 
 void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out) {

@@ -2,6 +2,7 @@
 // Internal to policy: reads a [[port]] entry or a profile.
 #pragma once
 
+#include "nic/driver.h"
 #include "policy/reader.h"
 
 namespace fabric::config {
@@ -45,6 +46,9 @@ struct MatchKey {
 };
 std::span<const MatchKey> match_keys();
 Correctable correctable(const Setting& setting);
+
+// Whether a pattern of match.driver matches the driver, by its name or by a kernel driver's.
+bool names_driver(const std::string& pattern, const Driver& driver);
 
 void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out);
 

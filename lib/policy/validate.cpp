@@ -2,9 +2,12 @@
 #include "policy/validate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/parse.h"
+#include "nic/driver.h"
 #include "nic/generic/headroom.h"
+#include "policy/toml_value.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -420,12 +423,37 @@ void check_congestion(const PortFaults& port) {
                                           ": the hyper increase would be the smaller one; write less");
 }
 
+// ---- fixed limits of the drivers that the entry names
+
+// Why none of the drivers that the pattern names can have the wanted value; empty: one of them can, or none is known.
+std::string why_never(const std::string& pattern, const Setting& setting, const Qos& want) {
+  std::string out;
+  for (const Driver* driver : drivers()) {
+    if (!names_driver(pattern, *driver)) continue;
+    const std::string why = fabric::why_never(*driver, setting, want);
+    if (why.empty()) return {};
+    if (out.empty()) out = why;
+  }
+  return out;
+}
+
+// The entry's other settings are applied, so this is a warning. Derived settings apply where a driver has them.
+void check_drivers(const PortFaults& port) {
+  for (const Setting& setting : kSettings) {
+    if (!has_value(setting, port.want) || has_key(port.entry.port.derived, setting.id)) continue;
+    std::set<std::string> reported;
+    for (const std::string& pattern : port.entry.port.match.driver)
+      if (const std::string why = why_never(pattern, setting, port.want); !why.empty() && reported.insert(why).second)
+        port.warn(setting.id, "match.driver is " + toml_string(pattern) + ": " + why);
+  }
+}
+
 }  // namespace
 
 void check_together(const PortDraft& entry, ConfigFaults& faults) {
   const PortFaults port{entry, faults};
   for (const auto check : {check_pause, check_trust, check_dcbx, check_mtu, check_fec, check_lossless, check_classes,
-                           check_fabric, check_mode, check_buffers, check_marks, check_congestion})
+                           check_fabric, check_mode, check_buffers, check_marks, check_congestion, check_drivers})
     check(port);
 }
 

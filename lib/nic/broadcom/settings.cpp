@@ -154,11 +154,15 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   return std::move(out);
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
+std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en supports only strict and ets classes";
+  return {};
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::pfc && have.capacity.lossless_classes)
     return upstream::too_many_lossless(want, have.values, *have.capacity.lossless_classes);
   return upstream::impossible(setting, want, have);
@@ -266,6 +270,7 @@ const Driver kBnxt{
     .kernel_names = {"bnxt_en"},
     .read = read,
     .effect = effect,
+    .never = never,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,

@@ -166,6 +166,8 @@ Qos expected(const Qos& want, const Reading&) { return want; }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
+std::string never(const Setting&, const Qos&) { return {}; }
+
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == Id::ets && have.capacity.traffic_classes)
     if (*std::ranges::max_element(want.ets->prio_tc) >= *have.capacity.traffic_classes)
@@ -188,6 +190,11 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
       find_where(kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
   if (row == nullptr) return "this driver does not offer it";
   return std::string(row->why);
+}
+
+bool needs_dscps(const Setting& setting, const Qos& want) {
+  return (setting.id == Id::trust && want.trust == Trust::dscp) ||
+         (setting.id == Id::dscp_map && !want.dscp_map->empty());
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {

@@ -10,6 +10,7 @@ namespace fabric::upstream {
 Result<Reading> read(const PortIo& io, const Keys& keys);
 Qos expected(const Qos& want, const Reading& have);
 void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string never(const Setting& setting, const Qos& want);
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 extern const std::array<SettingId, kSettingCount> kOrder;
@@ -30,6 +31,9 @@ Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& siz
 
 // Whether the setting needs dcbnl and the port of the reading has none.
 bool lacks_dcbnl(const Setting& setting, const Qos& have);
+
+// Whether the wanted value of trust or dscp_map needs a NIC that maps DSCPs.
+bool needs_dscps(const Setting& setting, const Qos& want);
 
 // Why trust and dscp_map contradict each other, for drivers whose trust depends only on the existence of a DSCP entry.
 // `needs_map`: trust = "dscp" requires at least one DSCP in the policy.

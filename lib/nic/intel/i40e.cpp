@@ -10,6 +10,8 @@ namespace fabric {
 namespace {
 
 constexpr intel::LldpAgent kAgent{"disable-fw-lldp", false};
+constexpr char kAgentOwnsDcbx[] = "i40e's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
+constexpr char kNoDscp[] = "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = upstream::read(io, keys);
@@ -25,9 +27,14 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id == SettingId::fw_lldp) have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
 }
 
+std::string never(const Setting& setting, const Qos& want) {
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware && want.fw_lldp != true) return kAgentOwnsDcbx;
+  if (upstream::needs_dscps(setting, want)) return kNoDscp;
+  return {};
+}
+
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
-  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
-    return "i40e's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware) return kAgentOwnsDcbx;
   return intel::impossible(setting, want, have);
 }
 
@@ -37,8 +44,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (dcb && code == 0 && have.dcbx)
     return "this kernel's i40e can only read DCB, or the NIC's firmware has it switched off";
-  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
-    return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
+  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map) return kNoDscp;
   if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
     return "i40e refuses changes of global pause while PFC is on";
@@ -70,6 +76,7 @@ const Driver kI40e{
     .read = read,
     .expected = intel::expected,
     .effect = effect,
+    .never = never,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,

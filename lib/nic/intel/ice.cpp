@@ -24,7 +24,9 @@ constexpr const char* kCcFile = "/roce_dcqcn_enable";
 constexpr uint32_t kLosslessClasses = 1;
 constexpr char kOneClass[] =
     "Intel supports PFC on one traffic class (guide 635330); the driver accepts more, and does not show what the NIC "
-    "does with them";
+    "does with them: keep one priority in pfc";
+
+constexpr char kAgentOwnsDcbx[] = "ice's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
 
 constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -62,6 +64,21 @@ Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   return out;
 }
 
+bool dscp_mode(const Qos& want, const Qos& have) {
+  if (want.dscp_map) return !want.dscp_map->empty();
+  if (want.trust) return want.trust == Trust::dscp;
+  return have.trust == Trust::dscp;
+}
+
+// Priority i is on class i while the port trusts DSCP, and all are on class 0 until ETS is set otherwise.
+std::string doubt(const Setting& setting, const Qos& want) {
+  if (setting.id != SettingId::pfc) return {};
+  Qos have{.ets = vlan_mode_ets()};
+  if (dscp_mode(want, have)) have.ets->prio_tc = kIdentity;
+  if (upstream::too_many_lossless(want, have, kLosslessClasses).empty()) return {};
+  return kOneClass;
+}
+
 Result<void> write_cc(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
   if (!item) return item.error();
@@ -74,8 +91,9 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   Qos& values = out->values;
   if (values.dcbx) intel::read_agent(io, kAgent, *out);
   intel::note_hidden_pause(*out);
-  if (values.pfc && !upstream::too_many_lossless(values, values, kLosslessClasses).empty())
-    out->notes.unverified[SettingId::pfc] = kOneClass;
+  if (values.pfc)
+    if (std::string why = doubt(setting_of(SettingId::pfc), values); !why.empty())
+      out->notes.unverified[SettingId::pfc] = std::move(why);
   if (!has_key(keys, SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return out;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
@@ -113,26 +131,31 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   have.trust = next.empty() ? Trust::pcp : Trust::dscp;
 }
 
-bool dscp_mode(const Qos& want, const Qos& have) {
-  if (want.dscp_map) return !want.dscp_map->empty();
-  if (want.trust) return want.trust == Trust::dscp;
-  return have.trust == Trust::dscp;
+// Settings that contradict each other in DSCP mode.
+std::string dscp_conflict(const Setting& setting, const Qos& want, const Qos& have) {
+  if (!dscp_mode(want, have)) return {};
+  if (setting.id == SettingId::fw_lldp && *want.fw_lldp)
+    return "ice starts its LLDP agent in VLAN mode only: remove dscp_map and trust = \"dscp\"";
+  if (setting.id == SettingId::ets && want.ets->prio_tc != kIdentity)
+    return "while ice trusts DSCP, priority i stays on class i: set prio_tc to 0 to 7";
+  return {};
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
+std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::ets) {
     // ice_dcb_get_num_tc(): DCB is off if the classes have a gap.
     unsigned used = 0;
     for (uint8_t tc : want.ets->prio_tc) used |= 1U << tc;
     if ((used & (used + 1)) != 0) return "ice accepts only classes without a gap: 0, 1, 2 ...";
   }
-  if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have.values))
-    return "ice starts its LLDP agent in VLAN mode only: remove dscp_map and trust = \"dscp\"";
-  if (setting.id == SettingId::ets && dscp_mode(want, have.values) && want.ets->prio_tc != kIdentity)
-    return "while ice trusts DSCP, priority i stays on class i: set prio_tc to 0 to 7";
-  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
-    return "ice's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware && want.fw_lldp != true) return kAgentOwnsDcbx;
+  return dscp_conflict(setting, want, {});
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware) return kAgentOwnsDcbx;
+  if (std::string why = dscp_conflict(setting, want, have.values); !why.empty()) return why;
   return intel::impossible(setting, want, have);
 }
 
@@ -229,6 +252,8 @@ const Driver kIce{
     .read = read,
     .expected = intel::expected,
     .effect = effect,
+    .never = never,
+    .doubt = doubt,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,

@@ -11,17 +11,20 @@ namespace {
 constexpr char kNotOperational[] =
     "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the NIC's static (Marvell's qaucli)";
 
-std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+constexpr char kNoDscp[] =
+    "this driver's DCB maps Ethertypes and ports, but no DSCPs: the priority comes from the VLAN tag";
+
+std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::host)
     return "this NIC's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
-  return upstream::impossible(setting, want, have);
+  if (upstream::needs_dscps(setting, want)) return kNoDscp;
+  return {};
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if ((setting.id == SettingId::ets || setting.id == SettingId::pfc) && ((code == 0 && have.trust) || code == EINVAL))
     return kNotOperational;
-  if (code == 0 && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map))
-    return "this driver's DCB maps Ethertypes and ports, but no DSCPs: the priority comes from the VLAN tag";
+  if (code == 0 && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)) return kNoDscp;
   if (code == 0 && setting.id == SettingId::roce_prio)
     return "here RoCE's priority is an APP entry of UDP port 4791: dcb app add dev " + netdev +
            " dgram-port-prio 4791:PRIO";
@@ -52,7 +55,7 @@ const Driver kQede{
     .name = "qede",
     .source = "drivers/net/ethernet/qlogic",
     .kernel_names = {"qede"},
-    .impossible = impossible,
+    .never = never,
     .remedy = remedy,
     .ops = kOps,
     .fec_in_use = true,  // qede_get_fecparam() lists the modes that its link supports

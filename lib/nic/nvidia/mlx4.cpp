@@ -10,6 +10,7 @@ namespace fabric {
 namespace {
 
 constexpr uint64_t kRateUnit = 100'000;  // kbit/s, MLX4_RATELIMIT_UNITS_IN_KB
+constexpr char kNoDscp[] = "ConnectX-3 does not map DSCPs: it takes the priority from the VLAN tag";
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = upstream::read(io, keys);
@@ -39,7 +40,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 
 // mlx4_en_ets_validate(). All classes are of the vendor's algorithm when the driver is loaded (mlx4_en_init_netdev()),
 // so that the original settings have it.
-std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::ets) {
     unsigned sum = 0;
     bool any = false;
@@ -52,12 +53,12 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
     }
     if (any && sum != 100) return "the bandwidths of the ETS classes must add up to 100";
   }
-  return upstream::impossible(setting, want, have);
+  if (upstream::needs_dscps(setting, want)) return kNoDscp;
+  return {};
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (code == 0 && have.trust && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map))
-    return "ConnectX-3 does not map DSCPs: it takes the priority from the VLAN tag";
+  if (code == 0 && have.trust && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)) return kNoDscp;
   if (code == 0 && setting.id == SettingId::cc) return "ConnectX-3 has no DCQCN";
   return upstream::remedy(setting, have, netdev, code);
 }
@@ -82,7 +83,7 @@ const Driver kMlx4{
     .read = read,
     .expected = expected,
     .effect = effect,
-    .impossible = impossible,
+    .never = never,
     .remedy = remedy,
     .ops = kOps,
 };

@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 
+#include "nic/capabilities.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"
 #include "nic/generic/upstream.h"
@@ -174,14 +175,14 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (want.buffer_size) have.buffer_size = want.buffer_size;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, false);
+std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::cable_length && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
     return "mlx5 supports 1 to 999 meters";
   // MLX5E_PFC_PREVEN_TOUT_MIN_MSEC, _MAX_MSEC: en_ethtool.c mlx5e_set_pfc_prevention_tout() of Linux 6.12.
+  const uint32_t longest = capabilities_of("mlx5_core").longest_pfc_watchdog;
   if (setting.id == SettingId::pfc_watchdog && *want.pfc_watchdog != 0 &&
-      (*want.pfc_watchdog < 80 || *want.pfc_watchdog > 8000))
-    return "mlx5 supports 0 (off) and 80 to 8000 milliseconds";
+      (*want.pfc_watchdog < 80 || *want.pfc_watchdog > longest))
+    return "mlx5 supports 0 (off) and 80 to " + std::to_string(longest) + " milliseconds";
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
@@ -191,8 +192,12 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
         return "traffic class " + std::to_string(tc) +
                ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s beyond; " + std::to_string(kbit) +
                " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
-    return {};
   }
+  return {};
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, false);
   if (is_buffer(setting)) {
     const headroom::BufferUse use = use_of(want, have.values, have.capacity);
     const Buffers now = have.values.buffer_size.value_or(Buffers{});

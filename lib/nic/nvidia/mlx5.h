@@ -14,6 +14,7 @@ namespace fabric::mlx5 {
 Result<Reading> read(const PortIo& io, const Keys& keys);
 Qos expected(const Qos& want, const Reading& have);
 void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string never(const Setting& setting, const Qos& want);
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 Result<void> settle(const PortIo& io, const Qos& have);

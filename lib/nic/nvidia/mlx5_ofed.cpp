@@ -153,6 +153,7 @@ const Driver kMlx5Ofed{
     .read = read,
     .expected = mlx5::expected,
     .effect = mlx5::effect,
+    .never = mlx5::never,
     .impossible = mlx5::impossible,
     .remedy = remedy,
     .ops = kOps,
