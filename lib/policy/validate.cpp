@@ -2,10 +2,12 @@
 #include "policy/validate.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "base/parse.h"
 #include "nic/driver.h"
+#include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"
 #include "policy/toml_value.h"
 #include "setting/setting_table.h"
@@ -21,6 +23,11 @@ struct PortFaults {
 
   [[nodiscard]] FilePlace at(SettingId setting) const { return entry.places[index(setting)]; }
   [[nodiscard]] PrioSet lossless() const { return want.pfc.value_or(PrioSet{}); }
+  // The entry's map, else the one by which NICs that trust the DSCP start. nullopt: unknown.
+  [[nodiscard]] std::optional<DscpMap> map() const {
+    if (want.dscp_map || want.trust != Trust::dscp) return want.dscp_map;
+    return dscp::complete({});
+  }
   void fail(SettingId setting, std::string_view what) const {
     faults.fail(at(setting), std::string(key_text(setting)).append(": ").append(what));
   }
@@ -90,15 +97,16 @@ void check_lossless(const PortFaults& port) {
   const Qos& want = port.want;
   if (want.cable_length && port.lossless().bits == 0)
     port.warn(SettingId::cable_length, "sizes the headroom of lossless priorities, and this entry has no pfc");
-  if (!want.dscp_map || want.trust == Trust::pcp) return;
+  const auto map = port.map();
+  if (!map || want.trust == Trust::pcp) return;
   PrioSet reached;
-  for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
+  for (const auto& [dscp, prio] : *map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
   for (int prio = 0; prio < kPriorities; ++prio)
     if (port.lossless().has(prio) && !reached.has(prio))
       port.warn(SettingId::pfc,
                 "no DSCP maps to priority " + std::to_string(prio) + ", so no packet uses it; add it to dscp_map");
-  const auto unmarked = want.dscp_map->find(0);
-  if (port.lossless().has(0) && (unmarked == want.dscp_map->end() || unmarked->second == 0))
+  const auto unmarked = map->find(0);
+  if (port.lossless().has(0) && (unmarked == map->end() || unmarked->second == 0))
     port.warn(SettingId::pfc,
               "priority 0 also has all unmarked traffic (DSCP 0), which can then pause RoCE; map DSCP 0 to another "
               "priority in dscp_map");
@@ -199,22 +207,38 @@ void check_buffers(const PortFaults& port) {
 
 std::string dscp_text(uint32_t dscp) { return "DSCP " + std::to_string(dscp); }
 
-// "DSCP 26 has no priority in dscp_map", "dscp_map gives DSCP 26 priority 0".
-std::string priority_text(const DscpMap& map, uint32_t dscp) {
+// "DSCP 26 has no priority in dscp_map", "dscp_map gives DSCP 26 priority 0", "without dscp_map, DSCP 26 has priority 3
+// by default (DSCP / 8)".
+std::string priority_text(const PortFaults& port, const DscpMap& map, uint32_t dscp) {
   const auto found = map.find(static_cast<uint8_t>(dscp));
   if (found == map.end()) return dscp_text(dscp) + " has no priority in dscp_map";
-  return "dscp_map gives " + dscp_text(dscp) + " priority " + std::to_string(found->second);
+  const std::string priority = " priority " + std::to_string(found->second);
+  if (!port.want.dscp_map) return "without dscp_map, " + dscp_text(dscp) + " has" + priority + " by default (DSCP / 8)";
+  return "dscp_map gives " + dscp_text(dscp) + priority;
+}
+
+// The step that gives RoCE data without a dscp_map a priority with PFC: "write roce_tos = 106 (DSCP 26, priority 3)".
+// Its DSCP is the assured forwarding one of the priority, as is usual for RoCE.
+std::string mark_for(SettingId setting, int priority) {
+  constexpr int kMostAssured = 4;
+  const int dscp = priority * 8 + (priority >= 1 && priority <= kMostAssured ? 2 : 0);
+  const int value = setting == SettingId::roce_dscp ? dscp : dscp << 2 | 2;
+  return "write " + std::string(key_text(setting)) + " = " + std::to_string(value) + " (DSCP " + std::to_string(dscp) +
+         ", priority " + std::to_string(priority) + ")";
 }
 
 // Checks that data packets with this DSCP have a lossless priority.
 void check_data(const PortFaults& port, SettingId setting, uint32_t dscp) {
-  if (!port.want.dscp_map || port.lossless().bits == 0) return;
-  std::string text = priority_text(*port.want.dscp_map, dscp);
-  if (const auto found = port.want.dscp_map->find(static_cast<uint8_t>(dscp)); found != port.want.dscp_map->end()) {
+  const auto map = port.map();
+  if (!map || port.lossless().bits == 0) return;
+  std::string text = priority_text(port, *map, dscp);
+  if (const auto found = map->find(static_cast<uint8_t>(dscp)); found != map->end()) {
     if (port.lossless().has(found->second)) return;
     text += ", which has no PFC";
   }
-  port.warn(setting, text + ": these packets can be lost; map it to a priority in pfc");
+  std::string fix = "map it to a priority in pfc";
+  if (!port.want.dscp_map) fix = mark_for(setting, std::countr_zero(port.lossless().bits));
+  port.warn(setting, text + ": these packets can be lost; " + fix);
 }
 
 // 6 is usual. A lossless priority is not one for CNPs.
@@ -231,13 +255,14 @@ void check_cnp(const PortFaults& port) {
   std::optional<uint32_t> prio;
   if (want.cnp_prio) prio = want.cnp_prio->value;
   if (prio && port.lossless().has(*prio)) port.warn(SettingId::cnp_prio, "priority " + std::to_string(*prio) + kWait);
-  if (!want.cnp_dscp || !want.dscp_map) return;
-  const std::string given = priority_text(*want.dscp_map, *want.cnp_dscp);
-  const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
-  if (prio && (found == want.dscp_map->end() || found->second != *prio))
+  const auto map = port.map();
+  if (!want.cnp_dscp || !map) return;
+  const std::string given = priority_text(port, *map, *want.cnp_dscp);
+  const auto found = map->find(static_cast<uint8_t>(*want.cnp_dscp));
+  if (prio && (found == map->end() || found->second != *prio))
     port.warn(SettingId::cnp_dscp, given + ", but CNPs have priority " + std::to_string(*prio) + "; write " +
                                        std::to_string(*want.cnp_dscp) + " = " + std::to_string(*prio) + " in dscp_map");
-  else if (found == want.dscp_map->end())
+  else if (found == map->end())
     port.warn(SettingId::cnp_dscp, given + ", but CNPs need a priority of their own; for example " +
                                        std::to_string(*want.cnp_dscp) + " = " + priority_for_cnps(port) +
                                        " in dscp_map");
