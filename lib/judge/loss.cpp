@@ -459,6 +459,7 @@ MaybeCause slow_host(const PortContext& ctx) {
   const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
   const bool sends_alone = is_minor && sent.measured && sends_pause_alone(ctx);
   Cause out{.is_proven = late || storm || (sent.measured && !is_minor) || sends_alone, .evidence = {}};
+  std::optional<NarrowSlot> slot;
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
@@ -469,15 +470,30 @@ MaybeCause slow_host(const PortContext& ctx) {
     Lines pcie_faults;
     for (const Finding& each : faults_before_gpus(ctx)) pcie_faults.push_back("also: " + fault_text(each));
     if (const auto fault = link_fault(ctx)) pcie_faults.push_back("also: " + fault_text(*fault));
+    if (pcie_faults.empty()) slot = narrow_slot(ctx);
     if (pcie_faults.empty() && sends_alone) out.add("no pause received; no fault of the PCIe link or of NUMA is known");
-    else if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
+    else if (pcie_faults.empty() && !late && !slot) out.add("PCIe, NUMA and posted receives do not explain it");
+    if (slot) out.add(slot->line);
     out.add(pcie_faults);
     const std::string iommu[]{"iommu"};
     if (contains(run_rules(ctx.view, iommu).findings, Status::warning, &Finding::status))
       out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   }
   if (!late) out.unexplained.add(receiver);
-  if (sends_alone) {
+  if (slot && slot->is_full && !late && !storm) {
+    out.meaning =
+        "Packets for host memory arrive faster than the PCIe slot of this NIC carries them; the port sends pause for "
+        "the rest.";
+    out.is_mild = is_minor;
+    if (slot->has_direct) {
+      out.certainty = Certainty::likely;
+      out.next.emplace_back(
+          "Compare with buffers in GPU memory, whose data the NIC's Data Direct function carries: no pause should be "
+          "left");
+    }
+    out.next.emplace_back(
+        "Receive into GPU memory, or use fewer ports of this host at once for buffers in host memory");
+  } else if (sends_alone) {
     out.meaning =
         "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, "
         "IOMMU, NUMA node of the buffers), for a short part of the time.";

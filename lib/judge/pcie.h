@@ -15,4 +15,14 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx);
 // The fault that the check `pcie` finds at the link of this NIC. nullopt: none.
 std::optional<Finding> link_fault(const PortContext& ctx);
 
+// The slot of the NIC carries less into host memory than the NIC's ports receive at full rate. The check `pcie` is
+// silent if that is the design: the NIC has no faster link, several ports, or a Data Direct function for GPU memory.
+struct NarrowSlot {
+  bool is_full = false;     // nearly as much was received as the slot carries
+  bool has_direct = false;  // data of GPU memory may have a way of its own
+  std::string line;
+};
+// nullopt: the slot is wide enough, or unknown.
+std::optional<NarrowSlot> narrow_slot(const PortContext& ctx);
+
 }  // namespace fabric
