@@ -209,7 +209,10 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Unp
     }
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
-    if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
+    if (text.symptom == Symptom::loss) {
+      append(out.evidence, loss_lines(ctx));
+      if (!left.has(Symptom::receiver)) append(out.evidence, rnr_lines(ctx.signals, ctx.limit(kRnrRate)));
+    }
     const bool is_far = text.symptom == Symptom::loss && ctx.port.role == PortRole::guest_function;
     const FixRow* collect = &text.collect;
     if (ctx.port.link_layer == LinkLayer::infiniband && !text.collect_infiniband.empty())

@@ -274,6 +274,14 @@ MaybeCause send_drops(const PortContext& ctx) {
   return out;
 }
 
+// Late receivers that are too few for a symptom: each packet is sent again after a wait, and none is lost.
+Lines minor_rnr_lines(const PortContext& ctx) {
+  if (ctx.symptoms.has(receiver)) return {};
+  Lines out = rnr_lines(ctx.signals, ctx.limit(kRnrRate));
+  for (std::string& line : out) line.insert(0, "no loss, but senders wait: ");
+  return out;
+}
+
 bool agrees_on_pfc(const PortContext& ctx) {
   const auto& own = ctx.port.qos.pfc;
   return ctx.peer != nullptr && ctx.peer->pfc && own && ctx.peer->pfc->enabled == *own && own->bits != 0;
@@ -340,6 +348,7 @@ MaybeCause loss_in_network(const PortContext& ctx) {
   if (gids_gone(ctx) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence))
     return std::nullopt;  // answers may not reach this port
   Cause out{.evidence = loss_lines(ctx)};
+  out.add(minor_rnr_lines(ctx));
   weigh_own_discards(ctx, out);
   if (has_link_counters(seen)) out.add(link_line(ctx));
   if (std::string received = unprotected(ctx, Direction::rx); !received.empty()) {
@@ -538,6 +547,11 @@ MaybeCause silent_far_end(const PortContext& ctx) {
     out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
   else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");
   else out.add("no NAK and no packet out of order arrived: these are not single losses");
+  // RNR NAKs are answers.
+  if (const Lines late = minor_rnr_lines(ctx); !late.empty()) {
+    out.add(late);
+    if (rnr_there(ctx) >= few) out.add("a far end that sends RNR NAKs is alive, and posts its receives too late");
+  }
   out.add_ambiguous("a path that is broken, or passes only short frames, looks the same from here",
                     "Send full-size frames to the far end: " + full_size_ping(ctx.port) +
                         "; if only short ones pass, compare the MTU of every hop");

@@ -455,10 +455,23 @@ double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer)
 
 double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals.rnr_naks) - rnr_sent(ctx)); }
 
-bool is_much_rnr(const PortContext& ctx, double count) {
+static bool is_frequent(double count, double rate, const Signals& seen) {
   constexpr double kShortest = 10;  // seconds: as the text of kRnrRate
-  return count >= ctx.limit(kRnrRate) * std::max(kShortest, ctx.signals.seconds) &&
+  return count >= rate * std::max(kShortest, seen.seconds);
+}
+
+bool is_much_rnr(const PortContext& ctx, double count) {
+  return is_frequent(count, ctx.limit(kRnrRate), ctx.signals) &&
          count >= ctx.limit(kRnrRatio) * ctx.lost.packets.value_or(0);
+}
+
+Lines rnr_lines(const Signals& seen, double rate) {
+  Lines out;
+  for (const auto& [name, count] : {std::pair("RNR NAKs received", rise(seen.rnr_naks)),
+                                    std::pair("packets without a posted receive here", rise(seen.out_of_buffer))})
+    if (seen.seconds > 0 && is_frequent(count, rate, seen))
+      out.push_back(plus(name, count) + " (" + number_text(std::round(count / seen.seconds)) + " a second)");
+  return out;
 }
 
 bool is_far_end_late(const PortContext& ctx) {

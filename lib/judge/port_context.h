@@ -227,6 +227,9 @@ size_t gids_gone(const PortContext& ctx);
 double rnr_here(const PortContext& ctx);   // RNR NAKs sent by this port, and packets without a posted receive
 double rnr_there(const PortContext& ctx);  // RNR NAKs received
 bool is_much_rnr(const PortContext& ctx, double count);
+// "RNR NAKs received +1543 (154 a second)", and packets without a posted receive here, each from `rate` a second on,
+// whatever the number of packets.
+Lines rnr_lines(const Signals& seen, double rate);
 // Receivers at the far ends are late, rather than those here.
 bool is_far_end_late(const PortContext& ctx);
 

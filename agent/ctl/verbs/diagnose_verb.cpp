@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "base/find.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
+#include "judge/port_context.h"
 
 namespace fabric::ctl {
 namespace {
@@ -50,6 +52,20 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
     }
   }
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
+}
+
+// Receives that were posted late, too few of the packets for a symptom: who asks for a port wants to know.
+std::string late_receives_text(std::span<const Port* const> ports, const Samples& samples, const Output& output) {
+  std::string out;
+  for (const Port* port : ports)
+    if (const Signals* seen = find_in(samples.signals, port->id()))
+      for (const std::string& line : rnr_lines(*seen, kRnrRate.value))
+        out += wrapped(port->id() + ": " + line +
+                           ". No symptom (less than 1 in 1000 packets), but senders wait each time until a receive is "
+                           "posted.",
+                       output.width, 2) +
+               "\n";
+  return out;
 }
 
 }  // namespace
@@ -100,6 +116,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
     for (const Finding& each : others.findings)
       if (is_faultless && limits_verdict(each) && names_chosen_port(each))
         output.text += wrapped(each.subject + ": " + each.observed + ".", output.width, 2) + "\n";
+    if (is_faultless && !options.ports.empty()) output.text += late_receives_text(chosen, samples, output);
     const auto down =
         static_cast<size_t>(std::ranges::count_if(chosen, [](const Port* port) { return is_down(*port); }));
     output.text += causes_text(causes, samples, chosen.size(), down, is_faultless, output) +
