@@ -543,6 +543,57 @@ TEST(DiagnosisBounds, ASlotAtItsMaximumHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
 }
 
+// A ConnectX-8 of GB300: 800 Gb/s, and 16 lanes of 32 GT/s to the CPU. Data of GPU memory have a way of their own.
+TEST(DiagnosisBounds, AFullSlotExplainsThePause) {
+  const auto said_at = [](double received, bool direct) {  // bytes per second
+    Healthy node(1);
+    Nic& nic = node.now.topology.nics[0];
+    if (direct) nic.device = 0x1023;
+    nic.link = {32, 32, 16, 16};
+    for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 800e9 / 8;
+    hold(node, 0.45);
+    grow(node, Where::ethtool, "rx_prio3_bytes", static_cast<uint64_t>(received * kWindow));
+    EXPECT_TRUE(complaints_of(node.view(), {"pcie"}).empty()) << "the slot is the design";
+    const Findings found = ask(node);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{"slow-host"}) << text(found);
+    EXPECT_EQ(found.at(0).certainty, received < 40e9 || !direct ? Certainty::certain : Certainty::likely);
+    EXPECT_FALSE(has(text(found), "do not explain it")) << text(found);
+    return text(found) + found.at(0).meaning + found.at(0).remedy;
+  };
+  for (const bool direct : {true, false}) {
+    const std::string full = said_at(55e9, direct);
+    EXPECT_TRUE(has(full,
+                    "x16 at 32 GT/s) carries less into host memory than its port has: at most 504 of 800 Gb/s; "
+                    "received: 440 Gb/s"))
+        << full;
+    EXPECT_TRUE(has(full, "faster than the PCIe slot")) << full;
+    EXPECT_EQ(has(full, "Data Direct"), direct) << full;
+  }
+  const std::string bursts = said_at(12.5e9, true);
+  EXPECT_TRUE(has(bursts, "received: 100 Gb/s on average")) << bursts;
+  EXPECT_FALSE(has(bursts, "faster than the PCIe slot")) << bursts;
+}
+
+// RNR NAKs that are no symptom, because most packets found a receive, are evidence beside losses.
+TEST(DiagnosisBounds, LateReceiversAreNamedBesideLosses) {
+  Healthy node(1);
+  grow(node, Where::ethtool, "tx_vport_rdma_unicast_packets", 10'000'000);
+  grow(node, Where::hw, "rnr_nak_retry_err", 1543);
+  EXPECT_TRUE(ask(node).empty()) << text(ask(node));
+  grow(node, Where::hw, "local_ack_timeout_err", 15);
+  grow(node, Where::hw, "req_transport_retries_exceeded", 19);
+  const Findings silent = ask(node);
+  EXPECT_EQ(rules_of(silent), std::set<std::string>{"far-end"}) << text(silent);
+  EXPECT_TRUE(has(text(silent), "RNR NAKs received +1543 (154 a second)")) << text(silent);
+  EXPECT_TRUE(has(text(silent), "is alive")) << text(silent);
+  grow(node, Where::hw, "packet_seq_err", 1000);
+  const Findings lossy = ask(node);
+  EXPECT_EQ(rules_of(lossy), std::set<std::string>{"loss-in-network"}) << text(lossy);
+  EXPECT_TRUE(has(text(lossy), "RNR NAKs received +1543 (154 a second)")) << text(lossy);
+  grow(node, Where::hw, "rnr_nak_retry_err", 50);  // fewer than ten a second
+  EXPECT_FALSE(has(text(ask(node)), "RNR")) << text(ask(node));
+}
+
 // Global pause is not called PFC, and its step is to turn it off.
 TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   Healthy node(1);
