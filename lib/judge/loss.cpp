@@ -546,7 +546,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
   if (disorder >= few)
     out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
   else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");
-  else out.add("no NAK and no packet out of order arrived: these are not single losses");
+  else out.add("no sequence NAK and no packet out of order arrived: these are not single losses");
   // RNR NAKs are answers.
   if (const Lines late = minor_rnr_lines(ctx); !late.empty()) {
     out.add(late);
