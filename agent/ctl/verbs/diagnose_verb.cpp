@@ -54,7 +54,7 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }
 
-// Receives that were posted late, too few of the packets for a symptom: who asks for a port wants to know.
+// Late receives of the named ports: too few for a symptom.
 std::string late_receives_text(std::span<const Port* const> ports, const Samples& samples, const Output& output) {
   std::string out;
   for (const Port* port : ports)

@@ -445,7 +445,7 @@ TEST(CtlDiagnose, WithoutSymptomsItSaysWhatWasObserved) {
   EXPECT_TRUE(machine.output.text.starts_with("No RDMA port was observed")) << machine.output.text;
 }
 
-// Late receivers of one packet in 2000 are no symptom. Who asks for the port still learns how many there are.
+// Late receivers of one packet in 2000 are no symptom, and are named if the operator names the port.
 TEST(CtlDiagnose, NamesLateReceiversOfANamedPort) {
   LossyMachine machine(Rises{{"hw_counters/rnr_nak_retry_err", 5'000}, {"counters/port_xmit_packets", 10'000'000}});
   EXPECT_EQ(machine.run(), machine.check());
