@@ -592,7 +592,7 @@ struct WithoutRdma {
     std::string driver;
     if (function != nullptr) driver = function->kernel_driver;
     const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
-    if (is_unknown || nic.virtual_function || nic.nvlink_management || is_data_direct(nic)) return;
+    if (is_unknown || nic.virtual_function || has_no_network(nic) || is_data_direct(nic)) return;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (modules == nullptr) return;
     std::set<std::string> load{std::string(modules->rdma)};
@@ -718,6 +718,45 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
       "driver failed on these NICs, or they are disabled for RDMA." +
           nics.why(node),
       nics.fix(node));
+}
+
+// Another function of the model and of the same kind, with its netdev and its RDMA device here.
+bool has_complete_twin(const Topology& topology, const Nic& nic) {
+  return std::ranges::any_of(topology.nics, [&](const Nic& other) {
+    return are_alike(other, nic) && other.virtual_function == nic.virtual_function && !other.netdevs.empty() &&
+           !other.rdma.empty();
+  });
+}
+
+// In the exclusive mode of RDMA a pod gets the netdev and the RDMA device of a function. If only the netdev is here,
+// the RDMA device was not given back. A device in a namespace without a process or a name may not show where it is.
+void add_split_functions(const View& view, Findings& findings) {
+  const Node& node = view.now;
+  if (!node.host || !node.host->software.exclusive_namespaces) return;
+  for (const Nic& nic : node.topology.nics) {
+    if (!nic.rdma.empty() || nic.netdevs.empty() || has_no_network(nic) || !has_complete_twin(node.topology, nic))
+      continue;
+    if (!nic.rdma_elsewhere && (!nic.virtual_function || !nic.bond.empty())) continue;
+    const PlatformFunction* function = function_of(node, nic.pci);
+    const std::string driver = function == nullptr ? std::string() : function->kernel_driver;
+    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
+    if (!nic.rdma_elsewhere && (driver.empty() || modules == nullptr)) continue;
+    std::string observed = "its netdev is here, and its RDMA device is in another network namespace";
+    if (!nic.rdma_elsewhere) observed = "its netdev is here, and it has no RDMA device here";
+    std::string meaning =
+        "RDMA devices belong to one network namespace each (rdma system: netns exclusive). A pod that has ended gave "
+        "the netdev of this function back to the host, and not its RDMA device";
+    if (!nic.rdma_elsewhere) meaning += ", or the RDMA device was switched off for this function (devlink)";
+    meaning += ". Equal functions have both. A pod that gets this function has no RDMA.";
+    findings.push_back(
+        bad(nic.rdma_elsewhere ? Status::warning : Status::unknown, nic.name, observed,
+            "netdev and RDMA device in the same network namespace", meaning,
+            {"Find the namespace: for pid in $(lsns -t net -n -o PID); do nsenter -t $pid -n rdma dev; done. Move the "
+             "device back from there: nsenter -t PID -n rdma dev set DEVICE netns /proc/1/ns/net. ",
+             {Work::ends_jobs, "Else bind the function to its driver again, which makes the device anew on the host: " +
+                                   rebind_commands(nic.pci, driver.empty() ? "DRIVER" : driver) + ". "},
+             "Update the plugin that gives functions to pods (DRANET, RDMA CNI), if it moves the netdev alone."}));
+  }
 }
 
 void ask_port_state(const View& view, Findings& findings) {

@@ -432,7 +432,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     const Nic& nic = topology.nics[i];
     const auto path = path_class(topology.gpus[gpu], nic);
     if (!path || *path > *placed.expected_paths[gpu] || contains(placed.compute, i)) continue;
-    if (nic.virtual_function || nic.nvlink_management) continue;
+    if (nic.virtual_function || has_no_network(nic)) continue;
     if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_alike(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {

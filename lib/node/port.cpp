@@ -50,6 +50,8 @@ std::string why_unmanageable(const Port& port) {
       return "virtual function: set on its physical function, on the host";
     case PortRole::smi: return "SMI sub-device, management packets only";
     case PortRole::data_direct: return "Data Direct function";
+    case PortRole::multi_pf_secondary:
+      return "secondary function of its NIC: set on its primary function " + port.owner;
     case PortRole::nvlink_management: return "management of the NVLink switches, inside this machine";
     case PortRole::netdev_elsewhere: return "its netdev is missing or in another network namespace";
     case PortRole::physical:

@@ -15,25 +15,26 @@ namespace fabric {
 // members); all other code uses the role, or one of the questions below that the role answers. A new role needs a line
 // here, its evidence there, and an answer to each question.
 enum class PortRole : uint8_t {
-  physical,           // of a physical function, or of a software device
-  switchdev_uplink,   // the wire's port of an E-Switch in switchdev mode: RoCE runs over the functions behind it
-  virtual_function,   // its PCI function has a link `physfn`, and the physical function has its devices here
-  guest_function,     // a virtual function or subfunction whose physical one is not here: in a guest, or in a pod
-  subfunction,        // its device is an auxiliary device, "mlx5_core.sf.4"
-  representor,        // the E-Switch's port for a virtual function or subfunction: phys_port_name "pf0vf3"
-  plane,              // one of three or more ports of an RDMA device: each leads to a plane of the network
-  smi,                // of an SMI sub-device, which carries management packets only: no program can open it
-  data_direct,        // on a Data Direct function, by which the DMA of another function reaches GPUs
-  nvlink_management,  // a function inside the machine that manages the NVLink switches (NVLSM, Fabric Manager)
-  dpu_owned,          // a host's function of a DPU that owns the E-Switch: the settings are the DPU's
-  bond,               // its RDMA device sits on a bond (mlx5 RoCE LAG)
-  bond_member,        // a member of that bond, scanned as a port of its own
-  netdev_elsewhere,   // an Ethernet port whose netdev is missing or in another network namespace
+  physical,            // of a physical function, or of a software device
+  switchdev_uplink,    // the wire's port of an E-Switch in switchdev mode: RoCE runs over the functions behind it
+  virtual_function,    // its PCI function has a link `physfn`, and the physical function has its devices here
+  guest_function,      // a virtual function or subfunction whose physical one is not here: in a guest, or in a pod
+  subfunction,         // its device is an auxiliary device, "mlx5_core.sf.4"
+  representor,         // the E-Switch's port for a virtual function or subfunction: phys_port_name "pf0vf3"
+  plane,               // one of three or more ports of an RDMA device: each leads to a plane of the network
+  smi,                 // of an SMI sub-device, which carries management packets only: no program can open it
+  data_direct,         // on a Data Direct function, by which the DMA of another function reaches GPUs
+  multi_pf_secondary,  // on a function whose NIC has one netdev for its functions, below another one (Socket Direct)
+  nvlink_management,   // a function inside the machine that manages the NVLink switches (NVLSM, Fabric Manager)
+  dpu_owned,           // a host's function of a DPU that owns the E-Switch: the settings are the DPU's
+  bond,                // its RDMA device sits on a bond (mlx5 RoCE LAG)
+  bond_member,         // a member of that bond, scanned as a port of its own
+  netdev_elsewhere,    // an Ethernet port whose netdev is missing or in another network namespace
 };
 template <>
 inline constexpr std::string_view kEnumWords<PortRole>[] {
   "physical", "switchdev-uplink", "virtual-function", "guest-function", "subfunction", "representor", "plane", "smi",
-      "data-direct", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
+      "data-direct", "multi-pf-secondary", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
 // What the NIC of a port is for, by its place in the machine.
@@ -63,8 +64,9 @@ struct Port {
   std::string card_address{};
   std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   PortRole role = PortRole::physical;
-  // The physical function of a virtual function, "0000:17:00.0"; the device of a subfunction, "mlx5_core.sf.4", also
-  // of role guest_function; the RDMA device of an SMI sub-device, if the kernel names it.
+  // The physical function of a virtual function, "0000:17:00.0"; the primary function of a secondary one; the device of
+  // a subfunction, "mlx5_core.sf.4", also of role guest_function; the RDMA device of an SMI sub-device, if the kernel
+  // names it.
   std::string owner{};
   std::optional<unsigned> vf{};  // the number of a virtual function that is not ACTIVE: `ip link set PF vf N`
   // The E-Switch above its netdev is in switchdev mode. Role switchdev_uplink says so; a bond over such ports and a
@@ -121,6 +123,7 @@ inline bool is_virtual(const Port& port) {
     case PortRole::representor:
     case PortRole::smi:
     case PortRole::data_direct:
+    case PortRole::multi_pf_secondary:
     case PortRole::nvlink_management: return true;
     case PortRole::physical:
     case PortRole::switchdev_uplink:
@@ -141,6 +144,7 @@ inline bool is_endpoint(const Port& port) {
     case PortRole::representor:
     case PortRole::smi:
     case PortRole::data_direct:
+    case PortRole::multi_pf_secondary:
     case PortRole::nvlink_management:
     case PortRole::bond_member: return false;
     case PortRole::physical:

@@ -120,6 +120,41 @@ bool is_nvlink_management(const Root& root, const std::string& function) {
   return vpd && vpd->find("SW_MNG") != std::string::npos;
 }
 
+std::string multi_pf_primary(const Root& root, const std::string& function) {
+  if (root.line_of(function + "/vendor") != "0x15b3" || root.exists(function + "/physfn")) return {};
+  if (!root.names_in(function + "/net").empty()) return {};
+  const std::string address = base_name(function), debug = "sys/kernel/debug/mlx5/";
+  const auto first_word = [&](const std::string& file) {  // "0000:08:00.0 vhca 0x0"
+    const std::string line = root.line_of(file);
+    return line.substr(0, line.find(' '));
+  };
+  const auto functions = root.names_in(debug);
+  for (const std::string& each : functions) {
+    const std::string folder = debug + each + "/multi-pf/";
+    for (const std::string& file : root.names_in(folder))
+      if (file.starts_with("secondary") && first_word(folder + file) == address) return first_word(folder + "primary");
+  }
+  if (!functions.empty()) return {};
+
+  const auto own = root.names_in(function + "/infiniband");
+  if (own.size() != 1) return {};
+  const std::string device = infiniband::device_folder(own.front()), port = infiniband::port_folder(own.front(), 1);
+  const std::string guid = root.line_of(device + "/sys_image_guid");
+  if (guid.find_first_not_of("0:") == std::string::npos || root.line_of(port + "/link_layer") != "Ethernet" ||
+      infiniband::parse_state(root.line_of(port + "/state")) != kPortDown)
+    return {};
+  for (const std::string& other : root.names_in("sys/class/infiniband")) {
+    const std::string folder = infiniband::device_folder(other);
+    if (root.line_of(folder + "/sys_image_guid") != guid || root.names_in(folder + "/device/net").empty()) continue;
+    const auto resolved = root.resolve(folder + "/device");
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    if (!place || place->below != 0 || card_of(place->pci) == card_of(address)) continue;
+    const auto gids = infiniband::gids(root, own.front(), 1);
+    return gids && gids->empty() ? place->pci : std::string();
+  }
+  return {};
+}
+
 bool is_for_guests(const Root& root, const std::string& rdma) {
   const std::string device = infiniband::device_folder(rdma) + "/device";
   const auto resolved = root.resolve(device);
@@ -163,6 +198,11 @@ void read_link_role(Context& context, Port& port) {
     return;
   }
   if (port.role != PortRole::physical) return;
+  if (port.netdev.empty() && !port.pci.empty()) port.owner = multi_pf_primary(root, "sys/bus/pci/devices/" + port.pci);
+  if (!port.owner.empty()) {
+    port.role = PortRole::multi_pf_secondary;
+    return;
+  }
   constexpr size_t kPlanes = 3;  // a NIC without planes has at most two ports
   port.switchdev = port.link_layer == LinkLayer::ethernet && !port.pci.empty() && is_in_switchdev_mode(context, port);
   if (!port.bond.empty()) port.role = PortRole::bond;

@@ -29,4 +29,11 @@ bool is_representor(const Root& root, const std::string& netdev);
 // InfiniBand function of two lanes, as on DGX B200; the slots of NICs have eight or more.
 bool is_nvlink_management(const Root& root, const std::string& function);
 
+// The address of the primary function, if this one is secondary. Since Linux 6.9 the functions of a Socket Direct NIC,
+// one below each socket, are one netdev, whose parent is the primary function; the secondary ones are silent on the
+// network (Documentation/networking/multi-pf-netdev.rst): no netdev, no GID, and a port that is DOWN. debugfs names
+// them to root. Without it: another function of the NIC, in another slot, has a netdev, and this one has not even the
+// link-local GIDs that it would have with a netdev in another network namespace. Empty: it is not secondary.
+std::string multi_pf_primary(const Root& root, const std::string& function);
+
 }  // namespace fabric::scanning

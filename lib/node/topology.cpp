@@ -264,7 +264,8 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   if (!nic.rdma.empty()) nic.card = root.line_of(infiniband::device_folder(nic.rdma.front()) + "/sys_image_guid");
   nic.elsewhere = found.elsewhere;
   nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
-  nic.netdev_elsewhere = nic.netdevs.empty() && is_class_elsewhere(root, folder, "net");
+  if (is_network(nic)) nic.primary = scanning::multi_pf_primary(root, folder);
+  nic.netdev_elsewhere = nic.netdevs.empty() && nic.primary.empty() && is_class_elsewhere(root, folder, "net");
   return nic;
 }
 

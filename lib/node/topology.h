@@ -44,7 +44,10 @@ struct Nic : PciDevice {
   std::string card{};
   bool virtual_function = false;
   bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
-  std::string bond{};              // the bond that its netdev is a member of
+  // The primary function, if this one is secondary: the NIC has one netdev for its functions (multi_pf_primary() in
+  // node/port_role.h), and this one has no link.
+  std::string primary{};
+  std::string bond{};  // the bond that its netdev is a member of
   // Its RDMA devices, and those of its subfunctions, in other network namespaces: each by its name, else by the address
   // of the function or the name of the subfunction.
   std::vector<std::string> elsewhere{};
@@ -75,6 +78,9 @@ bool can_have_data_direct(const Nic& nic);
 // Whether the NIC has an RDMA device, in whatever network namespace, or is a fabric NIC that does RDMA without the
 // kernel's RDMA stack (HPE Slingshot).
 bool carries_rdma(const Nic& nic);
+
+// Whether no network is reached through the function's own ports.
+inline bool has_no_network(const Nic& nic) { return nic.nvlink_management || !nic.primary.empty(); }
 
 // The machine's topology.
 struct Topology {

@@ -101,7 +101,7 @@ std::vector<size_t> rdma_nics(const Topology& topology, std::span<const Port> po
   bool own_physical = false;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!carries_rdma(nic) || nic.nvlink_management) continue;
+    if (!carries_rdma(nic) || has_no_network(nic)) continue;
     own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
     if (!nic.virtual_function) {
       const std::vector<size_t> functions = functions_in_use(topology, nic, ports);

@@ -514,6 +514,57 @@ TEST_F(Guest, AHostWithoutAddressesGivesItsFunctionsAway) {
   EXPECT_TRUE(has(check("gid"), "gid mlx5_1/1")) << "an equal NIC has one";
 }
 
+// A NIC with a function below each socket, and one netdev for both: that of the first function.
+struct SocketDirect : Machine {
+  SocketDirect() {
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string name = "mlx5_" + std::to_string(rail);
+      gpu(rail);
+      functions.push_back(function(rail));
+      port(name, functions.back());
+      tree.file("sys/class/infiniband/" + name + "/sys_image_guid", "b83f:d203:0000:0001\n");
+    }
+    netdev("eth2", functions[0]);
+    routable_gid("mlx5_0", 1, "eth2");
+    state("mlx5_1", "1: DOWN", "3: Disabled");
+    tree.folder(functions[1] + "/net");
+  }
+  std::vector<std::string> functions;
+};
+
+TEST_F(SocketDirect, TheSecondaryFunctionIsSilentByDesign) {
+  EXPECT_EQ(role("mlx5_0"), "physical");
+  EXPECT_EQ(role("mlx5_1"), "multi-pf-secondary");
+  const std::string said = run({"check", "--only", "port-state,gid,other-namespaces,symmetry,pairing"});
+  for (const char* word : {"mlx5_1", "CRITICAL", "WARNING", "UNKNOWN", "NOT JUDGED"})
+    EXPECT_FALSE(has(said, word)) << word << "\n" << said;
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1 ")) << nccl();
+  EXPECT_FALSE(has(nccl(), "mlx5_1")) << nccl();
+  EXPECT_TRUE(has(run({"status"}), "set on its primary function " + address(0))) << run({"status"});
+}
+
+// The kernel keeps the link-local GIDs of a netdev that is in another network namespace.
+TEST_F(SocketDirect, AFunctionWhoseNetdevAContainerHasIsNotSecondary) {
+  gid("mlx5_1", kLinkLocal, 0, "RoCE v2", "eth0");
+  EXPECT_EQ(role("mlx5_1"), "netdev-elsewhere");
+}
+
+TEST_F(SocketDirect, AFunctionOfAnotherNicIsNotSecondary) {
+  tree.file("sys/class/infiniband/mlx5_1/sys_image_guid", "b83f:d203:0000:0002\n");
+  EXPECT_EQ(role("mlx5_1"), "netdev-elsewhere");
+}
+
+TEST_F(SocketDirect, RootReadsWhichFunctionIsSecondary) {
+  const std::string debug = "sys/kernel/debug/mlx5/";
+  tree.folder(debug + address(0)).folder(debug + address(1));
+  EXPECT_EQ(role("mlx5_1"), "netdev-elsewhere") << "the driver has made no such netdev";
+  tree.file("sys/class/infiniband/mlx5_1/sys_image_guid", "b83f:d203:0000:0002\n");
+  tree.file(debug + address(0) + "/multi-pf/primary", address(0) + " vhca 0x0\n")
+      .file(debug + address(0) + "/multi-pf/secondary_0", address(1) + " vhca 0x2\n");
+  EXPECT_EQ(role("mlx5_1"), "multi-pf-secondary");
+  EXPECT_EQ(role("mlx5_0"), "physical");
+}
+
 TEST_F(Machine, PlanesOfAMultiportDevice) {
   const std::string nic = function(0, 0, "0x1023");
   for (unsigned number = 1; number <= 4; ++number) port("mlx5_0", nic, false, number);
