@@ -262,7 +262,9 @@ constexpr Rule kGid{
         "gives both RDMA devices the same GID, and answers reach the wrong one; in active-backup mode it uses one "
         "device, and connections end at a failover. In switchdev mode the uplink has no "
         "GIDs by design: its virtual functions and subfunctions have them. A default GID of an earlier MAC address "
-        "shifts the indexes of the others. A GID whose netdev is in another network namespace does not count. A "
+        "shifts the indexes of the others. A GID whose netdev is in another network namespace, or a tunnel (VXLAN, "
+        "GENEVE), does not count. All network namespaces share the table of a port: if it is full, the address of "
+        "another pod gets no GID. A "
         "container whose RDMA ports have neither a netdev nor a GID can use none of them.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =

@@ -33,6 +33,7 @@ bool has_address_here(const Node& node, const Port& port) {
 bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
 
 bool is_here(const Node& node, const Port& port, const Gid& gid) {
+  if (gid.overlay) return false;
   const bool is_port_elsewhere = is_netdev_elsewhere(node, port);
   if (gid.netdev.empty()) return !is_port_elsewhere;
   if (gid.netdev == port.netdev || gid.above) return true;

@@ -16,7 +16,7 @@ bool is_routable_v2(const Gid& gid);
 // Whether programs of this network namespace can use the GID: its netdev is here. In the shared mode of RDMA (rdma
 // system; the default) every namespace sees all devices and their GID tables, with the netdevs' names alone
 // (show_gid_attr() and _show_port_gid_attr_ndev() in drivers/infiniband/core/sysfs.c, Linux 6.12). A macvlan or ipvlan
-// above the netdev of another namespace is here. True if nothing shows where it is.
+// above the netdev of another namespace is here. True if nothing shows where it is. False for a tunnel (Gid::overlay).
 bool is_here(const Node& node, const Port& port, const Gid& gid);
 // Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that
 // waits for a guest or a pod has link-local GIDs alone.

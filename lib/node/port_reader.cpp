@@ -271,7 +271,8 @@ void read_speed(const Root& root, Port& port) {
 
 }  // namespace
 
-// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
+// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add). A
+// tunnel has its kind in uevent (SET_NETDEV_DEVTYPE() in drivers/net/vxlan/vxlan_core.c and geneve.c of Linux 6.12).
 void read_gids(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const auto* attributes = context.attributes(port);

@@ -186,17 +186,23 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
       "The NICs paired with the GPUs. " + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
 }
 
-// The index that all ports have. `pin`: [expect] gid_index, used if all ports have it.
+// The index that all ports have: that of addresses of the ports themselves, else of netdevs above them (VLANs). `pin`:
+// [expect] gid_index, used if all ports have it.
 void add_gid_index(EnvFile& out, const Library& library, const Node& node, const JobPorts& job,
                    std::optional<unsigned> pin) {
   bool ipv4 = false;
   for (const Port* port : job.roce) ipv4 = ipv4 || !gid_indices(node, *port, true).empty();
-  std::set<unsigned> common;
+  std::set<unsigned> common, of_others;
+  std::set<std::string, NaturalLess> overlays;
   std::string each;
   for (const Port* port : job.roce) {
     const std::set<unsigned> indices = gid_indices(node, *port, ipv4);
     if (each.empty()) common = indices;
     std::erase_if(common, [&](unsigned index) { return !indices.contains(index); });
+    for (const Gid& gid : port->gids) {
+      if (!gid.netdev.empty() && gid.netdev != port->netdev) of_others.insert(gid.index);
+      if (gid.overlay && is_routable_v2(gid)) overlays.insert(gid.netdev);
+    }
     std::string names;
     for (const unsigned index : indices) append_item(names, std::to_string(index), "/");
     if (names.empty()) names = "none";
@@ -206,10 +212,14 @@ void add_gid_index(EnvFile& out, const Library& library, const Node& node, const
     return out.remark(std::string(library.gid_index) + " is not set: no index holds a routable RoCE v2 GID (" +
                       (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + each + "). " + std::string(library.own_index) +
                       " (" + std::string(library.manual) + ").");
-  unsigned index = *common.begin();
+  const auto own = std::ranges::find_if(common, [&](unsigned index) { return !of_others.contains(index); });
+  unsigned index = own == common.end() ? *common.begin() : *own;
   if (pin && common.contains(*pin)) index = *pin;
-  out.set(library.gid_index, std::to_string(index),
-          "Index of the routable RoCE v2 GID on all of these ports, by their GID tables.");
+  std::string reason = "Index of the routable RoCE v2 GID on all of these ports, by their GID tables";
+  if (!overlays.empty())
+    reason += ", without those of tunnels (" + joined(overlays) +
+              "), which do not carry RoCE and which a library may choose by itself";
+  out.set(library.gid_index, std::to_string(index), reason + ".");
 }
 
 // The traffic class and the service level, from the policy.

@@ -19,6 +19,9 @@ struct Gid {
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
   bool above = false;  // it is on top of the port's own netdev, in this namespace: a VLAN, whatever its name
+  // It is a tunnel (VXLAN, GENEVE): RoCE packets leave the port without the tunnel's header, so that no peer of the
+  // tunnel gets them.
+  bool overlay = false;
 };
 
 // Bytes: the largest path MTU; GRH, BTH, extended headers and ICRC of a RoCE packet.

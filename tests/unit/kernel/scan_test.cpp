@@ -16,6 +16,7 @@
 #include "kernel/netlink/rtnl.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/verbs.h"
+#include "node/endpoints.h"
 #include "node/neighbor_state.h"
 #include "node/node.h"
 #include "node/port_reader.h"

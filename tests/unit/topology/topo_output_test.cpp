@@ -516,12 +516,38 @@ TEST(NcclGidIndex, IsOfOneFamilyAndAsPinned) {
   const auto printed = [&] { return fabric::printed("nccl", node.now, &node.policy); };
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
   for (Port& port : node.now.ports) port.gids.push_back({1, gid_text(ip("10.9.0.1")), "RoCE v2", "v" + port.netdev});
+  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << "the port's own before that of a VLAN: " << printed();
+  node.policy.expect.gid_index = 1;
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=1\n")) << printed();
-  node.policy.expect.gid_index = 3;
-  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
+  node.policy.expect.gid_index.reset();
+  for (Port& port : node.now.ports) port.gids[2].type = "IB/RoCE v1";
+  EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=1\n")) << "there is no other: " << printed();
+  for (Port& port : node.now.ports) port.gids[2].type = "RoCE v2";
   node.now.ports[1].gids = {{3, gid_text(ip("fd00::1")), "RoCE v2", "ens1"}};  // same index, other family
   EXPECT_FALSE(has(printed(), "\nNCCL_IB_GID_INDEX=")) << printed();
   EXPECT_TRUE(has(printed(), "(IPv4) on all ports (mlx5_0:1 1/3, mlx5_1:1 none")) << printed();
+}
+
+// A VXLAN netdev above the port has the same address, and its GIDs come first.
+TEST(JobEnv, AGidOfATunnelIsNotUsed) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    Gid& tunnel = port.gids.emplace_back(port.gids[2]);
+    tunnel.index = 2;
+    tunnel.netdev = "vxlan100";
+    tunnel.above = tunnel.overlay = true;
+  }
+  node.policy.expect.gid_index = 2;
+  for (const auto& [format, line] : {std::pair("nccl", "\nNCCL_IB_GID_INDEX=3\n"),
+                                     {"ucx", "\nUCX_IB_GID_INDEX=3\n"},
+                                     {"nvshmem", "\nNVSHMEM_IB_GID_INDEX=3\n"}}) {
+    const std::string file = printed(format, node.now, &node.policy);
+    EXPECT_TRUE(has(file, line)) << file;
+    EXPECT_TRUE(has(file, "without those of tunnels (vxlan100)")) << file;
+  }
+  for (Port& port : node.now.ports) port.gids.erase(port.gids.begin(), port.gids.end() - 1);
+  EXPECT_TRUE(has(printed("nccl", node.now, &node.policy), "# Left out, no routable RoCE v2 GID: mlx5_0:1"))
+      << "no other address";
 }
 
 TEST(NcclSocket, IsTheInterfaceOfTheDefaultRouteOfEitherFamily) {
