@@ -27,6 +27,36 @@ constexpr Limit kLaneShare{"damaged-link",
 
 namespace {
 
+// The default route leaves by the netdev of the port: it is the front end.
+bool is_front_end(const View& view, const Port& port) {
+  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
+  constexpr uint32_t kMain = 254;
+  return interface != nullptr && std::ranges::any_of(interface->routes, [](const Route& route) {
+           return route.prefix == 0 && route.table == kMain;
+         });
+}
+
+// The faster port of the same card, if both serve GPUs and nothing shows that one of them is for something else: a
+// default route, another entry of the policy, or a card of this model that has no such second port in use. Ports in
+// the same place on several cards are compared with each other instead: on these, a slower second port is by design.
+const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+  const auto serves_gpus = [&](const Port& each) {
+    return is_active(each) && is_judged(each) && each.rate && for_gpus.contains(each.rdma) && !is_front_end(view, each);
+  };
+  if (!serves_gpus(port)) return nullptr;
+  const Port* best = nullptr;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port) continue;
+    if (!are_of_one_card(port, other)) {
+      const bool is_alike = other.kernel_driver == port.kernel_driver && other.pci_id == port.pci_id;
+      if (is_alike && other.board_id == port.board_id) return nullptr;
+    } else if (serves_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
+      if (best == nullptr || *other.rate > *best->rate) best = &other;
+    }
+  }
+  return best;
+}
+
 Finding rate_finding(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
@@ -38,7 +68,19 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
         for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma))
       rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
-  if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
+  if (*port.rate >= best) {
+    const Port* faster = faster_port_of_card(view, port, for_gpus);
+    if (faster == nullptr) return good(port.id(), rate_text(*port.rate), rate_text(best));
+    return bad(
+        Status::warning, port.id(), rate_text(*port.rate),
+        rate_text(*faster->rate) + ", like " + faster->id() + " of the same card",
+        "Both ports of the card serve GPUs, and this link is slower. Every collective that uses both runs at the "
+        "speed of the slower one.",
+        {{Work::at_link,
+          "Swap the cables of the two ports, if both lead to the same peer or switch: if the lower rate moves "
+          "with the cable, replace it, or its modules, by one for the higher rate. "},
+         "Else configure the same speed and FEC at the far end (" + show + ")."});
+  }
   // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
   // these are two groups by design. More than half of the ports that serve GPUs must have the lower rate: if half of
   // them reach the higher one, the board and its network support it.
@@ -87,7 +129,8 @@ constexpr Rule kRate{
     .title = "A port is slower than equal ports",
     .meaning =
         "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
-        "speed, and every collective runs at the speed of its slowest link.",
+        "speed, and every collective runs at the speed of its slowest link. If one card of the model is in use, its "
+        "ports are compared with each other, if both serve GPUs and neither carries the default route.",
     .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,

@@ -210,6 +210,8 @@ inline bool is_roce(const Port& port) {
 // Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
 // of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
+// Whether they are two ports of one card that are equal but for their place: functions .0 and .1, or port 1 and 2.
+bool are_of_one_card(const Port& a, const Port& b);
 
 // In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
 inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";

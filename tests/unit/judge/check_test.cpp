@@ -259,6 +259,87 @@ TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
   EXPECT_TRUE(has(rates(), "rate mlx5_1/1 unknown: -\n")) << "an equal port has one: the driver reports it";
 }
 
+// The second function of the rail's NIC, with a slower link.
+void add_slower_port(Healthy& node) {
+  Nic second = node.now.topology.nics[0];
+  second.pci.back() = '1';
+  second.name = "mlx5_7";
+  second.rdma = {"mlx5_7"};
+  second.netdevs = {"ens7"};
+  Port port = node.now.ports[0];
+  port.rdma = "mlx5_7";
+  port.netdev = "ens7";
+  port.pci = second.pci;
+  port.speed = 200'000;
+  port.rate = 25e9;
+  node.now.topology.nics.push_back(std::move(second));
+  node.now.ports.push_back(std::move(port));
+  node.now.network.interfaces["ens7"];
+}
+
+TEST(Check, PortsOfTheOnlyCardAreComparedWithEachOther) {
+  Healthy node(1);
+  add_slower_port(node);
+  const auto rates = [&] { return said(node.view(), {"rate"}); };
+  const std::string slow = "rate mlx5_7/1 warning: 200 Gb/s\n";
+  EXPECT_EQ(rates(), slow);
+  const auto found = complaints_of(node.view(), {"rate"});
+  EXPECT_EQ(found.at(0).expected, "400 Gb/s, like mlx5_0/1 of the same card");
+  EXPECT_TRUE(has(found[0].remedy, "Swap the cables")) << found[0].remedy;
+
+  auto& routes = node.now.network.interfaces["ens7"].routes;
+  routes = {{.table = 254}};
+  EXPECT_EQ(rates(), "") << "the front end";
+  routes = {{.table = 101}};
+  EXPECT_EQ(rates(), slow) << "a table of the rail's own";
+  node.now.ports[1].state = kPortDown;
+  EXPECT_EQ(rates(), "");
+  node.now.ports[1].state = kPortActive;
+
+  PortPolicy other = node.policy.ports[0];
+  other.name = "storage";
+  other.match.netdev = {"ens7"};
+  node.policy.ports.insert(node.policy.ports.begin(), other);
+  EXPECT_EQ(rates(), "") << "another entry of the policy";
+
+  Healthy two(2);
+  add_slower_port(two);
+  EXPECT_EQ(said(two.view(), {"rate"}), "") << "the other card has no second port: this one is for something else";
+}
+
+// A pod has ended: the netdev of its function is here again, the RDMA device is not.
+TEST(Check, AFunctionWhoseRdmaDeviceWasNotGivenBack) {
+  Healthy node;
+  node.now.host->software.exclusive_namespaces = true;
+  for (const char number : {'2', '3'}) {
+    Nic function = node.now.topology.nics[0];
+    function.pci.back() = number;
+    function.device = 0x101e;
+    function.virtual_function = true;
+    function.netdevs = {std::string("ens0v") + number};
+    function.name = function.netdevs[0];
+    function.rdma.clear();
+    node.now.platform.functions[function.pci].kernel_driver = "mlx5_core";
+    node.now.topology.nics.push_back(std::move(function));
+  }
+  Nic &with = node.now.topology.nics[4], &without = node.now.topology.nics[5];
+  EXPECT_EQ(port_states(node), "") << "none has one";
+  with.rdma = {"mlx5_8"};
+  EXPECT_EQ(port_states(node), "port-state ens0v3 unknown: its netdev is here, and it has no RDMA device here\n");
+  without.rdma_elsewhere = true;
+  EXPECT_EQ(port_states(node),
+            "port-state ens0v3 warning: its netdev is here, and its RDMA device is in another network namespace\n");
+  const auto found = complaints_of(node.view(), {"port-state"});
+  EXPECT_TRUE(has(found.at(0).remedy, "rdma dev set") && has(found[0].remedy, without.pci + " > /sys/bus/pci/drivers/"))
+      << found[0].remedy;
+  without.netdevs.clear();
+  EXPECT_EQ(port_states(node), "") << "a pod has both";
+  without.netdevs = {"ens0v3"};
+  without.rdma_elsewhere = false;
+  node.now.host->software.exclusive_namespaces = false;
+  EXPECT_EQ(port_states(node), "") << "all namespaces see all devices: it was made without one";
+}
+
 // The name of an RDMA device is not that of a netdev: no command for a netdev has it.
 TEST(Check, FixesOfAPortWithoutANetdev) {
   Port port;
