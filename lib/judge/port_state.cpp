@@ -804,6 +804,7 @@ void ask_port_state(const View& view, Findings& findings) {
   if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty())
     if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
+  add_split_functions(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;
   for (const Nic& nic : view.now.topology.nics)
@@ -907,7 +908,9 @@ constexpr Rule kPortState{
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
-        "none are no fault. A link layer that neither the other ports of its card nor equal cards have is a lost "
+        "none are no fault. In the exclusive mode of RDMA (rdma system) a function whose netdev is here without its "
+        "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "
+        "of its card nor equal cards have is a lost "
         "LINK_TYPE. If ports that manage the NVSwitches are INIT and none is ACTIVE, the fabric manager has not "
         "started.",
     .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",

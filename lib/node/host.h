@@ -128,6 +128,7 @@ struct RdmaSoftware {
   std::optional<VerbsLibrary> verbs{};  // absent: no provider is installed where rdma-core installs them
   std::vector<ModuleRule> modules{};    // of NICs without an RDMA device
   std::vector<DcbDaemon> dcb_daemons{};
+  bool exclusive_namespaces = false;  // an RDMA device belongs to one network namespace (rdma system, netns exclusive)
 };
 
 // CPUs with the same settings.
