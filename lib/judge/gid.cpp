@@ -170,6 +170,44 @@ Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
        {Work::ends_jobs, "Linux 7.0 and kernels with its change 9af0feae8016 keep the GIDs in step."}});
 }
 
+// An address has a GID only if the table of the port had a free entry, or two (RoCE v1 and v2). All network namespaces
+// share the table: the netdevs of pods above the port's (macvlan) take entries of it. Small tables may be full by
+// design (hns: 16 entries, or fewer for a virtual function).
+std::optional<Finding> full_table_finding(const View& view, const Port& port) {
+  constexpr unsigned kLeast = 32;
+  const unsigned entries = port.full_gid_table;
+  if (entries < kLeast || !is_endpoint(port)) return std::nullopt;
+  std::string without;  // addresses of the port's netdev that have none
+  const Interface* own = find_in(view.now.network.interfaces, port.netdev);
+  if (own != nullptr && own->addresses)
+    for (const Address& each : *own->addresses)
+      if (each.global && !contains(port.gids, gid_text(each.ip), &Gid::gid)) append_item(without, to_text(each.ip));
+  const auto here = std::ranges::count_if(port.gids, [&](const Gid& gid) { return is_here(view.now, port, gid); });
+  const bool all_own =
+      std::ranges::all_of(port.gids, [&](const Gid& gid) { return !port.netdev.empty() && gid.netdev == port.netdev; });
+  if (without.empty() && all_own) return std::nullopt;
+  std::string observed = "GID table full: all " + to_text(entries) + " entries are taken",
+              meaning =
+                  "The next address of the port, or of a netdev above it, gets no GID: a pod with a macvlan "
+                  "netdev then has an address and no RDMA.";
+  if (!without.empty()) {
+    observed += ", none by " + without;
+    meaning = "These addresses have no GID, so that no RDMA connection can use them.";
+  } else if (here == 0) {
+    observed += ", none by an address of this network namespace";
+    meaning = "An address of this network namespace gets no GID on this port, so that no RDMA connection can use it.";
+  }
+  return bad(without.empty() ? Status::warning : Status::critical, port.id(), observed, "a free entry for each address",
+             meaning +
+                 " The table is that of the port for all network namespaces, and an address takes two entries (RoCE v1 "
+                 "and v2).",
+             "On the host, let fewer pods share the port: rdmaHcaMax of the RDMA shared device plugin at most " +
+                 to_text(entries / 2 - 1) +
+                 ", and lower if a pod has several addresses (IPv6). Or give the pods virtual functions, which have "
+                 "tables of their own. Entries: grep . /sys/class/infiniband/" +
+                 port.rdma + "/ports/" + to_text(port.number) + "/gids/*");
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (is_active(port) && port.transport == RdmaTransport::iwarp && is_endpoint(port))
@@ -182,6 +220,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (functions.empty()) functions = "virtual functions or subfunctions, which have no RDMA device here";
     return good(port.id(), "none: its E-Switch is in switchdev mode, and RoCE runs over " + functions, expected);
   }
+  if (auto finding = full_table_finding(view, port)) return finding;
   if (lacks_any_gid(view.now))
     return bad(
         Status::warning, port.id(), "none in this network namespace: its netdev is in another", expected,

@@ -92,8 +92,9 @@ struct Port {
   std::optional<bool> carrier;
   std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;
-  Qos qos;                          // settings as read
-  Capacity capacity;                // the limits of these settings
+  unsigned full_gid_table = 0;  // the number of entries of its GID table, all of them used; 0: one is free, or unknown
+  Qos qos;                      // settings as read
+  Capacity capacity;            // the limits of these settings
   std::vector<std::string> unread;  // unreadable subjects with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
   std::optional<LinkStatus> link_status{};  // with the reason for link down; absent: not reported by the driver

@@ -280,9 +280,18 @@ void read_gids(const Context& context, Port& port) {
   else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
   else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
   if (has_unknown_mode(context, port)) port.unread.emplace_back(kEswitchSubject);
-  for (Gid& gid : port.gids)
-    gid.above = !gid.netdev.empty() && !port.netdev.empty() && gid.netdev != port.netdev &&
-                root.exists("sys/class/net/" + gid.netdev + "/lower_" + port.netdev);
+  for (Gid& gid : port.gids) {
+    if (gid.netdev.empty() || port.netdev.empty() || gid.netdev == port.netdev) continue;
+    const std::string folder = "sys/class/net/" + gid.netdev, kind = root.text_of(folder + "/uevent");
+    gid.above = root.exists(folder + "/lower_" + port.netdev);
+    gid.overlay = kind.starts_with("DEVTYPE=vxlan\n") || kind.starts_with("DEVTYPE=geneve\n");
+  }
+  // The table is full if no index is without a GID up to the last one that has a file.
+  const std::string table = infiniband::port_folder(port.rdma, port.number) + "/gids/";
+  const auto taken = static_cast<unsigned>(port.gids.size());
+  const bool has_gap = port.gids.empty() || port.gids.back().index + 1 != taken;
+  port.full_gid_table = 0;
+  if (!has_gap && root.exists(table + "0") && !root.exists(table + std::to_string(taken))) port.full_gid_table = taken;
 }
 
 void read_link(Context& context, Port& port) {

@@ -368,6 +368,41 @@ TEST(Unseen, AContainerWithoutAnyGidCannotUseItsPorts) {
   EXPECT_EQ(worst(run_rules(node.view(), only)), Status::ok);
 }
 
+// The GIDs of other pods and of the host fill the tables. Their types and netdevs cannot be read here (EINVAL).
+TEST(Unseen, AFullGidTableHasNoEntryForAPod) {
+  const std::vector<std::string> only{"gid"};
+  Healthy node;
+  become_pod(node);
+  for (Port& port : node.now.ports) {
+    port.gids.clear();
+    for (unsigned i = 0; i < 128; ++i) port.gids.push_back({i, "0000:0000:0000:0000:0000:ffff:0a01:0001", "", ""});
+    port.full_gid_table = 128;
+  }
+  const Report report = run_rules(node.view(), only);
+  ASSERT_EQ(report.findings.size(), 4u);
+  for (const Finding& finding : report.findings) {
+    EXPECT_EQ(finding.status, Status::warning);
+    EXPECT_TRUE(has(finding.observed, "all 128 entries are taken, none by an address of this network namespace"))
+        << finding.observed;
+    EXPECT_TRUE(has(finding.remedy, "rdmaHcaMax of the RDMA shared device plugin at most 63")) << finding.remedy;
+  }
+  for (Port& port : node.now.ports) port.full_gid_table = 0;
+  for (const Finding& finding : run_rules(node.view(), only).findings)
+    EXPECT_FALSE(has(finding.observed, "full")) << finding.observed;
+
+  Healthy host;
+  Port& port = host.now.ports[1];
+  port.full_gid_table = 128;
+  EXPECT_EQ(worst(run_rules(host.view(), only)), Status::ok) << "each address has its GID";
+  host.now.network.interfaces[port.netdev].addresses->push_back({*parse_ip("10.9.0.1"), 24});
+  const auto found = complaints_of(host.view(), only);
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_TRUE(has(found[0].observed, "none by 10.9.0.1")) << found[0].observed;
+  port.full_gid_table = 16;
+  EXPECT_EQ(worst(run_rules(host.view(), only)), Status::ok) << "a small table may be full";
+}
+
 // Bytes of RDMA between the two readings, requests counted, and the share of the bytes on priority 3.
 struct Traffic {
   double received = 300e9, sent = 300e9;

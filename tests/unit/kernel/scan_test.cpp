@@ -272,6 +272,34 @@ TEST_F(ScanOfANic, GidsOfVlansAreToldFromThoseOfContainers) {
   EXPECT_FALSE(gids[2].above);
 }
 
+TEST_F(ScanOfANic, GidsOfTunnelsAreToldByTheirKind) {
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  unsigned index = 1;
+  for (const char* kind : {"vxlan", "vlan", "geneve"}) {
+    const std::string number = std::to_string(index++), netdev = std::string(kind) + "0";
+    tree.file(port + "/gids/" + number, "0000:0000:0000:0000:0000:ffff:0a63:000" + number + "\n");
+    tree.file(port + "/gid_attrs/types/" + number, "RoCE v2\n");
+    tree.file(port + "/gid_attrs/ndevs/" + number, netdev + "\n");
+    tree.file("sys/class/net/" + netdev + "/uevent", "DEVTYPE=" + std::string(kind) + "\nINTERFACE=" + netdev + "\n");
+  }
+  const Node node = scanned();
+  const auto& gids = node.ports.at(0).gids;
+  ASSERT_EQ(gids.size(), 4u);
+  EXPECT_FALSE(gids[0].overlay || gids[2].overlay);
+  EXPECT_TRUE(gids[1].overlay && gids[3].overlay);
+  EXPECT_FALSE(is_here(node, node.ports[0], gids[1]));
+}
+
+TEST_F(ScanOfANic, AGidTableIsFullIfEachEntryHasAGid) {
+  const std::string gids = "sys/class/infiniband/mlx5_0/ports/1/gids/", some = "0000:0000:0000:0000:0000:ffff:0a63:000";
+  tree.file(gids + "1", some + "1\n").file(gids + "2", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+  EXPECT_EQ(scanned().ports.at(0).full_gid_table, 0u) << "a free entry at the end";
+  tree.file(gids + "2", some + "2\n");
+  EXPECT_EQ(scanned().ports.at(0).full_gid_table, 3u);
+  tree.file(gids + "1", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+  EXPECT_EQ(scanned().ports.at(0).full_gid_table, 0u) << "a free entry between";
+}
+
 TEST_F(ScanOfANic, OnlyWhatIsAskedFor) {
   const Node node = scanned({.topology = false, .settings = false, .counters = false, .gids = false});
   EXPECT_TRUE(node.topology.nics.empty());
