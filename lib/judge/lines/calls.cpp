@@ -156,8 +156,9 @@ constexpr LineMessage kCallRows[] = {
        "was not resolved, 22 a GID of another kind or an empty index, 19 a missing GID (GRH) or netdev.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
     of(Call::query_gid, "", "gid-entry", software,
-       "The GID index does not exist on this port, or has no entry: choose the index of the RoCE v2 address, or let "
-       "the library choose.",
+       "The GID index that the program gives does not exist on this port, or has no entry. Use the index of the RoCE "
+       "v2 address (show_gids, rdma link; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, -x of perftest), or let the library "
+       "choose. If the table is empty, give the interface an address.",
        "grep . /sys/class/infiniband/{rdma}/ports/*/gids/* | grep -v :0000:0000:0000:0000$", kVerbs),
 
     // Opening of a device.

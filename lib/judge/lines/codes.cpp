@@ -233,6 +233,7 @@ constexpr std::string_view kNvshmemStatuses[] = {"INVALID_VALUE", "OUT_OF_MEMORY
 constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {2, "out of memory"},
                                 {3, "initialization error"},
+                                {35, "the driver is older than the CUDA runtime needs"},
                                 {46, "busy or unavailable"},
                                 {100, "no GPU"},
                                 {101, "no such GPU"},
@@ -245,8 +246,12 @@ constexpr Name kCudaErrors[] = {{1, "invalid value"},
                                 {700, "illegal address accessed by a kernel"},
                                 {701, "too few resources of the GPU for the kernel"},
                                 {702, "a kernel ran too long"},
+                                {704, "peer access is on already"},
+                                {705, "peer access is off"},
                                 {709, "the context was destroyed"},
                                 {710, "a kernel asserted"},
+                                {711, "too many peers: the GPU maps the most GPUs that it can"},
+                                {715, "illegal instruction in a kernel"},
                                 {716, "misaligned address in a kernel"},
                                 {719, "a kernel failed"},
                                 {800, "not permitted"},
@@ -561,9 +566,16 @@ constexpr Name kIscsiErrors[] = {{1001, "DATASN"},
                                  {1020, "TCP_CONN_CLOSE: the target closed the TCP connection"},
                                  {1021, "SCSI_EH_SESSION_RST: the SCSI layer reset the session"},
                                  {1022, "NOP_TIMEDOUT: the target did not answer a ping (NOP-Out) in time"}};
+// Linux drivers/net/ethernet/intel: enum i40e_admin_queue_err, enum libie_aq_err.
+constexpr Name kAdminQueueStatuses[] = {
+    {1, "EPERM"},   {2, "ENOENT"},  {3, "ESRCH"},   {4, "EINTR"},   {5, "EIO"},    {6, "ENXIO"},  {7, "E2BIG"},
+    {8, "EAGAIN"},  {9, "ENOMEM"},  {10, "EACCES"}, {11, "EFAULT"}, {12, "EBUSY"}, {13, "EEXIST"}, {14, "EINVAL"},
+    {15, "ENOTTY"}, {16, "ENOSPC"}, {17, "ENOSYS"}, {18, "ERANGE"}, {19, "EFLUSHED"}, {20, "BAD_ADDR"},
+    {21, "EMODE"},  {22, "EFBIG"}};
 constexpr NumberSpace kNumberSpaces[] = {
     {"cuFile|cufile|CUFILE|cufio", "err=|err: |err |error: |error=|error |status=|status |code |(", "CU_FILE_", "",
      kCuFileErrors, true},
+    {"aq_err ", "aq_err ", "AQ_RC_", "", kAdminQueueStatuses, true},
     {"conn error (|iSCSI connection", "error (", "ISCSI_ERR_", "", kIscsiErrors, true},
     {"Dcgm|dcgm_|DCGM|nv-hostengine|fieldId = ", "returned |ret: |ret |status |status: |status = |error: |error |(",
      "DCGM_ST_", "-", kDcgmStatuses},
@@ -1408,6 +1420,8 @@ constexpr std::string_view kDrivers[] = {"mlx5_core",  "mlx5_ib",    "mlx4_core"
 
 // "mlx5_core 0000:17:00.0: ... failed", "bnxt_re: ... error"
 bool is_failure_of_driver(std::string_view line) {
+  // The library of the same name prints it: "irdma: Error from ibv_query_gid."
+  if (line.find("ibv_") != std::string_view::npos) return false;
   for (const std::string_view name : kDrivers)
     for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
       const std::string_view rest = line.substr(at + name.size());

@@ -187,7 +187,7 @@ constexpr LineMessage kRows[] = {
     {"nvrm-timeout",
      host,
      "NVRM: *threadStateCheckTimeout|NVRM: "
-     "_threadNodeCheckTimeout|_kgspRpcRecvPoll|kgspWaitForGfwBootOk|GSP*timeout|kfspPollForResponse|NVRM: "
+     "_threadNodeCheckTimeout|_kgspRpcRecvPoll|GSP*timeout|kfspPollForResponse|NVRM: "
      "*NV_ERR_TIMEOUT|kgspBootstrap*failed|NVRM: *cannot be "
      "initialized|kgspInitRm|gpuHandleSanityCheckRegReadError|possible bad register read",
      {"The GPU, or its firmware (GSP), did not answer the driver in time. The Xid lines before or after it name the "
@@ -633,8 +633,10 @@ constexpr LineMessage kRows[] = {
     {"cuda-ordinal", software,
      "invalid device ordinal|cudaErrorInvalidDevice|hipErrorInvalidDevice|CUDA_VISIBLE_DEVICES is set to empty|Invalid "
      "device id",
-     "The program asked for a GPU that this process does not see, or for access between two GPUs that cannot reach "
-     "each other: more ranks than GPUs, a wrong local rank, or CUDA_VISIBLE_DEVICES that hides them.",
+     "The program asked for a GPU number that this process does not have, or for access between two GPUs that cannot "
+     "reach each other: more processes of a node than GPUs (times -g of nccl-tests), a wrong local rank, or "
+     "CUDA_VISIBLE_DEVICES or the launcher (srun --gpus-per-task) that hides them, so that the processes of the node "
+     "see different sets of GPUs.",
      "nvidia-smi -L; env | grep -E 'VISIBLE_DEVICES|LOCAL_RANK'", "CUDA driver_types.h"},
     {"dcgm-profiling", host,
      "DcgmModuleProfiling|DCGM_PROFILING_|serviced by a module of DCGM that is not|rofiling module returned|sufficient "

@@ -120,6 +120,12 @@ constexpr LineMessage kDriverRows[] = {
      "No fault: a program (mlxlink, a monitor, ethtool) or the driver read a register that this NIC or firmware does "
      "not have; op_mod(0x1) is a read. The vendor knows by the syndrome which register.",
      "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c, cmd.c"},
+    {"mlx5-capabilities", software, "QUERY_HCA_CAP(*failed, status bad ",
+     "The kernel's driver asks the NIC for a group of capabilities (op_mod) that its firmware does not have, mostly "
+     "because the firmware is older than the kernel. A driver that asks without need, and then gives up what it was "
+     "doing (SR-IOV cannot be enabled, switchdev, representors), is a regression of that kernel. Update the firmware "
+     "of the card, or use a kernel whose driver asks only if the firmware supports it.",
+     "devlink dev info pci/{pci}; uname -r", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw.c"},
     {"mlx5-command-failed", software, "failed, status*, syndrome (0x|failed, status*syndrome(0x",
      "The firmware rejected a command of the driver, and works: a program or the driver asked for something that this "
      "firmware does not do. The syndrome is the vendor's code for the reason.",
@@ -426,7 +432,11 @@ constexpr LineMessage kDriverRows[] = {
     {"ionic-firmware", host,
      "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout "
      "after|ionic*DEVCMD*FW is down",
-     "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.",
+     {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not answer a command, "
+      "because it hangs or restarts. The driver takes the ports down (stops the LIFs), and starts them again when the "
+      "firmware returns. Wait whether it recovers. ",
+      {Work::in_machine, "Else power-cycle the node. "},
+      "Update the firmware; open a case with the vendor if it repeats."},
      "journalctl -k -g ionic; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
     {"ionic-command-failed", host,
@@ -534,6 +544,22 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Bind iavf to the function again, or make the functions again."}},
      "journalctl -k -g 'iavf|ice|i40e'; on the host: ip link show PF",
      "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_disable_vf()"},
+    {"vf-mailbox", host,
+     "Unable to send the message to VF|ARQ Overflow Error detected|ARQ Critical Error detected|ARQ VF Error "
+     "detected|ASQ Overflow Error detected",
+     "The physical function could not put a message into the mailbox of a virtual function (EBUSY: it is full), or its "
+     "own queue overflowed: the driver of the VF does not fetch its messages (it was removed, hangs or is in a reset), "
+     "or many VFs are initialized at a time. Messages are lost, and a VF may stay badly initialized. Initialize the "
+     "VFs one after the other, reset the VF or bind it to its driver again, and update the drivers of both (i40e, ice; "
+     "iavf, DPDK).",
+     "ip link show {netdev}; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/intel i40e_virtchnl_pf.c, ice_virtchnl.c, i40e_main.c"},
+    {"vf-not-trusted", software, "VF is not trusted, switch the VF|VF * is not trusted|nprivileged VF * is attempting",
+     "A virtual function asked for something that only a trusted one may set: another MAC address or more of them, "
+     "promiscuous mode, more VLANs. Let the user of the function keep the address that its PF gave it, or trust it "
+     "(ip link set PF vf N trust on).",
+     "ip link show {netdev}; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/intel i40e_virtchnl_pf.c, ice_virtchnl.c"},
     {"vf-request-refused", host, "VF * failed opcode |failed to honor VF",
      "The PF refused a request of one of its virtual functions; the opcode is the request, retval its status "
      "(ERR_PARAM: a parameter that the function may not use, or a function that was changed or reset meanwhile). The "

@@ -104,7 +104,9 @@ constexpr LineMessage kGpuRows[] = {
      host,
      "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is "
      "insufficient|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorInsufficientDriver",
-     {"The kernel driver of the GPU and its libraries are of different releases. ",
+     {"The kernel driver of the GPU and its libraries are of different releases, or the driver is older than the CUDA "
+      "runtime of the program needs: update the driver, or use a build for an older CUDA version (or the package "
+      "cuda-compat). ",
       {Work::ends_jobs, "After an update of the driver, reload it or reboot. "},
       "In the container, use the host's libraries."},
      "cat /proc/driver/nvidia/version; nvidia-smi",
@@ -153,6 +155,19 @@ constexpr LineMessage kGpuRows[] = {
       "The first NVRM or Xid line before it has the reason; if it recurs, look at the driver version."},
      "journalctl -k -g NVRM; nvidia-smi -q | grep -i reset",
      "NVIDIA open-gpu-kernel-modules kernel_gsp.c"},
+    {"gpu-boot",
+     host,
+     "gpuWaitForGfwBootComplete|WaitForGfwBootOk|GFW_BOOT|GFW boot|FSP command queue to be "
+     "empty|NVRM: *Cannot initialize GSP firmware RM",
+     {"The firmware on the GPU (VBIOS: GFW; FSP, GSP) did not finish its boot or does not answer, so that the driver "
+      "cannot initialize the GPU and nvidia-smi does not show it: the GPU is in a bad state, its power or its PCIe "
+      "slot is faulty, or the firmware hangs. ",
+      {Work::in_machine, "Power-cycle the node (cold boot). "},
+      "Update the VBIOS and the driver, with firmware files of one version",
+      {Work::in_machine, "; check power and seat of the GPU, and replace it if the error stays"},
+      "."},
+     "journalctl -k -g NVRM; nvidia-smi -L",
+     "NVIDIA open-gpu-kernel-modules kern_gpu_tu102.c, kernel_gsp.c"},
     {"gpu-fabric-state",
      host,
      "NV_ERR_FABRIC_STATE_OUT_OF_SYNC|NV_ERR_NVLINK_FABRIC_NOT_READY|NV_ERR_NVLINK_FABRIC_FAILURE|NV_ERR_FABRIC_"
@@ -182,10 +197,28 @@ constexpr LineMessage kGpuRows[] = {
      kXid},
     {"gpu-cuda-program", software,
      "an illegal memory access was encountered|unspecified launch "
-     "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert triggered",
-     "A program made the GPU fault (Xid 13 or 31): a bug of the program, or of a library. The other ranks see errors "
-     "of the network afterwards.",
+     "failure|CUDA_ERROR_ILLEGAL_ADDRESS|CUDA_ERROR_LAUNCH_FAILED|device-side assert triggered|an illegal instruction "
+     "was encountered|Cuda failure*misaligned address|CUDA error: misaligned address",
+     "A kernel of the program, or of a library, accessed an invalid address on the GPU or failed in another way (Xid "
+     "13 or 31): a bug of the program. CUDA reports it at the next call, also at one of NCCL, which is not the cause. "
+     "The other ranks see errors of the network afterwards. CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer finds the "
+     "kernel.",
      "journalctl -k -g Xid", kXid},
+    {"gpu-peer-limit", software, "peer mapping resources exhausted|CUDA_ERROR_TOO_MANY_PEERS|cudaErrorTooManyPeers",
+     "A GPU can have peer access to at most 8 other GPUs at a time, if they are not connected by NVSwitch. The job "
+     "uses more GPUs of one node in one process (or its processes map them all), so that the peer mappings are "
+     "exhausted. Use at most 9 GPUs that map each other (CUDA_VISIBLE_DEVICES), one process for each GPU, or less peer "
+     "access (NCCL_P2P_LEVEL, NCCL_P2P_DISABLE=1).",
+     "nvidia-smi topo -p2p r; env | grep -E 'VISIBLE_DEVICES|NCCL_P2P'", "CUDA driver_types.h cudaErrorTooManyPeers"},
+    {"gpu-no-peer-access", host,
+     "Cuda failure*peer access is not supported|CUDA error*peer access is not "
+     "supported|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported|Cuda failure*peer access has not been "
+     "enabled",
+     "One GPU of this host cannot access the memory of another one (no peer to peer): neither NVLink nor PCIe between "
+     "the two allows it (the model of the GPU, another CPU socket, IOMMU or ACS, a virtual machine), or a process does "
+     "not see the other GPU (CUDA_VISIBLE_DEVICES). NCCL_P2P_DISABLE=1, or the option of the program, goes through "
+     "memory of the host, slower.",
+     "nvidia-smi topo -p2p r; env | grep VISIBLE_DEVICES", "CUDA driver_types.h"},
     {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
      "The number is in NVIDIA's Xid catalog.",

@@ -18,6 +18,14 @@ constexpr LineMessage kRows[] = {
      "absent, the device does not offer it or a variable does not switch it on (CollNet: no SHARP in the network; NCCL "
      "uses the point-to-point network); or a default that the plugin has set. Harmless.",
      "env | grep -E 'NCCL_|RCCL_|OFI_NCCL|FI_'", "NCCL src/misc, RCCL src/init.cc, aws-ofi-nccl src"},
+    {"nccl-topology-unread", none,
+     "Topology detection : could not read|Topology detection: could not read|KV Convert to int : could not find "
+     "value|Topology detection : network path",
+     "Information of NCCL or RCCL: the kernel or the virtual machine (Hyper-V, Azure, another cloud) does not show a "
+     "value of sysfs, such as the PCIe link speed or width of a GPU, a NIC or the bridge above it, or a device has no "
+     "NUMA node (-1, the BIOS names none). The topology detection ignores it and takes a default. Harmless, no action "
+     "is needed; if performance is low in a virtual machine, NCCL_TOPO_FILE gives its true topology.",
+     "echo $NCCL_TOPO_FILE; nvidia-smi topo -m", "NCCL src/graph/xml.cc"},
     {"transfer-library-note", none,
      "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
      "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
@@ -207,6 +215,27 @@ constexpr LineMessage kRows[] = {
      "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
      "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
+    {"netdev-clock-removed", none, "removed PHC on |: PHC removed",
+     "Information: the driver removed the PTP clock (PHC) of this interface, because the driver is stopped or unbound "
+     "(shutdown, DPDK with vfio or uio), or resets the interface after a change of its settings on this host. Harmless "
+     "by itself, no action if that was wanted; else look what unbound or reset the driver at this time.",
+     "journalctl -g '{netdev}|vfio|lldpad|NetworkManager'; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/intel ixgbe_ptp.c, i40e_ptp.c, igb_ptp.c"},
+    {"ionic-firmware-back", none, "ionic*FW heartbeat restored|ionic*FW Up: restarting LIFs|ionic*FW Up: LIFs restarted",
+     "Information: the firmware of the AMD Pensando NIC runs (its heartbeat counts) again after a stall or restart, "
+     "and the driver goes on. Harmless, no action is needed if it does not repeat; if it repeats, update the firmware.",
+     "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c"},
+    {"sonic-no-vdm", none,
+     "ERR pmon#*Failed to get VDM |ERR pmon#*VDM freeze status|ERR pmon#*VDM unfreeze status|ERR pmon#*Failed to "
+     "freeze VDM|ERR pmon#*Failed to unfreeze VDM",
+     "Information of SONiC: the transceiver in this port has no VDM values or statistics (diagnostics of CMIS modules: "
+     "it is not of the CMIS kind, or lacks this observable), so that xcvrd cannot read or freeze them. Harmless, no "
+     "action: the message has the wrong severity, and later releases do not print it.",
+     "show interfaces transceiver eeprom", "SONiC sonic-platform-daemons xcvrd/dom"},
+    {"switch-port-changed", none, "IF_DOWN_CFG_CHANGE|IF_DOWN_CONFIG_CHANGE",
+     "Information of a switch (NX-OS): the port went down for a moment, because its configuration was changed. "
+     "Harmless, no action is needed if the port comes up again.",
+     "on the switch: show interface status; show accounting log", "NX-OS ETHPORT"},
     {"ice-start", none, "DCBx/LLDP in SW mode|DDP package already present on device",
      "Information of ice at its start: LLDP and DCBX of this port are left to software of the host (lldpad, an LLDP "
      "daemon), or the DDP package was loaded before by another port of the NIC. Harmless.",

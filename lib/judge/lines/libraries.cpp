@@ -41,6 +41,17 @@ constexpr LineMessage kLibraryRows[] = {
      true,
      "ucx|wc|ofi|efa|cxi"},
     // UCX.
+    // With these two errnos; others are of resources or of the NIC (calls.cpp).
+    {"ucx-queue-pair", software,
+     "UCX  ERROR*failed to create * QP *: Invalid argument|UCX  ERROR*failed to create qp: Invalid argument|UCX  "
+     "ERROR*create_qp(*failed: Invalid argument|UCX  ERROR*failed to create * QP *: Operation not supported|UCX  "
+     "ERROR*failed to create qp: Operation not supported|UCX  ERROR*create_qp(*failed: Operation not supported",
+     "UCX asks for a queue pair of a transport (rc: RC, ud: UD, dc: DC, DCT), or of a size, that the RDMA driver of "
+     "the adapter, its firmware or the library does not support, so that UCX cannot open this transport: QLogic "
+     "FastLinQ (qedr) and iWARP have no UD, and only mlx5 has DC. Use only the others: UCX_TLS=rc,self,sm (without ud "
+     "and dc), or tcp; smaller queues (UCX_RC_TX_QUEUE_LEN, UCX_UD_TX_QUEUE_LEN); update driver, firmware and "
+     "rdma-core.",
+     "ibv_devinfo -v -d {rdma}; ucx_info -d | grep -E 'Transport|Device'", "UCX src/uct/ib/base/ib_iface.c"},
     {"ucx-ud-timeout", network, "ud_iface.c*Endpoint timeout|ud_ep.c*Endpoint timeout|UD endpoint*unhandled timeout",
      "UCX's UD transport sends a packet again until the peer acknowledges it or UCX_UD_TIMEOUT is over, and now gave "
      "up: the path loses packets (link counters, drops, PFC), or the process or the port of the peer is gone. No "

@@ -95,6 +95,29 @@ bool names_a_device(const Found& found) {
   return !found.named.ports.empty() || !found.pci.empty() || !found.elsewhere.empty();
 }
 
+// A netdev whose link went down because its own host reset it.
+const LineMessage kResetByHost{
+    "link-reset-by-host",
+    FaultLocation::host,
+    "",
+    "The link went down because its own host reset the interface, not by the cable: just before, the driver removed "
+    "the PTP clock (PHC) of the interface, as it does if it is stopped, unbound or made anew for other queues or DCB "
+    "settings; a bond then sees the link down. Look what changed the settings or the driver at this time (lldpad with "
+    "DCB, NetworkManager, udev, DPDK), and stop it, or disable DCB on this interface (dcbtool sc NETDEV dcb off).",
+    "journalctl -g 'lldpad|NetworkManager|{netdev}'",
+    "Linux drivers/net/ethernet/intel/ixgbe ixgbe_setup_tc()"};
+
+// Whether `reset` is the removal of the clock of the netdev whose link goes down in the other line, shortly before it.
+bool is_reset_of(const Found& reset, const Found& down) {
+  constexpr std::string_view kOn = " PHC on ";
+  if (reset.message == nullptr || reset.message->id != "netdev-clock-removed") return false;
+  if (reset.first > down.first || down.first - reset.first > kSameEvent) return false;
+  const size_t at = reset.line.find(kOn);
+  if (at == std::string::npos) return false;
+  const auto netdev = words(std::string_view(reset.line).substr(at + kOn.size()));
+  return !netdev.empty() && has_any(down.line, "^" + std::string(netdev.front()) + "$");
+}
+
 // Whether a line that no rule knows reports a problem.
 bool is_error(const LogLine& line, const Condition* condition) {
   if (line.severity == Severity::informational) return false;
@@ -260,6 +283,10 @@ void Log::finish() {
     for (const size_t number : near_)
       if (Found* unknown = find_where(found_, [&](const Found& each) { return each.first == number; }))
         unknown->count = 0;
+  for (Found& each : found_)
+    if (each.message != nullptr && (each.message->id == "bond-link-down" || each.message->id == "link-down"))
+      if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
+        each.message = &kResetByHost;
   for (Found& each : found_) {
     if (each.message == nullptr || each.message->role != Role::consequence) continue;
     // A message that is known is a better cause than a component.

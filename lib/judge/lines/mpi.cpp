@@ -146,6 +146,30 @@ constexpr LineMessage kRows[] = {
      {},
      false,
      "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration|mpi"},
+    // The line before the launcher's own.
+    {"ssh-closed", peer, "ssh_exchange_identification: |kex_exchange_identification: ",
+     "The SSH server of a remote node closed the connection before login: too many connections at a time "
+     "(MaxStartups, PerSourcePenalties of sshd_config), or access rules (hosts.deny). The launcher (mpirun) could not "
+     "start its daemon there. Look at the log of sshd on that node, and start fewer SSH at a time "
+     "(plm_rsh_num_concurrent), or with the launcher of the scheduler.",
+     "on that node: journalctl -u sshd; sshd -T | grep -i startups", "OpenSSH ssh"},
+    {"ssh-login", peer, "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission "
+     "denied (keyboard|Received disconnect from *Too many authentication failures",
+     "The SSH server of a remote node refused the login: the public key of this user is not in authorized_keys there "
+     "(or its files have the wrong permissions), or another user name is needed. The launcher (mpirun) cannot start "
+     "its daemon without a password: copy the key to all nodes (ssh-copy-id).",
+     "ssh {peer} hostname; on that node: journalctl -u sshd", "OpenSSH ssh"},
+    {"ssh-host-key", host, "Host key verification failed.|REMOTE HOST IDENTIFICATION HAS CHANGED",
+     "SSH of this host does not know the host key of a remote node, or another key is stored for it (the node was "
+     "installed again). The launcher (mpirun) cannot start its daemon there, because nobody answers the question. Add "
+     "the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
+     "ssh {peer} hostname; ssh-keygen -F {peer}", "OpenSSH ssh"},
+    {"ssh-connect", peer, "ssh: connect to host",
+     "SSH could not connect to a remote node, for the reason at the end of the line: refused, no SSH server listens "
+     "there (sshd is not started, or in a container it uses another port: plm_rsh_args \"-p PORT\", ~/.ssh/config); "
+     "timed out or no route, the node is down or a firewall is between. The launcher (mpirun) cannot start its daemon "
+     "there.",
+     "ping -c 3 {peer}; on that node: systemctl status sshd; ss -ltnp", "OpenSSH ssh"},
     {"ompi-daemon", peer,
      "An ORTE daemon has unexpectedly failed|A PRTE daemon has unexpectedly failed|ORTE was unable to reliably start "
      "one or more daemons|PRTE was unable to reliably start one or more daemons|ORTE has lost communication with a "

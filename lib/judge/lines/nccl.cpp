@@ -275,12 +275,6 @@ constexpr LineMessage kNcclRows[] = {
      "A consequence: the process ends while NCCL still works, and CUDA is already shut down. The first error of this "
      "process is before it; a program that ends without ncclCommDestroy has it, too.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/include/checks.h", 0, Role::consequence},
-    {"nccl-cuda", host,
-     "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
-     "error",
-     "A call of CUDA or HIP failed, for the reason in quotes: the memory of the GPU is used up, or the GPU or an "
-     "earlier kernel on it has failed. The network is not at fault.",
-     "journalctl -k -g 'NVRM|amdgpu'", "NCCL src/include/checks.h"},
     {"nccl-shm-foreign", software, "Error while attaching to shared memory segment",
      "A rank of this host cannot open the shared memory segment of another one: their containers do not share /dev/shm "
      "(IPC namespace), or the other rank ended. Give the ranks of a host one container or --ipc=host; "

@@ -110,6 +110,13 @@ constexpr LineMessage kPlatformRows[] = {
      "the device is gone. Its log and the kernel log have the reason; restart the plugin after the repair or the "
      "reset.",
      "journalctl -k -g 'NVRM|amdgpu'; kubectl describe node", "NVIDIA k8s-device-plugin, kubelet device manager"},
+    {"mount-propagation", host, "but it is not a shared mount|but it is not a shared or slave mount",
+     "A container (of the GPU operator, a CSI driver or another one) needs mount propagation, but the mount of this "
+     "node that the line names (or of the snap, container or virtual machine that the runtime runs in) is private, not "
+     "a shared mount; the container does not start. Make it shared: mount --make-rshared /, permanently in a unit; "
+     "MountFlags=slave in the unit of docker, or another container around it, causes it.",
+     "findmnt -o TARGET,PROPAGATION; systemctl show docker containerd -p MountFlags",
+     "runc libcontainer/rootfs_linux.go, moby daemon/oci_linux.go"},
     {"k8s-netdev-missing", host, "ailed*: Link not found|Fail to *Link not found",
      "A program looked for a netdev that is not in this network namespace: that of a virtual function is still in the "
      "namespace of a pod, or the netdev was renamed or removed.",

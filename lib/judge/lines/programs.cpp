@@ -110,6 +110,48 @@ constexpr LineMessage kProgramRows[] = {
      {},
      true,
      "sglang|mooncake|nixl|wc|ucx|modify"},
+    {"mori-queue-pair", host, "ModifyRst2Init failed|ModifyInit2Rtr failed|ModifyRtr2Rts failed",
+     "MORI: the RDMA driver (ionic, bnxt, mlx5) refused to move a queue pair to its next state (INIT, RTR, RTS). "
+     "Invalid argument: the user library (libionic), the kernel module (ionic_rdma) and the firmware of the AMD "
+     "Pensando NIC do not fit each other, or the port, GID index (MORI_IB_GID_INDEX) or MTU is wrong. Timed out at "
+     "RTR: the peer's address has no ARP answer. They must be of one release, and rdma link must show the port active.",
+     "rdma link show; modinfo -F version ionic_rdma; devlink dev info; fabric-agentctl check --only gid",
+     "ROCm MORI src/application/transport/rdma/providers"},
+    {"mori-too-many-queues", software, "cqs_in_pool=|qps_in_pool=",
+     "MORI could not create another queue pair or completion queue on this NIC: too many are in use already (in_pool), "
+     "so that the resources of the NIC, or locked memory, are exhausted. Use fewer queue pairs for each transfer "
+     "(qp_per_transfer) and smaller queues; check the limit of locked memory (ulimit -l).",
+     "rdma resource show; fabric-agentctl check --only memlock",
+     "ROCm MORI src/application/transport/rdma/providers/ibverbs"},
+    {"nixl-block-size", software,
+     "is not divisible by remote block size|different block size is not supported|dst_num_blocks[engine_id] == "
+     "nixl_agent_meta|self.num_blocks >= nixl_agent_meta",
+     "The engines of prefill and decode use KV cache blocks of different sizes or numbers, which this NIXL connector "
+     "(vLLM) does not support or cannot combine; no KV cache is transferred. Start both with the same --block-size "
+     "(and the same parallelism, attention backend and --gpu-memory-utilization or --num-gpu-blocks-override), or "
+     "update vLLM.",
+     "grep -hE 'block.size|num_gpu_blocks' LOG-OF-EVERY-RANK | head", "vLLM vllm/distributed/kv_transfer nixl"},
+    {"nixl-engine-id", software, "NIXL agent engine ID mismatch",
+     "The handshake of NIXL reached another engine than the one that was asked for: the address of the side channel is "
+     "that of this engine itself or of one that was restarted. Set VLLM_NIXL_SIDE_CHANNEL_HOST and "
+     "VLLM_NIXL_SIDE_CHANNEL_PORT of each engine to an address of its own that the other nodes reach.",
+     "env | grep VLLM_NIXL; ss -ltnp", "vLLM vllm/distributed/kv_transfer nixl"},
+    {"nixl-handshake",
+     peer,
+     "NIXL transfer failure: handshake|nixl_connector*Handshake failed for request|nixl*worker.py*Handshake failed for "
+     "request",
+     "The NIXL connector of vLLM could not do the handshake with the other engine (prefill or decode), so that the "
+     "request gets no KV cache: the other engine crashed, restarts or cannot be reached (side channel host and port), "
+     "or the two are configured differently (parallelism, block size, versions). Read the exception after the line, "
+     "then the log of the other engine for its first error.",
+     "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head; env | grep VLLM_NIXL",
+     "vLLM vllm/distributed/kv_transfer nixl",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "nixl|ucx|wc|ofi|registration|modify"},
     {"nixl-disconnect", peer, "NIXL_ERR_REMOTE_DISCONNECT",
      "NIXL lost the connection to a peer: its process ended, or UCX gave up. The UCX ERROR lines before this one name "
      "the cause.",

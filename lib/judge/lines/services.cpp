@@ -418,6 +418,58 @@ constexpr LineMessage kRows[] = {
       "."},
      "on the switch: show interfaces transceiver eeprom --dom; show interfaces fec-stats",
      "SONiC sonic-swss orchagent/portsorch.cpp"},
+    {"switch-module-unsupported",
+     cable,
+     "UNSUPPORTED_TRANSCEIVER|VN_DATA_CRC_ERROR|GBIC_SECURITY_CRYPT-|gbic-invalid|UNSUPPORTED_SFP|SFP_NOT_SUPPORTED|%*"
+     "Transceiver for interface * is not supported",
+     {"The switch does not accept, or does not know, the transceiver or cable in this port: it is of another vendor "
+      "(without the vendor's code and check sum), or of a kind or speed that the switch does not support. The link "
+      "does not come up, or is without support. Compare it with the compatibility list of the switch (show interface "
+      "transceiver), or permit others (service unsupported-transceiver)",
+      {Work::at_link, "; else use a transceiver or cable that the switch supports"},
+      "."},
+     "on the switch: show interface transceiver; show interface status err-disabled",
+     "NX-OS, IOS, EOS"},
+    {"switch-bpdu-guard", network,
+     "BPDUGUARD|with BPDU Guard enabled|bpduguard error|bpdu-protection|BPDU_GUARD|bpduGuard",
+     "The switch disabled the port, because a spanning tree message (BPDU) came from it: another switch, or a bridge "
+     "with STP on a host, is connected where only a host is expected, or a loop returns the switch's own. Remove that "
+     "switch, stop STP on the bridge of the host, or take BPDU guard off the port; then shutdown and no shutdown on "
+     "the port.",
+     "on the switch: show interface status err-disabled; show spanning-tree; on the host: bridge -d link",
+     "NX-OS, IOS, EOS"},
+    {"switch-port-disabled",
+     network,
+     "IF_DOWN_ERROR_DISABLED|%PM-*ERR_DISABLE|%ETH-*ERRDISABLE|ERRDOWN_DOWNNOTIFY|Error disabled. Reason:|in "
+     "err-disable state|is errdisabled|in errdisable state",
+     {"The switch disabled this port because of an error, for the reason in the line; the link stays down until "
+      "someone enables it (or errdisable recovery). Link flaps: the cable or module; BPDU, loop, port security: the "
+      "device at the port; DCX: the host does not acknowledge DCBX (LLDP) messages; speed, a setting that does not fit "
+      "the module. Look at the log before it and correct the cause",
+      {Work::at_link, " (check the cable and the module at both ends)"},
+      ", then shutdown and no shutdown on the port."},
+     "on the switch: show interface status err-disabled; show logging",
+     "NX-OS ETHPORT, IOS PM, EOS"},
+    {"switch-port-off", network, "IF_DOWN_ADMIN_DOWN|IF_DOWN_PARENT_ADMIN_DOWN|is down (Administratively down)",
+     "Someone switched this port (or its parent) off in the configuration of the switch (shutdown): the host at it has "
+     "no link. The cable is not at fault. If the port is needed: no shutdown.",
+     "on the switch: show running-config interface; show accounting log", "NX-OS ETHPORT"},
+    {"switch-port-removed", network, "IF_DOWN_INTERFACE_REMOVED|is down (Interface removed)|IF_DOWN_MODULE_REMOVED",
+     "The port went away from the switch: its line card (module) or fabric extender (FEX) was removed or restarts, or "
+     "the breakout of the port was changed in the configuration. The cable is not at fault.",
+     "on the switch: show module; show fex; show running-config interface", "NX-OS ETHPORT"},
+    {"switch-agent-ended", network,
+     "%PROCMGR-*PROCESS_RESTART|%PROCMGR-*PROCESS_TERMINATED|%PROCMGR-*PROCESS_DELAYRESTART|%PROCMGR-*PROCESS_NOTRESTART|"
+     "%SYSMGR-*SERVICE_CRASHED|%AGENT-*RESTART",
+     "An agent (process) of the switch ended, and is started again: what it controls is lost or interrupted for a "
+     "short time (BGP or Rib: sessions and routes; Stp: spanning tree; others: ports, modules). Look why it ended (show "
+     "agent logs crash, core files); update the software of the switch (EOS, NX-OS) if it crashed; check that the BGP "
+     "sessions returned.",
+     "on the switch: show agent logs crash; show core; show ip bgp summary; show logging", "EOS ProcMgr, NX-OS sysmgr"},
+    {"switch-restarts", network, "%PROCMGR-*SHUTDOWNREQUESTED",
+     "The switch stops: its process manager was asked to end all agents, as at a reload or an update of its software; "
+     "its ports go down. Look who reloaded the switch and why; no action if it was planned.",
+     "on the switch: show reload cause; show logging", "EOS ProcMgr"},
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "

@@ -285,11 +285,18 @@ constexpr LineMessage kRows[] = {
      "The peer closed the control connection (TCP) of MORI: its process failed or ended. EOF is not an error of the "
      "network: look at the log of the peer for its first error.",
      "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "ROCm MORI src/io"},
-    {"mori-bootstrap", peer, "failed to connect to root after|ailed to connect to root (",
-     "A rank of MORI could not reach rank 0 (root) over TCP at the start: rank 0 did not start or has ended, it "
-     "listens "
-     "on another interface (MORI_SOCKET_IFNAME), or a firewall is between. RDMA is not used yet. Look at the log of "
-     "rank 0 first.",
+    {"mori-listen", software, "failed to bind PhoneHome socket|failed to bind/listen on socket",
+     "MORI cannot listen on its address and port for the bootstrap: the port is in use by another process, such as one "
+     "of an earlier job (EADDRINUSE), or the address is not of this node (EADDRNOTAVAIL). End the process that is left "
+     "over or take another port; rank 0 must run on the node of its address.",
+     "ss -ltnp; ip -br addr; env | grep -E 'MORI_SOCKET|MASTER_'", "ROCm MORI src/application/bootstrap"},
+    {"mori-bootstrap", peer,
+     "failed to connect to root after|ailed to connect to root (|^AcceptSocket timed out|failed to accept ring "
+     "connection from rank|failed to connect to next rank",
+     "The ranks of MORI could not connect to each other over TCP at the start (bootstrap): another rank, or rank 0 "
+     "(root), did not start, died or did not connect in time, it uses an interface that this node cannot reach "
+     "(MORI_SOCKET_IFNAME), or a firewall is between the nodes. RDMA is not used yet. Look whether all ranks run, and "
+     "at the log of the rank that the line names, or of rank 0, first.",
      "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"},
     {"deepep-configuration", software, "Assertion*num_max_nvl_chunked|Assertion*num_max_rdma_chunked",
      "The configuration of DeepEP (Config: num_max_nvl_chunked_recv_tokens, num_max_rdma_chunked_recv_tokens, the "
@@ -391,6 +398,13 @@ constexpr LineMessage kRows[] = {
      "side, or a backend (plugin) that is not installed. Look at NIXL_PLUGIN_DIR and the list of plugins; the metadata "
      "must be exchanged after each registration. The network is not at fault.",
      "env | grep NIXL; pip show nixl", "NIXL src/core"},
+    // After the rows of the single errors of CUDA (gpus.cpp, devices.cpp).
+    {"nccl-cuda", host,
+     "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
+     "error",
+     "A call of CUDA or HIP failed, for the reason in quotes: the memory of the GPU is used up, or the GPU or an "
+     "earlier kernel on it has failed. The network is not at fault.",
+     "journalctl -k -g 'NVRM|amdgpu'", "NCCL src/include/checks.h"},
 };
 
 }  // namespace
