@@ -289,6 +289,15 @@ constexpr LineMessage kNcclRows[] = {
      "PyTorch's own watchdog hangs in a call of CUDA or NCCL: a GPU or its driver hangs, or another thread holds a "
      "lock. Look for errors of the GPU first; this line says nothing about the network.",
      "journalctl -k -g 'NVRM|amdgpu|blocked for more'", "PyTorch ProcessGroupNCCL.cpp"},
+    // A name that is a number, as of node "05", is an address to getaddrinfo(): 0.0.0.5.
+    {"torch-numeric-name", host,
+     "client socket has failed to connect to 0.0.|client socket has failed to connect to [0.0.|trying to connect to "
+     "(0.0.|failed to connect/validate to host 0.0.",
+     "The address 0.0.x.x belongs to no host: the name of the node is a number (05 is taken for 0.0.0.5), or the "
+     "address is 0.0.0.0, at which only a server listens. The store of torchrun cannot be reached. Give the node a "
+     "name that is no number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node of "
+     "rank 0.",
+     "hostname; env | grep MASTER_ADDR; getent hosts $(hostname)", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
      "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
      "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",

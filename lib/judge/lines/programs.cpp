@@ -117,9 +117,9 @@ constexpr LineMessage kProgramRows[] = {
      "RTR: the peer's address has no ARP answer. They must be of one release, and rdma link must show the port active.",
      "rdma link show; modinfo -F version ionic_rdma; devlink dev info; fabric-agentctl check --only gid",
      "ROCm MORI src/application/transport/rdma/providers"},
-    {"mori-too-many-queues", software, "cqs_in_pool=|qps_in_pool=",
-     "MORI could not create another queue pair or completion queue on this NIC: too many are in use already (in_pool), "
-     "so that the resources of the NIC, or locked memory, are exhausted. Use fewer queue pairs for each transfer "
+    {"mori-completion-queues", software, "cqs_in_pool=",
+     "MORI could not create another completion queue on this NIC: it has one for each queue pair, and too many are in "
+     "use already (in_pool), so that the resources of the NIC are exhausted. Use fewer queue pairs for each transfer "
      "(qp_per_transfer) and smaller queues; check the limit of locked memory (ulimit -l).",
      "rdma resource show; fabric-agentctl check --only memlock",
      "ROCm MORI src/application/transport/rdma/providers/ibverbs"},
