@@ -1594,6 +1594,18 @@ inline constexpr std::string_view kInformationalLines[] = {
     {"switch-agent-ended", "Arista EOS Central", "2014-01-23T00:12:23.375251+00:00 s7151 ProcMgr-worker: %PROCMGR-6-PROCESS_TERMINATED: 'Stp' (PID=4158) has terminated."},
     {"switch-restarts", "public repository", "May 18 15:56:27 leaf1 ProcMgr: %PROCMGR-3-SHUTDOWNREQUESTED: ProcMgr shutdown requested via SIGQUIT or SIGTERM to worker (PID=1388) -- Master ProcMgr (PID=1388) exiting."},
     {"torch-numeric-name", "format", "[W socket.cpp:558] [c10d] The client socket has failed to connect to 0.0.4.181:40323 (errno: 110 - Connection timed out)."},
+    {"gpu-capture", "public repository", "misc/strongstream.cc:357 NCCL WARN Cuda failure 'operation failed due to a previous error during capture'"},
+    {"gpu-not-supported", "meta-pytorch/torchtune 2556", "ip-10-0-9-191:95209:95228 [0] init.cc:416 NCCL WARN Cuda failure 'operation not supported'"},
+    {"gpu-handle", "format", "node1:10:11 [0] enqueue.cc:1556 NCCL WARN Cuda failure 400 'invalid resource handle'"},
+    {"cuda-program-build", "NVIDIA/nccl 1372", "node1:2336636:2336906 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'"},
+    {"gpu-boot", "NVIDIA/open-gpu-kernel-modules 943", "[   10.842107] NVRM: s_vbiosPatchInterfaceData: too few interface entires found for FWSEC cmd 0x15"},
+    {"ssh-name", "horovod/horovod 1811", "ssh: Could not resolve hostname sleepy: nodename nor servname provided, or not known"},
+    {"nixl-block-size", "vllm-project/vllm 45330", "AssertionError: Remote P worker KV layer cache must be of shape [2, N, local_kv_heads*tp_ratio, page_size, head_dim] and same dtype."},
+    {"ucx-queue-pair", "openucx/ucx 8604", "[1665103135.306110] [node1:7391 :0]         dc_mlx5.c:456  UCX  ERROR ibv_modify_qp(DCI, RTR) failed : Invalid argument"},
+    {"switch-port-security", "public repository", "*Jan 14 01:34:39.750: %PORT_SECURITY-2-PSECURE_VIOLATION: Security violation occurred, caused by MAC address aaaa.bbbb.cccc on port FastEthernet0/5."},
+    {"switch-spanning-tree", "public repository", "%SPANTREE-2-CHNL_MISCFG: Detected loop due to etherchannel misconfiguration"},
+    {"switch-bpdu-guard", "public repository", "Feb 15 01:40:18 SW-1 Ebra: %ETH-4-ERRDISABLE: bpduguard error detected on Port-Channel35."},
+    {"switch-link-changed", "public repository", "Feb 15 01:40:18 SW-1 Mlag: %MLAG-4-INTF_INACTIVE_LOCAL: Local interface Port-Channel35 is link down. MLAG 35 is inactive."},
 };
 // clang-format on
 

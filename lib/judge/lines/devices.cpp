@@ -623,9 +623,11 @@ constexpr LineMessage kRows[] = {
     {"cuda-program-build", software,
      "no kernel image is available for execution|invalid device function|hipErrorNoBinaryForGpu|device kernel image is "
      "invalid|the provided PTX was compiled with an unsupported|named symbol not found*CUDA|is not compatible with the "
-     "current PyTorch installation",
-     "The program or library has no code for this GPU: it was built for other architectures (sm_NN, gfxNNN), or needs "
-     "a newer driver for its PTX. Use a build for this GPU and CUDA or ROCm. Neither the GPU nor the network is at "
+     "current PyTorch installation|Cuda failure*named symbol not found|Cuda failure*invalid kernel file|HIP "
+     "failure*invalid kernel file|HIP failure*invalid device function",
+     "The program or library (NCCL, RCCL) has no code for this GPU: it was built for other architectures (sm_NN, "
+     "gfxNNN; NVCC_GENCODE), or needs a newer driver for its PTX. Use a build or release for the architecture of this "
+     "GPU and CUDA or ROCm. Neither the GPU nor the network is at "
      "fault.",
      "nvidia-smi --query-gpu=name,compute_cap --format=csv; python3 -c \"import torch; "
      "print(torch.cuda.get_arch_list())\"",

@@ -158,10 +158,10 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-boot",
      host,
      "gpuWaitForGfwBootComplete|WaitForGfwBootOk|GFW_BOOT|GFW boot|FSP command queue to be "
-     "empty|NVRM: *Cannot initialize GSP firmware RM",
+     "empty|NVRM: *Cannot initialize GSP firmware RM|NVRM: *FWSEC|kgspPrepareForBootstrap|kfspSendBootCommands",
      {"The firmware on the GPU (VBIOS: GFW; FSP, GSP) did not finish its boot or does not answer, so that the driver "
       "cannot initialize the GPU and nvidia-smi does not show it: the GPU is in a bad state, its power or its PCIe "
-      "slot is faulty, or the firmware hangs. ",
+      "slot is faulty, the firmware hangs, or the VBIOS does not fit this driver. ",
       {Work::in_machine, "Power-cycle the node (cold boot). "},
       "Update the VBIOS and the driver, with firmware files of one version",
       {Work::in_machine, "; check power and seat of the GPU, and replace it if the error stays"},
@@ -204,6 +204,25 @@ constexpr LineMessage kGpuRows[] = {
      "The other ranks see errors of the network afterwards. CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer finds the "
      "kernel.",
      "journalctl -k -g Xid", kXid},
+    {"gpu-capture", software,
+     "previous error during capture|operation not permitted when stream is capturing|would make the legacy stream "
+     "depend on a capturing|capture of a CUDA graph*fail",
+     "A CUDA graph could not be captured: an earlier call of the program failed during the capture, or did something "
+     "that a capture forbids (it allocated memory, synchronized, or used another stream). NCCL or another library only "
+     "sees it. Find the first error of the capture; run without CUDA graphs as a test. The network is not at fault.",
+     "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "CUDA driver_types.h cudaErrorStreamCapture*"},
+    {"gpu-not-supported", host, "Cuda failure*'operation not supported'|HIP failure*'operation not supported'",
+     "The driver or the GPU does not support a call that the library (NCCL, RCCL) makes, such as memory pools, CUDA IPC, "
+     "DMA-BUF or multicast: the driver is too old for this release of the library, or it is a virtual GPU, or a container "
+     "or kernel without the feature. Update the driver, or use an older release of the library.",
+     "nvidia-smi; env | grep NCCL_; fabric-agentctl check --only gpudirect", "CUDA driver_types.h cudaErrorNotSupported"},
+    {"gpu-handle", software,
+     "Cuda failure*invalid resource handle|Cuda failure*invalid device context|Cuda failure*context is destroyed|HIP "
+     "failure*invalid resource handle|HIP failure*invalid device context",
+     "The program used a stream, an event, memory or a context of the GPU that does not exist (any more), or is of "
+     "another GPU or process: it was destroyed before, made before a fork, or the current device was changed. The "
+     "network is not at fault.",
+     "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "CUDA driver_types.h cudaErrorInvalidResourceHandle"},
     {"gpu-peer-limit", software, "peer mapping resources exhausted|CUDA_ERROR_TOO_MANY_PEERS|cudaErrorTooManyPeers",
      "A GPU can have peer access to at most 8 other GPUs at a time, if they are not connected by NVSwitch. The job "
      "uses more GPUs of one node in one process (or its processes map them all), so that the peer mappings are "

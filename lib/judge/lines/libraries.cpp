@@ -45,10 +45,12 @@ constexpr LineMessage kLibraryRows[] = {
     {"ucx-queue-pair", software,
      "UCX  ERROR*failed to create * QP *: Invalid argument|UCX  ERROR*failed to create qp: Invalid argument|UCX  "
      "ERROR*create_qp(*failed: Invalid argument|UCX  ERROR*failed to create * QP *: Operation not supported|UCX  "
-     "ERROR*failed to create qp: Operation not supported|UCX  ERROR*create_qp(*failed: Operation not supported",
+     "ERROR*failed to create qp: Operation not supported|UCX  ERROR*create_qp(*failed: Operation not supported|UCX  "
+     "ERROR ibv_modify_qp(DC",
      "UCX asks for a queue pair of a transport (rc: RC, ud: UD, dc: DC, DCT), or of a size, that the RDMA driver of "
      "the adapter, its firmware or the library does not support, so that UCX cannot open this transport: QLogic "
-     "FastLinQ (qedr) and iWARP have no UD, and only mlx5 has DC. Use only the others: UCX_TLS=rc,self,sm (without ud "
+     "FastLinQ (qedr) and iWARP have no UD, only mlx5 has DC, and a library and a kernel driver of different releases "
+     "(MLNX_OFED, inbox) do not fit. Use only the others: UCX_TLS=rc,self,sm (without ud "
      "and dc), or tcp; smaller queues (UCX_RC_TX_QUEUE_LEN, UCX_UD_TX_QUEUE_LEN); update driver, firmware and "
      "rdma-core.",
      "ibv_devinfo -v -d {rdma}; ucx_info -d | grep -E 'Transport|Device'", "UCX src/uct/ib/base/ib_iface.c"},

@@ -164,6 +164,11 @@ constexpr LineMessage kRows[] = {
      "installed again). The launcher (mpirun) cannot start its daemon there, because nobody answers the question. Add "
      "the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
      "ssh {peer} hostname; ssh-keygen -F {peer}", "OpenSSH ssh"},
+    {"ssh-name", host, "ssh: Could not resolve hostname",
+     "The name of a node in the host file cannot be resolved on this host or in this container (DNS, /etc/hosts), so "
+     "that the launcher (mpirun) cannot start its daemon there. Use full names or addresses in the host file, or "
+     "correct the DNS; Temporary failure: the DNS server does not answer, or the pod of the worker does not run yet.",
+     "getent hosts NAME; cat /etc/resolv.conf", "OpenSSH ssh"},
     {"ssh-connect", peer, "ssh: connect to host",
      "SSH could not connect to a remote node, for the reason at the end of the line: refused, no SSH server listens "
      "there (sshd is not started, or in a container it uses another port: plm_rsh_args \"-p PORT\", ~/.ssh/config); "

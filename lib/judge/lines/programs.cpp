@@ -125,9 +125,10 @@ constexpr LineMessage kProgramRows[] = {
      "ROCm MORI src/application/transport/rdma/providers/ibverbs"},
     {"nixl-block-size", software,
      "is not divisible by remote block size|different block size is not supported|dst_num_blocks[engine_id] == "
-     "nixl_agent_meta|self.num_blocks >= nixl_agent_meta",
-     "The engines of prefill and decode use KV cache blocks of different sizes or numbers, which this NIXL connector "
-     "(vLLM) does not support or cannot combine; no KV cache is transferred. Start both with the same --block-size "
+     "nixl_agent_meta|self.num_blocks >= nixl_agent_meta|Remote P worker |Remote D worker |assert remote_block_len",
+     "The engines of prefill and decode use KV caches of different shapes, types or layouts, or blocks of different "
+     "sizes or numbers (other parallelism, tensor parallel size and heads), which this NIXL connector (vLLM) does not "
+     "support or cannot combine; no KV cache is transferred. Start both with the same --block-size "
      "(and the same parallelism, attention backend and --gpu-memory-utilization or --num-gpu-blocks-override), or "
      "update vLLM.",
      "grep -hE 'block.size|num_gpu_blocks' LOG-OF-EVERY-RANK | head", "vLLM vllm/distributed/kv_transfer nixl"},

@@ -450,6 +450,20 @@ constexpr LineMessage kRows[] = {
       ", then shutdown and no shutdown on the port."},
      "on the switch: show interface status err-disabled; show logging",
      "NX-OS ETHPORT, IOS PM, EOS"},
+    {"switch-port-security", network, "PSECURE_VIOLATION|%PORT_SECURITY-|%PORT-SECURITY-|%ETH_PORT_SEC-",
+     "Port security of the switch: a MAC address that is not allowed, or one too many, sends on this port, and the "
+     "switch drops its packets or disables the port: another device was connected, or a host with virtual machines or "
+     "containers of their own addresses. Correct the allowed addresses or their number, or find the device; then "
+     "shutdown and no shutdown if the port is disabled.",
+     "on the switch: show port-security; show mac address-table", "IOS, NX-OS"},
+    {"switch-spanning-tree", network,
+     "CHNL_MISCFG|ROOTGUARD_BLOCK|LOOPGUARD_BLOCK|ROOTGUARD_CONFIG|channel-misconfig|BRIDGE_ASSURANCE_BLOCK|"
+     "RECV_1Q_NON_TRUNK|INCONSISTENT_PORT|BLOCK_PVID",
+     "Spanning tree of the switch blocks or disables a port: the two ends of a port channel are configured differently "
+     "(bundled, LACP, on one side only), so that the switch sees a loop; another switch wants to be the root (root "
+     "guard); no BPDU comes any more (loop guard, bridge assurance); or the VLANs of the two ends differ. Align the "
+     "configuration of both ends, then enable the port again.",
+     "on the switch: show spanning-tree inconsistentports; show port-channel summary; show logging", "IOS, NX-OS, EOS"},
     {"switch-port-off", network, "IF_DOWN_ADMIN_DOWN|IF_DOWN_PARENT_ADMIN_DOWN|is down (Administratively down)",
      "Someone switched this port (or its parent) off in the configuration of the switch (shutdown): the host at it has "
      "no link. The cable is not at fault. If the port is needed: no shutdown.",
@@ -473,7 +487,7 @@ constexpr LineMessage kRows[] = {
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "
-     "changed*down|IF_DOWN_LINK_FAILURE|phy link down|link changed to down|Port * oper*state*down|oper_status*down",
+     "changed*down|%*is link down|IF_DOWN_LINK_FAILURE|phy link down|link changed to down|Port * oper*state*down|oper_status*down",
      {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
       "may restart or be switched off. Look at the reason of the switch (show interface, transceiver) and at the other "
       "end at this time",
