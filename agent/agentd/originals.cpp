@@ -50,7 +50,7 @@ Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::str
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns) {
+bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns, bool front_end) {
   if (environment_.read_only || port.netdev.empty()) return false;
   const auto root = Root::open(environment_.directory);
   if (!root || !root->exists(state::kSelfTestFile)) return false;
@@ -62,8 +62,8 @@ bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns) {
     errors_.once(formats.error().text());
     return false;
   }
-  const auto ended =
-      qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use, turns);
+  const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use,
+                                        turns, [front_end](const Port&) { return front_end; });
   if (!ended) {
     errors_.once(ended.error().text());
     return false;

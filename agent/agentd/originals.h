@@ -21,8 +21,9 @@ class OriginalsStore {
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 
-  // Restores the port's settings if a self-test of it was killed. True if a setting was written.
-  bool end_self_test(const Port& port, qos::Turns& turns);
+  // Restores the port's settings if a self-test of it was killed. True if a setting was written. `front_end`: an entry
+  // names the port (qos::Terms::front_end).
+  bool end_self_test(const Port& port, qos::Turns& turns, bool front_end);
 
  private:
   Environment& environment_;

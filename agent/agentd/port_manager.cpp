@@ -180,8 +180,8 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortEntry* found = table_.find(id);
   if (found == nullptr) return {};
   PortEntry& entry = *found;
-  if (originals_.end_self_test(entry.port, turns_)) restored_.insert(id);
   const PortPolicy* wanted = policy_for(policy_, entry.port);
+  if (originals_.end_self_test(entry.port, turns_, wanted != nullptr && wanted->front_end)) restored_.insert(id);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();

@@ -143,6 +143,14 @@ qos::Terms apply_terms(Machine& machine, const Node& node, const Options& option
   return write_terms(machine, options, qos::wanted_by(*machine.policy, node.ports));
 }
 
+std::function<bool(const Port&)> front_end_of(const Machine& machine) {
+  return [&machine](const Port& port) {
+    const Policy* policy = machine.policy_or_null();
+    const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
+    return entry != nullptr && entry->front_end;
+  };
+}
+
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
 Plan make_plan(Machine& machine, const Node& node, const Options& options) {

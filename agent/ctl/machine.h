@@ -49,6 +49,9 @@ qos::Terms write_terms(Machine& machine, const Options& options, qos::WantedOf w
 qos::Terms apply_terms(Machine& machine, const Node& node, const Options& options);
 
 // True if --port names kHostSubject, or is absent.
+// Whether an entry of the configuration names the port as one that may carry the default route (qos::Terms::front_end).
+// `machine` must outlive it.
+std::function<bool(const Port&)> front_end_of(const Machine& machine);
 bool names_host(const Options& options);
 
 // A dry run of every chosen port with a policy. Empty for a captured tree without recorded settings.

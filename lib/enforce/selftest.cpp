@@ -145,9 +145,11 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   auto record = state::load_originals(options.directory, state::kSelfTestFile);
   if (!record) return record.error();
   // If an earlier test of the port was killed, the record has the settings from before that test.
-  if (state::find_original(*record, port) == record->end())
-    static_cast<Qos&>(state::original_of(*record, port)) = before->values;
-  if (Qos& saved = state::original_of(*record, port); saved.fec == kUnknownFec) saved.fec.reset();
+  const bool is_second = state::find_original(*record, port) != record->end();
+  state::Original& entry = state::original_of(*record, port);
+  if (!is_second) static_cast<Qos&>(entry) = before->values;
+  if (entry.fec == kUnknownFec) entry.fec.reset();
+  entry.front_end = options.route_allowed || (is_second && entry.front_end.value_or(true));
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   // A class of traffic moves as a whole here, too: a job may start between two writes. So a setting waits for those
   // that protect the traffic which it moves, and one that would release the old priority is written as a step.
@@ -158,7 +160,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
     for (auto id = left.begin(); id != left.end();) {
-      if (const Use use = options.in_use(port); use && !use.is_front_end()) {
+      if (const Use use = options.in_use(port); use && !(options.route_allowed && use.is_front_end())) {
         out.stopped = "the port has come into use: " + use.why;
         break;
       }
@@ -195,17 +197,19 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
 }
 
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
-                              const UseCheck& in_use, Turns& turns) {
+                              const UseCheck& in_use, Turns& turns, const std::function<bool(const Port&)>& front_end) {
   auto record = state::load_originals(directory, state::kSelfTestFile);
   if (!record) return record.error();
   Changes all;
   bool changed = false;
   for (const Port& port : ports) {
-    if (!state::original_for(*record, port)) continue;
-    // The test waited neither for the maintenance window nor for an entry that names a port with the default route, so
-    // its end does not, either.
-    const Terms terms{
-        .in_use = in_use, .wanted_of = WantedOf::same_policy(), .window = Maintenance::open, .front_end = true};
+    const auto original = state::original_for(*record, port);
+    if (!original) continue;
+    // The test did not wait for the maintenance window, so its end does not, either.
+    const Terms terms{.in_use = in_use,
+                      .wanted_of = WantedOf::same_policy(),
+                      .window = Maintenance::open,
+                      .front_end = original->front_end.value_or(true) || (front_end && front_end(port))};
     const Changes changes = restore(kernel, port, *record, turns.terms_for(port, terms, Clock::now())).changes;
     all.insert(all.end(), changes.begin(), changes.end());
     // The next pass must not restore a setting again that the policy has set since.

@@ -30,9 +30,11 @@ struct SelfTestOptions {
   // The record of the test (state::kSelfTestFile) is below it, from before the first write until the settings are
   // restored. If the program is killed, the program that starts next restores them (end_self_test()).
   std::string directory = "/";
-  UseCheck in_use;                             // called before each write; a port in use ends the test
+  // Called before each write; a port in use ends the test, also one with the default route unless `route_allowed`.
+  UseCheck in_use;
   Turns& turns;                                // for the restore of the settings
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
+  bool route_allowed = false;                  // the record says so, too
 };
 
 // Why the port must not be tested: it is in use, a bond, or has the default route (unless `route_allowed`). Empty: it
@@ -45,8 +47,11 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
 
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
 // that are in use or absent keep their record. Returns nothing if there is no record. A port whose link the restore
-// takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled).
+// takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled). A port with the
+// default route is written disruptively only if it was during the test (route_allowed), or for a port of which
+// `front_end` is true, because an entry names it.
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
-                              const UseCheck& in_use, Turns& turns);
+                              const UseCheck& in_use, Turns& turns,
+                              const std::function<bool(const Port&)>& front_end = {});
 
 }  // namespace fabric::qos

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "base/files.h"
@@ -74,6 +75,7 @@ void to_json(Json& json, const Original& original) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
   }
+  if (original.front_end) out["front_end"] = *original.front_end;
   Json unknown = Json::array();
   for (const Json& name : out.value("unknown", Json::array()))
     if (setting_named(name) == nullptr) unknown.push_back(name);
@@ -89,6 +91,7 @@ void from_json(const Json& json, Original& original) {
   read_member(json, "address", original.address);
   read_member(json, "driver", original.driver);
   read_member(json, "pci_id", original.pci_id);
+  read_member(json, "front_end", original.front_end);
   read_member(json, "settings", static_cast<Qos&>(original));
   for (const Json& name : json.value("unknown", Json::array()))
     if (const Setting* setting = setting_named(name)) original.unknown.set(index(setting->id));
@@ -99,7 +102,7 @@ bool is_empty(const Original& original) {
   if (keys_of(original).any()) return false;
   const Json entry = original;
   for (const auto& [key, value] : entry.items())
-    if (key != "place" && key != "address" && key != "driver" && key != "pci_id" && key != "settings") return false;
+    if (!contains(std::array{"place", "address", "driver", "pci_id", "settings", "front_end"}, key)) return false;
   return entry.at("settings").empty();
 }
 

@@ -37,15 +37,6 @@ Node scan_for(const confirm::Record& record, Machine& machine) {
   return node;
 }
 
-// RevertTerms::front_end, by the present configuration.
-std::function<bool(const Port&)> front_end_of(const Machine& machine) {
-  return [&machine](const Port& port) {
-    const Policy* policy = machine.policy_or_null();
-    const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
-    return entry != nullptr && entry->front_end;
-  };
-}
-
 // Runs in the guard after the deadline; returns the pause before the next call.
 std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1};

@@ -96,8 +96,8 @@ int run_selftest(const Options& options, Output& output) {
     return fail(output, kFailure,
                 "selftest: the report cannot be written to the current directory: " + directory.error().text());
   Pacing pacing(writer->machine, writer->node, options.root, output);
-  const auto ended =
-      qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns);
+  const auto ended = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns,
+                                        front_end_of(writer->machine));
   if (!ended) return failure(ended.error(), output);
   settle_links(kernel, writer->node, *ended, pacing.unsettled, output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
@@ -115,7 +115,10 @@ int run_selftest(const Options& options, Output& output) {
                     " --yes");
   }
   auto test = qos::self_test(kernel, port, entry->want,
-                             {.directory = options.root, .in_use = qos::ask_kernel(kernel), .turns = pacing.turns});
+                             {.directory = options.root,
+                              .in_use = qos::ask_kernel(kernel),
+                              .turns = pacing.turns,
+                              .route_allowed = options.force});
   if (!test) return failure(test.error(), output);
   if (qos::has_carrier(kernel, port)) pacing.unsettled.remove(port.id());  // self_test() has settled it
   const Json report = report_json(port, *test);

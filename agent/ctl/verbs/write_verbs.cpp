@@ -362,7 +362,8 @@ int run_restore(const Options& options, Output& output) {
     if (!ended) return failure(ended.error(), output);
     if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
     Kernel& kernel = writer->machine.kernel;
-    auto tested = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns);
+    auto tested = qos::end_self_test(kernel, writer->node.ports, options.root, qos::ask_kernel(kernel), pacing.turns,
+                                     front_end_of(writer->machine));
     if (!tested) return failure(tested.error(), output);
     all = std::move(*ended);
     append(all, *tested);

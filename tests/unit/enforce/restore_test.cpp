@@ -205,9 +205,10 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
 // Writes each setting of a profile once, and then the previous values.
 struct SelfTestBed : Bed {
   explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
-  Result<qos::SelfTest> test(const qos::UseCheck& in_use = kIdle) {
-    return qos::self_test(kernel, port, profile(nic.personality),
-                          {.directory = tree.path(), .in_use = in_use, .turns = turns, .patience = {}});
+  Result<qos::SelfTest> test(const qos::UseCheck& in_use = kIdle, bool route_allowed = false) {
+    return qos::self_test(
+        kernel, port, profile(nic.personality),
+        {.directory = tree.path(), .in_use = in_use, .turns = turns, .patience = {}, .route_allowed = route_allowed});
   }
   // Acts as the program that starts next.
   void end(const qos::UseCheck& in_use = kIdle) {
@@ -289,6 +290,62 @@ TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
   bed.end();
   EXPECT_FALSE(bed.has_record());
   EXPECT_EQ(bed.read(), bed.before);
+}
+
+// The default route comes during the test: without --force its port is written no more, also not to end the test.
+TEST(SelfTest, StopsWhenTheDefaultRouteComes) {
+  for (const bool route_allowed : {false, true}) {
+    SCOPED_TRACE(route_allowed);
+    SelfTestBed bed(Personality::mlx5);
+    unsigned calls = 0, downs = 0;
+    const auto test = bed.test(
+        [&](const Port&) {
+          if (++calls == 4) bed.nic.has_default_route = true;
+          if (calls == 4) downs = bed.nic.carrier_downs;
+          bed.nic.link_up();
+          if (!bed.nic.has_default_route) return qos::Use{};
+          return qos::Use{.why = "the default route", .only_default_route = true, .has_default_route = true};
+        },
+        route_allowed);
+    ASSERT_TRUE(test.ok());
+    ASSERT_GE(calls, 4U);
+    EXPECT_EQ(test->stopped.empty(), route_allowed) << test->stopped;
+    EXPECT_EQ(test->is_restored(), route_allowed) << text(test->restored);
+    EXPECT_EQ(bed.has_record(), !route_allowed);
+    if (route_allowed) continue;
+    EXPECT_EQ(bed.nic.carrier_downs, downs);
+    bed.end();
+    EXPECT_TRUE(bed.has_record());
+    EXPECT_EQ(bed.nic.carrier_downs, downs);
+    bed.nic.has_default_route = false;
+    bed.end();
+    EXPECT_FALSE(bed.has_record());
+    EXPECT_EQ(bed.read(), bed.before);
+  }
+}
+
+// The next program knows by the record that the test was forced, or by an entry that names the port.
+TEST(SelfTest, OfThePortOfTheDefaultRouteEndsAsItMayBeWritten) {
+  for (const bool is_forced : {true, false}) {
+    SCOPED_TRACE(is_forced);
+    SelfTestBed bed(Personality::mlx5);
+    bed.nic.has_default_route = is_forced;
+    unsigned calls = 0;
+    try {
+      (void)bed.test(
+          [&](const Port&) {
+            if (++calls == 6) throw Killed();
+            return false;
+          },
+          is_forced);
+      FAIL();
+    } catch (const Killed&) {
+    }
+    bed.nic.has_default_route = true;
+    const auto front_end = [&](const Port&) { return !is_forced; };
+    EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, bed.tree.path(), kIdle, bed.turns, front_end).ok());
+    EXPECT_FALSE(bed.has_record());
+  }
 }
 
 TEST(SelfTest, WithoutARecordNothingIsWritten) {
