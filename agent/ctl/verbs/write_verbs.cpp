@@ -86,9 +86,14 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
-    // apply ends it first, unless a port is in use.
+    // apply ends it first, unless a port is in use, or would lose the link of the default route.
     const auto is_used = [&](const Port& port) { return static_cast<bool>(qos::is_in_use(machine.kernel, port)); };
-    if ((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used))
+    const auto keeps_link = [&](const Port& port) {
+      return state::original_for((*record)->before, port) && !front_end_of(machine)(port) &&
+             default_route_of(machine.kernel, port);
+    };
+    if (((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used)) ||
+        std::ranges::any_of(node.ports, keeps_link))
       return step(allowed.error().text(), status);
   }
   if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)

@@ -565,6 +565,22 @@ TEST_F(Card, WithAFileOfANewerReleaseHasNoApplyInItsPlan) {
   }
 }
 
+// apply cannot end the overdue one, and refuses.
+TEST_F(Card, WhoseApplyCannotBeEndedOnTheDefaultRouteHasNoApplyInItsPlan) {
+  tree_.file("proc/sys/net/ipv4/tcp_ecn", "2\n");
+  tree_.file("etc/fabric-agent/fabric-agent.toml",
+             "mode = \"audit\"\n[[port]]\nmtu = 4200\n[sysctl]\n\"net.ipv4.tcp_ecn\" = \"1\"\n");
+  nic_.mtu = 9000;
+  nic_.has_default_route = true;
+  leave_overdue(1500, this_moment(tree_.root()));
+  EXPECT_EQ(ctl::find_verb("plan")->run(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_TRUE(has(output_.text, "an apply was not confirmed by")) << output_.text;
+  EXPECT_FALSE(has(output_.text, "fabric-agentctl apply")) << output_.text;
+  output_ = {};
+  EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kFailure) << output_.text;
+  EXPECT_EQ(nic_.mtu, 9000U);
+}
+
 TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
   nic_.mtu = 9000;
   leave_overdue(1500);
