@@ -129,6 +129,7 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy, Output&
   if (lapsed && *lapsed) {  // its values are older than those that this apply finds
     trial.record_.before = (*lapsed)->before;
     trial.record_.sysctl = (*lapsed)->sysctl;
+    trial.record_.front_end = (*lapsed)->front_end;
   }
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
   auto started =
