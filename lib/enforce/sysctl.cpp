@@ -53,8 +53,10 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   change.sysctl = name;
   change.from = "-";
   change.to = wanted;
-  if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
-    return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);
+  // The kernel has accepted an original, also one that the configuration may not have.
+  if (pass == SysctlPass::reconcile || find_sysctl(name) == nullptr)
+    if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
+      return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);
   change.to = single_spaced(wanted);
 
   // As in sysctl(8), a dot separates folders, and a slash replaces a dot in an interface's name.

@@ -326,6 +326,28 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
     EXPECT_EQ(each.outcome, Outcome::applied) << "restored: " << each.sysctl;
 }
 
+// The kernel takes values that the configuration may not have: a default above the maximum (net.ipv4.tcp_rmem), any
+// number (arp_ignore).
+TEST(ReconcileSysctl, EveryOriginalOfTheKernelComesBack) {
+  test::Tree tree;
+  tree.file("proc/sys/net/ipv4/tcp_rmem", "4096\t8388608\t6291456\n");
+  tree.file("proc/sys/net/ipv4/conf/eth0/arp_ignore", "-1\n");
+  const SysctlValues want{{"net.ipv4.tcp_rmem", "4096 131072 67108864"}, {"net.ipv4.conf.eth0.arp_ignore", "1"}};
+  SysctlValues originals;
+  const SaveSysctl save = [&](const std::string& name, const std::string& before) {
+    return save_sysctl_original(tree.path(), originals, name, before);
+  };
+  for (const Change& each : reconcile_sysctl(tree.root(), want, save)) EXPECT_EQ(each.outcome, Outcome::applied);
+  for (const Change& each : plan_sysctl(tree.root(), originals))
+    EXPECT_EQ(each.outcome, Outcome::differs) << each.sysctl << " " << each.detail;
+  for (const Change& each : write_back_sysctl(tree.root(), originals))
+    EXPECT_EQ(each.outcome, Outcome::applied) << each.sysctl << " " << each.detail;
+  EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_rmem"), "4096 8388608 6291456");
+  EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0/arp_ignore"), "-1");
+  for (const Change& each : write_back_sysctl(tree.root(), {{"kernel.panic", "1"}}))
+    EXPECT_EQ(each.outcome, Outcome::refused) << "of a newer release";
+}
+
 TEST(ReconcileSysctl, PlansWithoutWriting) {
   test::Tree tree;
   auto changes = plan_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}});
