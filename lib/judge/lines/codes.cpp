@@ -568,10 +568,10 @@ constexpr Name kIscsiErrors[] = {{1001, "DATASN"},
                                  {1022, "NOP_TIMEDOUT: the target did not answer a ping (NOP-Out) in time"}};
 // Linux drivers/net/ethernet/intel: enum i40e_admin_queue_err, enum libie_aq_err.
 constexpr Name kAdminQueueStatuses[] = {
-    {1, "EPERM"},   {2, "ENOENT"},  {3, "ESRCH"},   {4, "EINTR"},   {5, "EIO"},    {6, "ENXIO"},  {7, "E2BIG"},
-    {8, "EAGAIN"},  {9, "ENOMEM"},  {10, "EACCES"}, {11, "EFAULT"}, {12, "EBUSY"}, {13, "EEXIST"}, {14, "EINVAL"},
-    {15, "ENOTTY"}, {16, "ENOSPC"}, {17, "ENOSYS"}, {18, "ERANGE"}, {19, "EFLUSHED"}, {20, "BAD_ADDR"},
-    {21, "EMODE"},  {22, "EFBIG"}};
+    {1, "EPERM"},     {2, "ENOENT"},    {3, "ESRCH"},   {4, "EINTR"},   {5, "EIO"},     {6, "ENXIO"},
+    {7, "E2BIG"},     {8, "EAGAIN"},    {9, "ENOMEM"},  {10, "EACCES"}, {11, "EFAULT"}, {12, "EBUSY"},
+    {13, "EEXIST"},   {14, "EINVAL"},   {15, "ENOTTY"}, {16, "ENOSPC"}, {17, "ENOSYS"}, {18, "ERANGE"},
+    {19, "EFLUSHED"}, {20, "BAD_ADDR"}, {21, "EMODE"},  {22, "EFBIG"}};
 constexpr NumberSpace kNumberSpaces[] = {
     {"cuFile|cufile|CUFILE|cufio", "err=|err: |err |error: |error=|error |status=|status |code |(", "CU_FILE_", "",
      kCuFileErrors, true},

@@ -429,7 +429,8 @@ constexpr LineMessage kDriverRows[] = {
      {},
      false,
      "bnxt|ionic|irdma|mlx5"},
-    {"ionic-firmware", host,
+    {"ionic-firmware",
+     host,
      "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout "
      "after|ionic*DEVCMD*FW is down",
      {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not answer a command, "

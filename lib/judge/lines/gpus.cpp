@@ -212,10 +212,13 @@ constexpr LineMessage kGpuRows[] = {
      "sees it. Find the first error of the capture; run without CUDA graphs as a test. The network is not at fault.",
      "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "CUDA driver_types.h cudaErrorStreamCapture*"},
     {"gpu-not-supported", host, "Cuda failure*'operation not supported'|HIP failure*'operation not supported'",
-     "The driver or the GPU does not support a call that the library (NCCL, RCCL) makes, such as memory pools, CUDA IPC, "
-     "DMA-BUF or multicast: the driver is too old for this release of the library, or it is a virtual GPU, or a container "
+     "The driver or the GPU does not support a call that the library (NCCL, RCCL) makes, such as memory pools, CUDA "
+     "IPC, "
+     "DMA-BUF or multicast: the driver is too old for this release of the library, or it is a virtual GPU, or a "
+     "container "
      "or kernel without the feature. Update the driver, or use an older release of the library.",
-     "nvidia-smi; env | grep NCCL_; fabric-agentctl check --only gpudirect", "CUDA driver_types.h cudaErrorNotSupported"},
+     "nvidia-smi; env | grep NCCL_; fabric-agentctl check --only gpudirect",
+     "CUDA driver_types.h cudaErrorNotSupported"},
     {"gpu-handle", software,
      "Cuda failure*invalid resource handle|Cuda failure*invalid device context|Cuda failure*context is destroyed|HIP "
      "failure*invalid resource handle|HIP failure*invalid device context",
@@ -231,7 +234,8 @@ constexpr LineMessage kGpuRows[] = {
      "nvidia-smi topo -p2p r; env | grep -E 'VISIBLE_DEVICES|NCCL_P2P'", "CUDA driver_types.h cudaErrorTooManyPeers"},
     {"gpu-no-peer-access", host,
      "Cuda failure*peer access is not supported|CUDA error*peer access is not "
-     "supported|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported|Cuda failure*peer access has not been "
+     "supported|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported|Cuda failure*peer access has not "
+     "been "
      "enabled",
      "One GPU of this host cannot access the memory of another one (no peer to peer): neither NVLink nor PCIe between "
      "the two allows it (the model of the GPU, another CPU socket, IOMMU or ACS, a virtual machine), or a process does "

@@ -221,7 +221,8 @@ constexpr LineMessage kRows[] = {
      "by itself, no action if that was wanted; else look what unbound or reset the driver at this time.",
      "journalctl -g '{netdev}|vfio|lldpad|NetworkManager'; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/intel ixgbe_ptp.c, i40e_ptp.c, igb_ptp.c"},
-    {"ionic-firmware-back", none, "ionic*FW heartbeat restored|ionic*FW Up: restarting LIFs|ionic*FW Up: LIFs restarted",
+    {"ionic-firmware-back", none,
+     "ionic*FW heartbeat restored|ionic*FW Up: restarting LIFs|ionic*FW Up: LIFs restarted",
      "Information: the firmware of the AMD Pensando NIC runs (its heartbeat counts) again after a stall or restart, "
      "and the driver goes on. Harmless, no action is needed if it does not repeat; if it repeats, update the firmware.",
      "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c"},

@@ -153,7 +153,8 @@ constexpr LineMessage kRows[] = {
      "start its daemon there. Look at the log of sshd on that node, and start fewer SSH at a time "
      "(plm_rsh_num_concurrent), or with the launcher of the scheduler.",
      "on that node: journalctl -u sshd; sshd -T | grep -i startups", "OpenSSH ssh"},
-    {"ssh-login", peer, "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission "
+    {"ssh-login", peer,
+     "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission "
      "denied (keyboard|Received disconnect from *Too many authentication failures",
      "The SSH server of a remote node refused the login: the public key of this user is not in authorized_keys there "
      "(or its files have the wrong permissions), or another user name is needed. The launcher (mpirun) cannot start "

@@ -473,10 +473,12 @@ constexpr LineMessage kRows[] = {
      "the breakout of the port was changed in the configuration. The cable is not at fault.",
      "on the switch: show module; show fex; show running-config interface", "NX-OS ETHPORT"},
     {"switch-agent-ended", network,
-     "%PROCMGR-*PROCESS_RESTART|%PROCMGR-*PROCESS_TERMINATED|%PROCMGR-*PROCESS_DELAYRESTART|%PROCMGR-*PROCESS_NOTRESTART|"
+     "%PROCMGR-*PROCESS_RESTART|%PROCMGR-*PROCESS_TERMINATED|%PROCMGR-*PROCESS_DELAYRESTART|%PROCMGR-*PROCESS_"
+     "NOTRESTART|"
      "%SYSMGR-*SERVICE_CRASHED|%AGENT-*RESTART",
      "An agent (process) of the switch ended, and is started again: what it controls is lost or interrupted for a "
-     "short time (BGP or Rib: sessions and routes; Stp: spanning tree; others: ports, modules). Look why it ended (show "
+     "short time (BGP or Rib: sessions and routes; Stp: spanning tree; others: ports, modules). Look why it ended "
+     "(show "
      "agent logs crash, core files); update the software of the switch (EOS, NX-OS) if it crashed; check that the BGP "
      "sessions returned.",
      "on the switch: show agent logs crash; show core; show ip bgp summary; show logging", "EOS ProcMgr, NX-OS sysmgr"},
@@ -487,7 +489,8 @@ constexpr LineMessage kRows[] = {
     {"switch-link-changed",
      cable,
      "changed state to down|operational status down|Set operation status DOWN to host interface|oper status "
-     "changed*down|%*is link down|IF_DOWN_LINK_FAILURE|phy link down|link changed to down|Port * oper*state*down|oper_status*down",
+     "changed*down|%*is link down|IF_DOWN_LINK_FAILURE|phy link down|link changed to down|Port * "
+     "oper*state*down|oper_status*down",
      {"A port of the switch lost its link: cable or module of this port, or the NIC or switch at the other end, which "
       "may restart or be switched off. Look at the reason of the switch (show interface, transceiver) and at the other "
       "end at this time",

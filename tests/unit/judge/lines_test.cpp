@@ -628,6 +628,7 @@ TEST(LogCodes, ANumberBelongsToWhatPrintsIt) {
             "NVSHMEM status 7 NVSHMEMX_ERROR_INTERNAL\n");
   EXPECT_EQ(codes_text("ibrc.cpp:418: non-zero status: 110 ibv_modify_qp failed"), timeout);
   EXPECT_EQ(codes_text("nvls.cc:598 NCCL WARN Cuda failure 1 'invalid argument'"), "CUDA error 1: invalid value\n");
+  EXPECT_EQ(codes_text("i40e 0000:05:00.1: Unable to send the message to VF 49 aq_err 12"), "status 12 AQ_RC_EBUSY\n");
   EXPECT_EQ(codes_text("cudaHostRegister with IoMemory failed with error=800."), "CUDA error 800: not permitted\n");
   EXPECT_EQ(codes_text("gdr_pin_buffer_v2(addr 7f2a40000000, size 65536, flags 1) failed: 22"), invalid);
   EXPECT_EQ(codes_text("error in gdr_pin_buffer with code=22"), invalid);
@@ -1391,6 +1392,19 @@ TEST(LogConditions, CombinationsAreOfConditionsAndComponents) {
       EXPECT_GT(count, 0u) << each.id << ": " << begin;
     });
   }
+}
+
+// A driver that is reset on the host removes the clock of its netdev before the link goes down: not the cable.
+TEST(LogLines, ALinkThatItsOwnHostResetIsNotACable) {
+  const auto cause_in = [](const std::string& text) { return found_in(text).at(0).message->id; };
+  const std::string reset = "[1.5] i40e 0000:07:00.0: i40e_ptp_stop: removed PHC on ens7f0\n";
+  EXPECT_EQ(cause_in(reset + "[2.5] bond1: (slave ens7f0): link status definitely down, disabling slave\n"),
+            "link-reset-by-host");
+  EXPECT_EQ(cause_in(reset + "[2.5] i40e 0000:07:00.0 ens7f0: NIC Link is Down\n"), "link-reset-by-host");
+  EXPECT_EQ(cause_in(reset + "[2.5] bond1: (slave ens7f01): link status definitely down, disabling slave\n"),
+            "bond-link-down");
+  EXPECT_EQ(cause_in("[1.0] bond1: (slave ens7f0): link status definitely down, disabling slave\n" + reset),
+            "bond-link-down");
 }
 
 // A second fault is a finding of its own, also right after a known one.
