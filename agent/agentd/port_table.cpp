@@ -36,11 +36,14 @@ Renames PortTable::rename(const std::map<std::string, Port>& present) {
       known.emplace_back(entry->first, id);
       continue;
     }
+    // Another port of the earlier agent may have had this name: ports that exchanged their names.
+    const std::optional<int>* same = find_in(expected_, id);
+    if (same != nullptr && (!*same || *same == port.ifindex)) continue;
     const auto earlier = std::ranges::find_if(expected_, [&, &port = port](const auto& each) {
       return each.second == port.ifindex && each.first.find('@') == std::string::npos &&
              !has_device(present, each.first, port.ifindex);
     });
-    if (earlier != expected_.end() && !expected_.contains(id)) expected.emplace_back(earlier->first, id);
+    if (earlier != expected_.end()) expected.emplace_back(earlier->first, id);
   }
   rename_ids(entries_, known);
   rename_ids(expected_, expected);

@@ -62,8 +62,9 @@ class Results {
     qos::Suspect suspect;
     Reaction reaction = Reaction::unknown;
     unsigned reversals = 0;  // values that the writer changed back
-    qos::Instant
-        waits_until{};  // while it reacts: its end, or this moment, because its rule may be corrected while it runs
+    // While it reacts, a disruptive write waits until the writer ends, or until this moment: the writer's rule may be
+    // corrected while it runs.
+    qos::Instant waits_until{};
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct SubjectHistory {

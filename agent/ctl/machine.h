@@ -48,10 +48,11 @@ qos::Terms write_terms(Machine& machine, const Options& options, qos::WantedOf w
 // write_terms() of writes that apply the policy. The result refers to the machine and the node.
 qos::Terms apply_terms(Machine& machine, const Node& node, const Options& options);
 
-// True if --port names kHostSubject, or is absent.
 // Whether an entry of the configuration names the port as one that may carry the default route (qos::Terms::front_end).
-// `machine` must outlive it.
+// `machine` must outlive the function.
 std::function<bool(const Port&)> front_end_of(const Machine& machine);
+
+// True if --port names kHostSubject, or is absent.
 bool names_host(const Options& options);
 
 // A dry run of every chosen port with a policy. Empty for a captured tree without recorded settings.

@@ -964,8 +964,8 @@ std::optional<Finding> link_fault(const PortContext& ctx) {
 }
 
 std::optional<NarrowSlot> narrow_slot(const PortContext& ctx) {
-  // Ours. Packets of 256 bytes have 24 bytes of headers, credits and reads use the link too: 87 % of the limit was
-  // measured while a port of 800 Gb/s sent pause (x16 at 32 GT/s).
+  // Packets of 256 bytes have 24 bytes of headers, and credits and reads use the link too. A port of 800 Gb/s in a slot
+  // of x16 at 32 GT/s sent pause at 87 % of the limit; the rest is for averages over the window.
   constexpr double kFull = 0.75;
   const Nic* nic = ctx.nic;
   const auto& rate = ctx.port.rate;

@@ -61,8 +61,7 @@ std::string late_receives_text(std::span<const Port* const> ports, const Samples
     if (const Signals* seen = find_in(samples.signals, port->id()))
       for (const std::string& line : rnr_lines(*seen, kRnrRate.value))
         out += wrapped(port->id() + ": " + line +
-                           ". No symptom (less than 1 in 1000 packets), but senders wait each time until a receive is "
-                           "posted.",
+                           ". Too few for a symptom, but senders wait each time until a receive is posted.",
                        output.width, 2) +
                "\n";
   return out;

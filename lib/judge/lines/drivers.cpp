@@ -435,8 +435,8 @@ constexpr LineMessage kDriverRows[] = {
      "after|ionic*DEVCMD*FW is down",
      {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not answer a command, "
       "because it hangs or restarts. The driver takes the ports down (stops the LIFs), and starts them again when the "
-      "firmware returns. Wait whether it recovers. ",
-      {Work::in_machine, "Else power-cycle the node. "},
+      "firmware returns. Wait some minutes for it. ",
+      {Work::in_machine, "If it does not return, power-cycle the node. "},
       "Update the firmware; open a case with the vendor if it repeats."},
      "journalctl -k -g ionic; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},

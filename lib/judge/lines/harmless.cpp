@@ -218,7 +218,7 @@ constexpr LineMessage kRows[] = {
     {"netdev-clock-removed", none, "removed PHC on |: PHC removed",
      "Information: the driver removed the PTP clock (PHC) of this interface, because the driver is stopped or unbound "
      "(shutdown, DPDK with vfio or uio), or resets the interface after a change of its settings on this host. Harmless "
-     "by itself, no action if that was wanted; else look what unbound or reset the driver at this time.",
+     "by itself, no action if that was wanted; else find what unbound or reset the driver at this time.",
      "journalctl -g '{netdev}|vfio|lldpad|NetworkManager'; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/intel ixgbe_ptp.c, i40e_ptp.c, igb_ptp.c"},
     {"ionic-firmware-back", none,

@@ -150,7 +150,7 @@ constexpr LineMessage kRows[] = {
     {"ssh-closed", peer, "ssh_exchange_identification: |kex_exchange_identification: ",
      "The SSH server of a remote node closed the connection before login: too many connections at a time "
      "(MaxStartups, PerSourcePenalties of sshd_config), or access rules (hosts.deny). The launcher (mpirun) could not "
-     "start its daemon there. Look at the log of sshd on that node, and start fewer SSH at a time "
+     "start its daemon there. Look at the log of sshd on that node, and open fewer SSH connections at a time "
      "(plm_rsh_num_concurrent), or with the launcher of the scheduler.",
      "on that node: journalctl -u sshd; sshd -T | grep -i startups", "OpenSSH ssh"},
     {"ssh-login", peer,
@@ -162,7 +162,7 @@ constexpr LineMessage kRows[] = {
      "ssh {peer} hostname; on that node: journalctl -u sshd", "OpenSSH ssh"},
     {"ssh-host-key", host, "Host key verification failed.|REMOTE HOST IDENTIFICATION HAS CHANGED",
      "SSH of this host does not know the host key of a remote node, or another key is stored for it (the node was "
-     "installed again). The launcher (mpirun) cannot start its daemon there, because nobody answers the question. Add "
+     "installed again). The launcher (mpirun) cannot start its daemon there, because nobody can answer the prompt. Add "
      "the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
      "ssh {peer} hostname; ssh-keygen -F {peer}", "OpenSSH ssh"},
     {"ssh-name", host, "ssh: Could not resolve hostname",

@@ -295,8 +295,8 @@ constexpr LineMessage kRows[] = {
      "connection from rank|failed to connect to next rank",
      "The ranks of MORI could not connect to each other over TCP at the start (bootstrap): another rank, or rank 0 "
      "(root), did not start, died or did not connect in time, it uses an interface that this node cannot reach "
-     "(MORI_SOCKET_IFNAME), or a firewall is between the nodes. RDMA is not used yet. Look whether all ranks run, and "
-     "at the log of the rank that the line names, or of rank 0, first.",
+     "(MORI_SOCKET_IFNAME), or a firewall is between the nodes. RDMA is not used yet. Check that all ranks run, and "
+     "look first at the log of the rank that the line names, or of rank 0.",
      "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"},
     {"deepep-configuration", software, "Assertion*num_max_nvl_chunked|Assertion*num_max_rdma_chunked",
      "The configuration of DeepEP (Config: num_max_nvl_chunked_recv_tokens, num_max_rdma_chunked_recv_tokens, the "

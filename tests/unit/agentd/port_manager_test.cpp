@@ -1001,6 +1001,26 @@ TEST_F(PortManagerTest, APortWhoseRdmaDeviceIsRenamedIsNoNewOne) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+TEST_F(PortManagerTest, PortsThatExchangeTheirNamesAreNotNew) {
+  SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
+  SimNic& second = sim_.add_nic("eth1", Personality::mlx5);
+  hour_ = 12;
+  start(kEnforce + kNight);
+  for (const bool runs : {true, false}) {
+    SCOPED_TRACE(runs ? "while the agent runs" : "while no agent runs");
+    ASSERT_EQ(first.pfc.pfc_en & second.pfc.pfc_en, 1 << 3);
+    first.pfc.pfc_en = second.pfc.pfc_en = 0;
+    std::swap(first.name, second.name);
+    if (runs) reconcile_all();
+    else restart(policy_of(kEnforce + kNight));
+    EXPECT_EQ(first.pfc.pfc_en | second.pfc.pfc_en, 0) << "the maintenance window is closed";
+    hour_ = 2;
+    reconcile_all();
+    EXPECT_EQ(first.pfc.pfc_en & second.pfc.pfc_en, 1 << 3);
+    hour_ = 12;
+  }
+}
+
 TEST_F(PortManagerTest, AReleasedPortWhoseRdmaDeviceIsRenamedIsRestored) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   rdma_ = "mlx5_0";
@@ -1631,7 +1651,8 @@ TEST_F(Unconfirmed, ItsEndIsACheckOfEveryPortWhoeverSeesItFirst) {
   EXPECT_FALSE(manager_->watch_confirm().changed) << "once";
 }
 
-// The deadline is a time of CLOCK_BOOTTIME; the event loop's clock stands still while the machine sleeps.
+// The deadline is a time of CLOCK_BOOTTIME, which goes on while the machine is suspended; the event loop's clock does
+// not.
 TEST_F(Unconfirmed, ItsDeadlineIsAskedForAgainAtLeastEachMinute) {
   const auto again = manager_->watch_confirm().again;
   ASSERT_TRUE(again);

@@ -272,7 +272,7 @@ TEST_F(ScanOfANic, GidsOfVlansAreToldFromThoseOfContainers) {
   EXPECT_FALSE(gids[2].above);
 }
 
-TEST_F(ScanOfANic, GidsOfTunnelsAreToldByTheirKind) {
+TEST_F(ScanOfANic, TheKindOfANetdevShowsGidsOfTunnels) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
   unsigned index = 1;
   for (const char* kind : {"vxlan", "vlan", "geneve"}) {
