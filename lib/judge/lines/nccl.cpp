@@ -295,7 +295,8 @@ constexpr LineMessage kNcclRows[] = {
      "(0.0.|failed to connect/validate to host 0.0.",
      "The address 0.0.x.x belongs to no host: the name of the node is a number (05 is taken for 0.0.0.5), or the "
      "address is 0.0.0.0, at which only a server listens. The store of torchrun cannot be reached. Give the node a "
-     "name that is not a number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node of "
+     "name that is not a number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node "
+     "of "
      "rank 0.",
      "hostname; env | grep MASTER_ADDR; getent hosts $(hostname)", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
