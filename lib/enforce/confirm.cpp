@@ -183,7 +183,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
   if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
 }
 
-static bool is_front_end(const Record& record, const Port& port) {
+bool allows_front_end(const Record& record, const Port& port) {
   return !record.front_end || record.front_end->contains(state::port_key(port)) ||
          record.front_end->contains(port.card_address);
 }
@@ -207,7 +207,7 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
     const auto original = state::original_for(record.before, port);
     if (!original) return {};
     // The default route may have come to the port after the apply.
-    terms.front_end = is_front_end(record, port) || (how.front_end && how.front_end(port));
+    terms.front_end = allows_front_end(record, port) || (how.front_end && how.front_end(port));
     Qos wanted = *original;
     if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
     Changes changes = qos::write_back(kernel, port, wanted, complete(terms)).changes;

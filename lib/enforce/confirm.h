@@ -70,6 +70,8 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 // The apply may write the port disruptively while it carries the machine's default route, because an entry names it
 // (qos::Terms::front_end): so may the revert. Save the record before writing the port.
 void allow_front_end(Record& record, const Port& port);
+// True for a port of allow_front_end(), and for every port if an earlier release wrote the record.
+bool allows_front_end(const Record& record, const Port& port);
 // Which of the previous settings a process restores. Several processes restore the settings of one record, one after
 // the other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard
 // and fabric-agentctl have what their user has.

@@ -89,8 +89,8 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     // apply ends it first, unless a port is in use, or would lose the link of the default route.
     const auto is_used = [&](const Port& port) { return static_cast<bool>(qos::is_in_use(machine.kernel, port)); };
     const auto keeps_link = [&](const Port& port) {
-      return state::original_for((*record)->before, port) && !front_end_of(machine)(port) &&
-             default_route_of(machine.kernel, port);
+      return state::original_for((*record)->before, port) && !confirm::allows_front_end(**record, port) &&
+             !front_end_of(machine)(port) && default_route_of(machine.kernel, port);
     };
     if (((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used)) ||
         std::ranges::any_of(node.ports, keeps_link))
@@ -110,8 +110,7 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
   const auto waits_for_entry = [&](const Change& each) {
     const Port* port = find_port(node.ports, each.port);
     if (port == nullptr) return false;
-    const PortPolicy* entry = policy_for(*machine.policy, *port);
-    return (entry == nullptr || !entry->front_end) && default_route_of(machine.kernel, *port);
+    return !front_end_of(machine)(*port) && default_route_of(machine.kernel, *port);
   };
   if (all_wait && std::ranges::all_of(writes, waits_for_entry))
     return step("All of them wait for an entry that names the port and has front_end = true", status);
@@ -272,9 +271,7 @@ int run_plan(const Options& options, Output& output) {
     // operator.
     std::vector<std::string> netdevs, known, unknown;
     for (const Port& port : node.ports) {
-      const PortPolicy* entry = policy_for(*machine->policy, port);
-      const bool is_named = entry != nullptr && entry->front_end;
-      if (is_named || !contains(writes, port.id(), &Change::port)) continue;
+      if (front_end_of(*machine)(port) || !contains(writes, port.id(), &Change::port)) continue;
       const DefaultRoute route = default_route_of(machine->kernel, port);
       if (!route) continue;
       netdevs.push_back(port.netdev);
@@ -375,9 +372,7 @@ int run_restore(const Options& options, Output& output) {
   }
   const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
     if (!is_chosen(options, port) || !saved) return {};
-    const Policy* policy = writer->machine.policy_or_null();
-    const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
-    terms.front_end = entry != nullptr && entry->front_end;
+    terms.front_end = front_end_of(writer->machine)(port);
     if (options.dry_run) return qos::plan_restore(writer->machine.kernel, port, writer->originals, terms);
     Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, complete(terms)).changes;
     // Saved after each port: if the program is killed, the restored ports are recorded.

@@ -579,6 +579,12 @@ TEST_F(Card, WhoseApplyCannotBeEndedOnTheDefaultRouteHasNoApplyInItsPlan) {
   output_ = {};
   EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kFailure) << output_.text;
   EXPECT_EQ(nic_.mtu, 9000U);
+  Record named = **load(tree_.path());
+  allow_front_end(named, port());
+  ASSERT_TRUE(save(tree_.path(), named).ok());
+  output_ = {};
+  EXPECT_EQ(ctl::find_verb("plan")->run(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_TRUE(has(output_.text, "fabric-agentctl apply")) << output_.text;
 }
 
 TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
