@@ -36,9 +36,9 @@ bool is_front_end(const View& view, const Port& port) {
          });
 }
 
-// The faster port of the same card, if both serve GPUs and nothing shows that one of them is for something else: a
-// default route, another entry of the policy, or a card of this model that has no such second port in use. Ports in
-// the same place on several cards are compared with each other instead: on these, a slower second port is by design.
+// The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
+// which shows that it is for something else. Null if the machine has another card of this model: its port in the same
+// place is compared instead, and second ports that are slower on each card are so by design.
 const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   const auto serves_gpus = [&](const Port& each) {
     return is_active(each) && is_judged(each) && each.rate && for_gpus.contains(each.rdma) && !is_front_end(view, each);
@@ -129,8 +129,8 @@ constexpr Rule kRate{
     .title = "A port is slower than equal ports",
     .meaning =
         "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
-        "speed, and every collective runs at the speed of its slowest link. If one card of the model is in use, its "
-        "ports are compared with each other, if both serve GPUs and neither carries the default route.",
+        "speed, and every collective runs at the speed of its slowest link. If the machine has one card of the "
+        "model, its ports are compared with each other, if both serve GPUs and neither carries the default route.",
     .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,
