@@ -345,7 +345,7 @@ Result<void> PortManager::settle(const std::string& id) {
   auto settled = qos::settle(environment_.kernel, entry->port);
   if (!settled) return settled;
   restored_.erase(id);
-  if (entry->carrier.value_or(true)) unsettled_.remove(id);
+  if (entry->carrier.value_or(true)) unsettled_.remove(entry->port);
   return settled;
 }
 

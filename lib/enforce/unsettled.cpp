@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/unsettled.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/find.h"
 #include "base/json.h"
@@ -43,21 +45,26 @@ void Unsettled::add(const Root& root, const Port& port, std::optional<Instant> r
   update([&](Entries& ports) { ports[port.id()] = entry; });
 }
 
-void Unsettled::remove(const std::string& id) {
-  if (ports_.contains(id)) update([&](Entries& ports) { ports.erase(id); });
+static bool is_of(const Unsettled::Entries::value_type& each, const Port& port) {
+  return each.second.device == port.ifindex && (each.first == port.id() || port.ifindex != 0);
+}
+
+void Unsettled::remove(const Port& port) {
+  const auto is_its = [&](const auto& each) { return each.first == port.id() || is_of(each, port); };
+  if (std::ranges::any_of(ports_, is_its)) update([&](Entries& ports) { std::erase_if(ports, is_its); });
 }
 
 bool Unsettled::contains(const Port& port) const {
-  const Entry* entry = find_in(ports_, port.id());
-  return entry != nullptr && entry->device == port.ifindex;
+  return std::ranges::any_of(ports_, [&](const auto& each) { return is_of(each, port); });
 }
 
 std::optional<Instant> Unsettled::restart_of(const Port& port) const {
   constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Instant::duration::max());
-  if (!contains(port)) return std::nullopt;
-  const Entry& entry = ports_.at(port.id());
-  if (!entry.restart || *entry.restart < 0 || *entry.restart > kMost.count()) return std::nullopt;
-  return Instant(std::chrono::milliseconds(*entry.restart));
+  std::optional<int64_t> last;
+  for (const auto& each : ports_)
+    if (is_of(each, port)) last = std::max(last, each.second.restart);
+  if (!last || *last < 0 || *last > kMost.count()) return std::nullopt;
+  return Instant(std::chrono::milliseconds(*last));
 }
 
 std::set<std::string> Unsettled::ids() const {

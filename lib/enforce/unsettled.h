@@ -24,8 +24,8 @@ class Unsettled {
   // ports of drivers with settle, and members of bonds. `restart`: the time of a write that takes the link away.
   void add(const Root& root, const Port& port, std::optional<Instant> restart);
   // The port is settled.
-  void remove(const std::string& id);
-  // False for another device of the same name: its thresholds are new.
+  void remove(const Port& port);
+  // False for another device of the same name: its thresholds are new. True if its RDMA device was renamed since.
   [[nodiscard]] bool contains(const Port& port) const;
   // The time of the last write that took the link of the port away; nullopt: none did, or the port is settled. All
   // programs of a boot have the same clock (CLOCK_MONOTONIC).

@@ -120,7 +120,7 @@ int run_selftest(const Options& options, Output& output) {
                               .turns = pacing.turns,
                               .route_allowed = options.force});
   if (!test) return failure(test.error(), output);
-  if (qos::has_carrier(kernel, port)) pacing.unsettled.remove(port.id());  // self_test() has settled it
+  if (qos::has_carrier(kernel, port)) pacing.unsettled.remove(port);  // self_test() has settled it
   const Json report = report_json(port, *test);
   if (options.json) output.text += json_text(report);
   else output.text += table_text(*test, output);

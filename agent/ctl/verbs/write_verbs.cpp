@@ -180,7 +180,7 @@ void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos:
     std::erase_if(ports, [&](const Port* port) {
       if (!qos::has_carrier(kernel, *port)) return false;
       if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
-      else unsettled.remove(port->id());
+      else unsettled.remove(*port);
       return true;
     });
     if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;

@@ -1358,6 +1358,22 @@ TEST_F(PortManagerTest, APortThatAwaitsItsLinkIsSettledByTheNextAgent) {
   EXPECT_EQ(nic.calls["setpfc"], before + 1);
 }
 
+TEST_F(PortManagerTest, APortThatIsRenamedWhileItAwaitsItsLinkIsSettledByTheNextAgent) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  rdma_ = "mlx5_0";
+  start(kEnforce);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  ASSERT_FALSE(nic.carrier);
+  nic.link_up();
+  rdma_ = "rocep36s0";
+  for (const bool is_settled : {false, true}) {
+    restart(policy_of(kEnforce));
+    const auto with_link = manager_->links_recovered();
+    EXPECT_EQ(with_link, is_settled ? std::vector<std::string>{} : std::vector<std::string>{"rocep36s0/1"});
+    for (const std::string& id : with_link) EXPECT_TRUE(manager_->settle(id).ok());
+  }
+}
+
 // A write that leaves PFC and the link alone leaves nothing to settle; nor does another device of the same name.
 TEST_F(PortManagerTest, OnlyAPortThatMayBeUnsettledIsRecorded) {
   SimNic& nic = enforced(Personality::mlx5);
