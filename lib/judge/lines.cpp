@@ -28,6 +28,7 @@ constexpr Program kPrograms[] = {
      "net_bnxt: |net_ena: |net_iavf: |^ETHDEV: ",
      "dpdk"},
     {"DAOS[*hg  |mercury/src/", "mercury|daos"},
+    {"sshd[", "sshd"},  // anybody connects to the server; the lines of a launcher are the client's
     {"nvme_rdma.c:*: |nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: |nvmf_rdma", ""},
 };
 
