@@ -349,11 +349,11 @@ TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
   EXPECT_FALSE(next.contains(ports[2]));
   // Another program adds a port: neither loses that of the other.
   next.add(kernel.root, ports[2], std::nullopt);
-  first.remove(ports[1].id());
+  first.remove(ports[1]);
   next.load();
   EXPECT_FALSE(next.contains(ports[1]));
   EXPECT_TRUE(next.contains(ports[2]));
-  next.remove(ports[2].id());
+  next.remove(ports[2]);
   EXPECT_FALSE(kernel.root.exists(qos::Unsettled::kFile));
 }
 
@@ -449,7 +449,7 @@ TEST_F(RoceLag, AnotherProgramsWriteIsAwaitedFromItsTimeOn) {
     qos::Turns turns(kernel, next);
     turns.note_others(ports, now);
     const bool out = !turns.why_wait(ports[2], now).empty();
-    next.remove(ports[1].id());
+    next.remove(ports[1]);
     return out;
   };
   EXPECT_FALSE(waits(std::nullopt));
