@@ -119,8 +119,8 @@ std::vector<std::string> PortManager::rescan() {
     for (const std::string& id : table_.ids())
       if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
   }
-  const Renames renames = table_.rename(present);
-  releases_.rename(renames);
+  const Renames renames = table_.note_renames(present);
+  releases_.note_renames(renames);
   rename_ids(left_, renames);
   rename_ids(restored_, renames);
   for (const auto& [before, after] : renames) {

@@ -14,7 +14,7 @@ bool waits_for_speed(const Policy& policy, const Port& port) {
   return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
 }
 
-Renames PortTable::rename(const std::map<std::string, Port>& present) {
+Renames PortTable::note_renames(const std::map<std::string, Port>& present) {
   // A bond that is formed or ended has a new RDMA device, which no job can have open.
   const auto keeps_netdev = [](const Port& port) { return !port.is_member() && port.role != PortRole::bond; };
   // A netdev may have a second RDMA device (rxe).

@@ -90,7 +90,7 @@ class PortTable {
   void expect_no_more() { expects_all_ = false; }
   // Renames the ports whose netdevs have another RDMA device's name now, also if that happened while no agent ran: they
   // are the same devices. Call it with each scan, before drop_missing().
-  Renames rename(const std::map<std::string, Port>& present);
+  Renames note_renames(const std::map<std::string, Port>& present);
   // Removes the ports that are not among `present`, and returns them.
   std::vector<Port> drop_missing(const std::map<std::string, Port>& present);
   // Adds or updates a port that a scan has found.

@@ -28,7 +28,7 @@ void Releases::reload(const Policy& old, const Policy& policy, const PortTable& 
   }
 }
 
-void Releases::rename(const Renames& renames) {
+void Releases::note_renames(const Renames& renames) {
   rename_ids(states_, renames);
   rename_ids(retries_, renames);
   rename_ids(lost_, renames);

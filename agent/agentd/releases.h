@@ -18,7 +18,7 @@ class Releases {
   // The policy replaces `old`.
   void reload(const Policy& old, const Policy& policy, const PortTable& table);
   // The ports have other ids now.
-  void rename(const Renames& renames);
+  void note_renames(const Renames& renames);
   // Another device has the port's name now: ends its restore if an entry matches it.
   void new_device(const Port& port, const Policy& policy);
   // Decides whether to restore a port that was managed before the reload, once it is certain that no entry matches it.

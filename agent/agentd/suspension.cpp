@@ -7,7 +7,8 @@
 namespace fabric::agentd {
 
 static constexpr std::chrono::milliseconds kRetry{1'000};
-// The deadline is a time of CLOCK_BOOTTIME, which goes on while the machine is suspended; the event loop's clock does not.
+// The deadline is a time of CLOCK_BOOTTIME, which goes on while the machine is suspended; the event loop's clock does
+// not.
 static constexpr std::chrono::milliseconds kLongestWait{60'000};
 
 bool Suspension::refresh(const std::string& config) {

@@ -16,7 +16,8 @@ struct Use {
   std::string why{};
   bool only_default_route = false;  // the machine's default route is the only user
   bool only_forwarding = false;     // containers or guests whose packets the host routes are the only users
-  // Known to carry the machine's default route, or held for it (hold_default_route()), also if `why` names another user.
+  // Known to carry the machine's default route, or held for it (hold_default_route()), also if `why` names another
+  // user.
   bool has_default_route = false;
   // An entry with front_end = true says that the port is for such traffic.
   [[nodiscard]] bool is_front_end() const { return only_default_route || only_forwarding; }

@@ -748,14 +748,14 @@ void add_split_functions(const View& view, Findings& findings) {
         "the netdev of this function back to the host, and not its RDMA device";
     if (!nic.rdma_elsewhere) meaning += ", or the RDMA device was switched off for this function (devlink)";
     meaning += ". Equal functions have both. A pod that gets this function has no RDMA.";
-    findings.push_back(
-        bad(nic.rdma_elsewhere ? Status::warning : Status::unknown, nic.name, observed,
-            "netdev and RDMA device in the same network namespace", meaning,
-            {"Find the namespace: for pid in $(lsns -t net -n -o PID); do nsenter -t $pid -n rdma dev; done. Move the "
-             "device back from there: nsenter -t PID -n rdma dev set DEVICE netns /proc/1/ns/net. ",
-             {Work::ends_jobs, "Else bind the function to its driver again, which creates the device again on the host: " +
-                                   rebind_commands(nic.pci, driver.empty() ? "DRIVER" : driver) + ". "},
-             "Update the plugin that gives functions to pods (DRANET, RDMA CNI), if it moves the netdev alone."}));
+    findings.push_back(bad(
+        nic.rdma_elsewhere ? Status::warning : Status::unknown, nic.name, observed,
+        "netdev and RDMA device in the same network namespace", meaning,
+        {"Find the namespace: for pid in $(lsns -t net -n -o PID); do nsenter -t $pid -n rdma dev; done. Move the "
+         "device back from there: nsenter -t PID -n rdma dev set DEVICE netns /proc/1/ns/net. ",
+         {Work::ends_jobs, "Else bind the function to its driver again, which creates the device again on the host: " +
+                               rebind_commands(nic.pci, driver.empty() ? "DRIVER" : driver) + ". "},
+         "Update the plugin that gives functions to pods (DRANET, RDMA CNI), if it moves the netdev alone."}));
   }
 }
 
