@@ -272,7 +272,7 @@ class PortPass {
   void restore_pause() {
     WantedSetting* pause = find(SettingId::pause);
     const WantedSetting* pfc = find(SettingId::pfc);
-    if (dry_run_ || pause == nullptr || pfc == nullptr || pause->times == 0 || want_.pfc->bits == 0) return;
+    if (dry_run_ || pause == nullptr || pause->times == 0 || !pfc_follows()) return;
     // After a lost answer the newest reading may be older than the writes.
     const bool is_lost = read_error_.has_value();
     if (is_lost && (!is_transient(*read_error_) || may_have_pfc_)) return;

@@ -162,7 +162,8 @@ constexpr LineMessage kRows[] = {
      "ssh {peer} hostname; on that node: journalctl -u sshd", "OpenSSH ssh"},
     {"ssh-host-key", host, "Host key verification failed.|REMOTE HOST IDENTIFICATION HAS CHANGED",
      "SSH of this host does not know the host key of a remote node, or another key is stored for it (the node was "
-     "installed again). The launcher (mpirun) cannot start its daemon there, because nobody can answer the prompt. Add "
+     "installed again). The launcher (mpirun) cannot start its daemon there, because a launcher cannot answer the "
+     "prompt. Add "
      "the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
      "ssh {peer} hostname; ssh-keygen -F {peer}", "OpenSSH ssh"},
     {"ssh-name", host, "ssh: Could not resolve hostname",

@@ -324,6 +324,22 @@ TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
   EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(idle);
 }
 
+// The NIC shows PFC and cannot have the wanted one: what an idle port has lost by the policy is not written again.
+TEST(TrafficOfBnxt, GlobalPauseIsNotRestoredIfPfcCannotBe) {
+  FileBed bed{Personality::bnxt};
+  bed.nic.pause = {.rx = true, .tx = true};
+  bed.nic.pfc.pfc_cap = 1;
+  Qos want = roce("26 to 3", Personality::bnxt, 26, 3, 0x18).want;
+  want.pause = Pause{};
+  want.ets->prio_tc[4] = 2;
+  const Changes changes = bed.settle_to(want);
+  ASSERT_EQ(of(changes, "pfc").outcome, Outcome::unsupported) << text(changes);
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(changes);
+  const auto writes = bed.nic.writes();
+  EXPECT_EQ(of(bed.apply(want), "pause").outcome, Outcome::in_sync);
+  EXPECT_EQ(bed.nic.writes(), writes);
+}
+
 // mlx4 ends PFC when global pause is switched on; a policy without pfc says nothing of that.
 TEST(TrafficOfMlx4, PauseThatEndsPfcWaitsForAnIdlePort) {
   FileBed bed{Personality::mlx4};
