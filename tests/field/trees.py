@@ -2107,6 +2107,412 @@ def thor2_cnp_priority_7(tree):
               'pfc = [3]\ndscp_map = { 26 = 3, 48 = 6 }')
 
 
+STRIX_GPU = ('0x030000', '0x1002', '0x1586', 'amdgpu')
+GEN4_X4 = ('16.0 GT/s PCIe', '4')
+
+
+def strix(tree, bus, link=GEN4_X4):
+    """A desktop with a Ryzen AI Max: the GPU of the APU, and the bridge of the slot of four lanes."""
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD RYZEN AI MAX+ 395 w/ Radeon 8060S\nflags : svm')
+    inner = tree.bridge('sys/devices/pci0000:00', '0000:00:08.1', ids=('0x1022', '0x150b'), link=('16.0 GT/s PCIe', '16'))
+    tree.function(inner, '0000:c4:00.0', *STRIX_GPU, link=('16.0 GT/s PCIe', '16'))
+    tree.module('amdgpu')
+    return tree.bridge('sys/devices/pci0000:00', '0000:00:03.2', ids=('0x1022', '0x150a'), link=link)
+
+
+def strix_cx5_slot_gen3(tree):
+    """A ConnectX-5 Ex (Gen4 x16) in the slot: it runs with 8 GT/s, of which both ends can do 16, and with the four lanes of the slot."""
+    slot = strix(tree, 0xc1)
+    nic = tree.nic(slot, 0xc1, 'mlx5', link=('16.0 GT/s PCIe', '16'))
+    tree.files(nic, device='0x1019', current_link_speed='8.0 GT/s PCIe', current_link_width='4')
+    tree.file(f'{slot}/current_link_speed', '8.0 GT/s PCIe')
+    port = tree.rdma(nic, 'rocep193s0', 0, 100)
+    tree.netdev(nic, 'enp193s0np0', 100)
+    tree.gids(port, 'enp193s0np0', '192.168.100.1')
+    tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+
+
+def strix_iwarp(tree):
+    """An E810 whose driver runs iWARP: no GIDs of addresses, one entry made of the MAC address."""
+    slot = strix(tree, 0xc1)
+    nic = tree.function(slot, '0000:c1:00.0', '0x020000', '0x8086', '0x159b', 'ice', link=('16.0 GT/s PCIe', '8'))
+    tree.file(f'{nic}/current_link_width', '4')
+    port = tree.rdma(nic, 'iwp193s0', 0, 25, node_type='4: RNIC')
+    tree.netdev(nic, 'enp193s0np0', 25)
+    tree.file(f'{port}/gids/0', '58a2:e100:0002:0000:0000:0000:0000:0000')
+    for index in 1, 2, 3:
+        os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.module('ice', 'irdma', 'ib_core', 'ib_uverbs')
+
+
+def strix_two_25g(tree):
+    """Healthy: an E810-XXV with two ports of 25 Gb/s, both cabled to the other machine; four lanes of Gen4 are enough for both."""
+    slot = strix(tree, 0xc1)
+    for n in range(2):
+        nic = tree.function(slot, f'0000:c1:00.{n}', '0x020000', '0x8086', '0x159b', 'ice', link=('16.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/current_link_width', '4')
+        port = tree.rdma(nic, f'rocep193s0f{n}', n, 25)
+        tree.file(f'{port}/lid', '0x1')
+        tree.netdev(nic, f'enp193s0f{n}np{n}', 25)
+        tree.gids(port, f'enp193s0f{n}np{n}', f'192.168.10{n}.1')
+    tree.module('ice', 'irdma', 'ib_core', 'ib_uverbs')
+
+
+def strix_usb4(tree):
+    """Verbs over a USB4 cable: the module of the kernel has made a device, and the provider was built for an older libibverbs."""
+    tree.file('proc/sys/kernel/osrelease', '7.0.0-29-generic')
+    strix(tree, 0xc1)
+    tree.netdev(tree.function('sys/devices/pci0000:00/0000:00:08.1', '0000:c3:00.0', '0x020000', '0x10ec', '0x8126', 'r8169',
+                              link=('8.0 GT/s PCIe', '1')), 'eno1', 5, mtu=1500)
+    nhi = tree.function('sys/devices/pci0000:00/0000:00:08.1', '0000:c6:00.5', '0x0c0340', '0x1022', '0x158d', 'thunderbolt', link=('16.0 GT/s PCIe', '16'))
+    port = tree.rdma(nhi, 'usb4_rdma0', 0, 25, counters=False)
+    tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+    tree.gids_of_both_versions(port, 'eno1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:c0a8:0a01')
+    tree.module('thunderbolt', 'thunderbolt_ibverbs', 'ib_core', 'ib_uverbs')
+    folder = 'usr/lib/x86_64-linux-gnu/libibverbs'
+    for name in 'mlx5-rdmav59', 'irdma-rdmav59', 'rxe-rdmav59', 'siw-rdmav59', 'usb4_rdma-rdmav34':
+        tree.file(f'{folder}/lib{name}.so')
+    for name in 'mlx5', 'irdma', 'rxe', 'siw', 'usb4_rdma':
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+
+
+def cx3_pro_infiniband(tree):
+    """A ConnectX-3 Pro for InfiniBand (56 Gb/s, Gen3 x8) in four lanes; the only GID is the link-local one, as InfiniBand has it."""
+    slot = strix(tree, 0xc1)
+    tree.file(f'{slot}/current_link_speed', '8.0 GT/s PCIe')
+    nic = tree.function(slot, '0000:c1:00.0', '0x028000', '0x15b3', '0x1007', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
+    tree.file(f'{nic}/current_link_width', '4')
+    port = infiniband(tree, nic, 'mlx4_0', 0, 100)
+    tree.file(f'{port}/rate', '56 Gb/sec (4X FDR)')
+    tree.file(f'{port}/gid_attrs/types/0', 'IB/RoCE v1')
+    tree.netdev(nic, 'ibp193s0', 56, mtu=2044)
+    tree.files(f'{nic}/net/ibp193s0', type=32, address='80:00:02:08:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:00')
+    tree.module('mlx4_core', 'mlx4_ib', 'ib_ipoib', 'ib_core', 'ib_uverbs', 'ib_umad')
+
+
+def cray_cxi(tree):
+    """Healthy: a node of a Cray EX255a. Four APUs with a Slingshot NIC each, which has no verbs device but one of the class cxi."""
+    tree.files('sys/class/dmi/id', sys_vendor='HPE', product_name='HPE Cray Supercomputing EX255a')
+    for node in 2, 3:
+        tree.file(f'sys/devices/system/node/node{node}/cpulist', f'{node * 8}-{node * 8 + 7}')
+    for n in range(4):
+        bus = 0x20 * (n + 1)
+        root = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.1', n, ('0x1022', '0x14ab'))
+        tree.function(root, f'0000:{bus + 1:02x}:00.0', '0x120000', '0x1002', '0x74a0', 'amdgpu', n)
+        other = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:03.1', n, ('0x1022', '0x14ab'), ('16.0 GT/s PCIe', '16'))
+        nic = tree.function(other, f'0000:{bus + 2:02x}:00.0', '0x020000', '0x17db', '0x0501', 'cxi_ss1', n, ('16.0 GT/s PCIe', '16'))
+        tree.netdev(nic, f'hsn{n}', 200)
+        tree.file(f'{nic}/cxi/cxi{n}/fru/part_number', 'P43012-001')
+        tree.link(f'{nic}/cxi/cxi{n}/device', nic)
+        tree.link(f'sys/class/cxi/cxi{n}', f'{nic}/cxi/cxi{n}')
+        tree.file(f'dev/cxi{n}')
+    tree.module('amdgpu', 'cxi_ss1', 'cxi_eth', 'cxi_user')
+
+
+def erdma_h20(tree):
+    """Healthy: an instance of Alibaba Cloud with eight H20 and two eRDMA devices; the netdev of each is that of another PCI function (virtio)."""
+    guest(tree, 'Alibaba Cloud', 'Alibaba Cloud ECS')
+    tree.file('proc/sys/kernel/osrelease', '6.14.0-37-generic')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        (below_gpu,) = tree.switch(n, 1, numa)
+        tree.gpu(below_gpu, bus + 3, 'h20', numa)
+    for n in range(2):
+        above = tree.root(0xa0 + 0x10 * n, n)
+        nic = tree.function(above, f'0000:{0xa1 + 0x10 * n:02x}:00.0', '0x020000', '0x1ded', '0x107f', 'erdma', n, ('Unknown', '0'))
+        port = tree.rdma(nic, f'erdma_{n}', n, 100, counters=False)
+        virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
+        tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=1500)
+        tree.files(f'{virtio}/virtio{n}/net/eth{n + 1}', speed=-1, mtu=8500)
+        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+    virtio = tree.function('sys/devices/pci0000:00', '0000:00:04.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', 0, ('Unknown', '0'))
+    tree.netdev(f'{virtio}/virtio8', 'eth0', 100, mtu=1500)
+    tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
+
+
+def gaudi3_no_netdevs(tree):
+    """Eight cards of Gaudi 3 for PCIe, whose driver has made no network interface of theirs; the host has one NIC of 10 Gb/s."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        folder = tree.function(tree.root(bus, numa), f'0000:{bus + 1:02x}:00.0', '0x120000', '0x1da3', '0x1063', 'habanalabs', numa)
+        tree.file(f'{folder}/accel/accel{n}/dev', f'261:{n}')
+        tree.link(f'{folder}/accel/accel{n}/device', folder)
+        tree.link(f'sys/class/accel/accel{n}', f'{folder}/accel/accel{n}')
+    nic = tree.function(tree.root(0xc0), '0000:c1:00.0', '0x020000', '0x8086', '0x1563', 'ixgbe', link=('8.0 GT/s PCIe', '4'))
+    tree.netdev(nic, 'eno1', 10, mtu=1500)
+    tree.module('habanalabs', 'ixgbe')
+
+
+def trn2_neuron(tree):
+    """Healthy: a trn2.48xlarge. Sixteen Neuron devices; two of them and two EFA NICs below each of eight switches."""
+    guest(tree, 'Amazon EC2', 'trn2.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 4, numa, ('0x1d0f', '0x0200'))
+        for which in 0, 1:
+            folder = tree.function(ports[which], f'0000:{bus + 3 + which:02x}:00.0', '0x088000', '0x1d0f', '0x7364', 'neuron', numa)
+            number = 2 * n + which
+            tree.file(f'{folder}/neuron_device/neuron{number}/core_count', '8')
+            tree.link(f'sys/class/neuron_device/neuron{number}', f'{folder}/neuron_device/neuron{number}')
+            nic = tree.nic(ports[2 + which], bus + 5 + which, 'efa', numa)
+            tree.files(nic, device='0xefa2', p2p='NEURON')
+            port = tree.rdma(nic, f'rdmap{bus + 5 + which}s0', number, 200, layer='Unspecified')
+            for index in range(4):
+                os.unlink(tree.path(f'{port}/gids/{index}'))
+            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{number:04x}', '')
+    tree.module('neuron', 'efa', 'ib_core', 'ib_uverbs')
+
+
+def workstation_acs(tree):
+    """A workstation (Threadripper) with two RTX 5880 Ada below root ports of their own, which redirect requests (ACS). No RDMA NIC."""
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD Ryzen Threadripper PRO\nflags : svm')
+    for bus, port in ((0x40, '01.1'), (0x60, '03.1')):
+        root = tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:{port}', 0, ('0x1022', '0x1483'), ('16.0 GT/s PCIe', '16'), acs=0x1d)
+        tree.function(root, f'0000:{bus + 1:02x}:00.0', '0x030000', '0x10de', '0x26b3', 'nvidia', 0, ('16.0 GT/s PCIe', '16'))
+    root = tree.bridge('sys/devices/pci0000:20', '0000:20:01.3', 0, ('0x1022', '0x1483'), ('8.0 GT/s PCIe', '4'), acs=0x1d)
+    tree.netdev(tree.function(root, '0000:21:00.0', '0x020000', '0x8086', '0x1563', 'ixgbe', link=('8.0 GT/s PCIe', '4')), 'eno1', 10, mtu=1500)
+    tree.module('nvidia', 'nvidia_uvm', 'ixgbe')
+
+
+def h100_four_of_eight_cabled(tree):
+    """Eight InfiniBand NICs beside the GPUs, of which four are cabled; the others never had a LID. One Ethernet port."""
+    for n, name in enumerate((0, 1, 2, 7, 8, 9, 12, 13)):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        port = infiniband(tree, nic, f'mlx5_{name}', name)
+        if name not in (1, 7, 9, 13):
+            tree.files(port, state='1: DOWN', phys_state='2: Polling', lid='0xffff', sm_lid='0x0', rate='10 Gb/sec (4X SDR)')
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_3', 'ens108np0', 3, rate=100, address='10.9.0.5', mtu=1500)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def hi1822_hrn(tree):
+    """A Kunpeng server with a NIC of Huawei (Hi1822), whose driver is not in Linux. Its port has no link."""
+    tree.file('proc/sys/kernel/osrelease', '4.19.90-2003.4.0.0036.oe1.aarch64')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x48\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd01')
+    above = tree.bridge('sys/devices/pci0000:80', '0000:80:00.0', ids=('0x19e5', '0xa120'), link=('16.0 GT/s PCIe', '16'))
+    nic = tree.function(above, '0000:81:00.0', '0x020000', '0x19e5', '0x1822', 'hinic', link=('8.0 GT/s PCIe', '16'))
+    port = tree.rdma(nic, 'hrn0_0', 0, 100, state=('1: DOWN', '3: Disabled'), counters=False)
+    tree.netdev(nic, 'enp129s0', 100, carrier=False, mtu=1500)
+    tree.files(f'{nic}/net/enp129s0', speed=-1, flags='0x1003')
+    tree.gids_of_both_versions(port, 'enp129s0', 'fe80:0000:0000:0000:de21:e2ff:fe30:cfbb')
+    tree.module('hinic', 'hiroce', 'ib_core', 'ib_uverbs')
+
+
+def ainic_no_carrier(tree):
+    """Eight NICs of AMD; the netdev of one is set up by the administrator and has no carrier."""
+    ports = modules(tree, 'mi355x', 'ionic', names='rocep{n}s0', netdevs='enp{n}s0')
+    tree.files(ports[5], state='1: DOWN', phys_state='3: Disabled')
+    tree.files('sys/class/net/enp6s0', operstate='down', carrier=0, speed=-1, mtu=1500, flags='0x1003')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs')
+
+
+def both_ports_disabled(tree):
+    """A storage server with a ConnectX-6 Dx: the first netdev is not set up, the second is, and has no link. Both RDMA ports say Disabled."""
+    above = tree.root(0x10)
+    for n in range(2):
+        nic = tree.nic(above, 0x11, 'mlx5', slot=f'00.{n}', link=('16.0 GT/s PCIe', '16'))
+        tree.file(f'{nic}/device', '0x101d')
+        port = tree.rdma(nic, f'mlx5_{n}', n, 100, state=('1: DOWN', '3: Disabled'))
+        name = f'ens1f{n}np{n}'
+        tree.netdev(nic, name, 100, carrier=False)
+        tree.files(f'{nic}/net/{name}', speed=-1, flags=('0x1002', '0x1003')[n])
+        tree.gids_of_both_versions(port, name, f'fe80:0000:0000:0000:8ae9:a4ff:fe70:566{n}')
+    tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+
+
+def aks_ndv4(tree):
+    """An ND96asr_v4 in Kubernetes of Azure: the general image (Ubuntu 18.04), without the topology file and without nvidia_peermem loaded."""
+    for _ in azure(tree, 'a100', '0x20b0', (1, 2, 3, 4, 0xb, 0xc, 0xd, 0xe), range(0x101, 0x109), [n // 2 for n in range(8)], 200, 'mlx5_ib{n}'):
+        pass
+    tree.file('proc/sys/kernel/osrelease', '5.4.0-1103-azure')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  510.47.03  Mon Jan 24 22:58:54 UTC 2022')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_umad', 'ib_uverbs')
+    tree.file('proc/modules', 'nvidia_uvm 1048576 0 - Live 0x0\nnvidia 39137280 1 nvidia_uvm, Live 0x0\nmlx5_ib 331776 0 - Live 0x0\n'
+              'ib_umad 24576 0 - Live 0x0\nib_uverbs 131072 1 mlx5_ib, Live 0x0\nib_core 311296 3 mlx5_ib,ib_umad,ib_uverbs, Live 0x0\n'
+              'mlx5_core 1126400 1 mlx5_ib, Live 0x0')
+
+
+def aks_h100_dmabuf(tree):
+    """Healthy: an ND96isr_H100_v5 in Kubernetes of Azure (Ubuntu 24.04): inbox RDMA, open driver of NVIDIA, DMA-BUF instead of nvidia_peermem."""
+    for _ in azure(tree, 'h100', '0x2330', range(1, 9), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
+        pass
+    tree.file('proc/sys/kernel/osrelease', '6.14.0-1017-azure')
+    tree.file('boot/config-6.14.0-1017-azure', 'CONFIG_PCI_P2PDMA=y\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_INFINIBAND=m')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (dvs-builder)  Tue Sep 23 2025')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_umad', 'ib_uverbs')
+
+
+def counters_at_their_end(tree):
+    """InfiniBand: the 8 and 16 bit counters of one port have reached their greatest values and stay there, in both samples."""
+    ports = []
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
+        ports.append(infiniband(tree, tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700'), f'mlx5_{n}', n))
+    quiet = dict.fromkeys(('excessive_buffer_overrun_errors', 'link_downed', 'link_error_recovery', 'local_link_integrity_errors', 'port_rcv_constraint_errors',
+                           'port_rcv_errors', 'port_rcv_remote_physical_errors', 'port_rcv_switch_relay_errors', 'port_xmit_constraint_errors',
+                           'port_xmit_discards', 'port_xmit_wait', 'symbol_error', 'VL15_dropped', 'port_rcv_data', 'port_xmit_data', 'port_rcv_packets',
+                           'port_xmit_packets'), 0)
+    full = quiet | {'excessive_buffer_overrun_errors': 15, 'link_downed': 255, 'port_rcv_switch_relay_errors': 2, 'port_xmit_discards': 65535,
+                    'port_xmit_wait': 4294967295, 'port_rcv_data': 205128687774249, 'port_xmit_data': 205143497464492,
+                    'port_rcv_packets': 240037171331, 'port_xmit_packets': 242071897216}
+    traffic = {'port_rcv_data': 205128787774249, 'port_xmit_data': 205143597464492, 'port_rcv_packets': 240037271331, 'port_xmit_packets': 242071997216}
+    tree.counters(ports[0], full, full | traffic, 'counters')
+    tree.counters(ports[1], quiet, quiet | {'port_rcv_data': 100000000, 'port_xmit_data': 100000000}, 'counters')
+    seconds(tree, 10)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def usnic_vic(tree):
+    """Servers of Cisco with GPUs: usNIC over a VIC, whose verbs device is for Cisco's own libfabric provider; unreliable datagrams only."""
+    tree.files('sys/class/dmi/id', sys_vendor='Cisco Systems Inc', product_name='UCSC-C480-M5ML8')
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'v100', n, link=('8.0 GT/s PCIe', '16'))
+        nic = tree.function(tree.root(0x30 + 0x20 * n, n), f'0000:{0x31 + 0x20 * n:02x}:00.0', '0x020000', '0x1137', '0x0043', 'enic', n, ('8.0 GT/s PCIe', '16'))
+        port = tree.rdma(nic, f'usnic_{n}', n, 100, node_type='6: usNIC UDP', counters=False)
+        tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+        tree.netdev(nic, f'enp{0x31 + 0x20 * n}s0', 40)
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}')
+        for index in 1, 2, 3:
+            os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.module('enic', 'usnic_verbs', 'ib_core', 'ib_uverbs', 'nvidia')
+
+
+def opa_renamed(tree):
+    """Omni-Path beside two GPUs; udev has renamed hfi1_0 to opap129s0, and PSM2 looks for hfi1_0."""
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'v100', n, link=('8.0 GT/s PCIe', '16'))
+    nic = tree.function(tree.root(0x80), '0000:81:00.0', '0x020800', '0x8086', '0x24f0', 'hfi1', link=('8.0 GT/s PCIe', '16'))
+    port = infiniband(tree, nic, 'opap129s0', 0, 100)
+    tree.files(os.path.dirname(os.path.dirname(port)), board_id='Intel Omni-Path Host Fabric Interface Adapter 100 Series', fw_ver='1.27.0')
+    tree.netdev(nic, 'ibp129s0', 100, mtu=2044)
+    tree.files(f'{nic}/net/ibp129s0', type=32, address='80:00:00:02:fe:80:00:00:00:00:00:00:00:11:75:01:01:67:00:01')
+    tree.module('hfi1', 'rdmavt', 'ib_core', 'ib_uverbs', 'ib_ipoib', 'nvidia')
+
+
+def gke_a4(tree):
+    """Healthy: an a4-highgpu-8g of Google Cloud. Eight ConnectX-7 beside the GPUs, and two gVNIC."""
+    guest(tree, 'Google', 'Google Compute Engine')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa, ('0x104c', '0x8232'))
+        tree.gpu(below_gpu, bus + 3, 'b200', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        tree.netdev(nic, f'gpu{n}rdma0', 400, mtu=8896)
+        tree.gids_of_both_versions(port, f'gpu{n}rdma0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:{0x80 + n:02x}05')
+    for n in range(2):
+        nic = tree.function('sys/devices/pci0000:00', f'0000:00:0{4 + n}.0', '0x020000', '0x1ae0', '0x0042', 'gve', 0, ('Unknown', '0'))
+        tree.netdev(nic, f'eth{n}', 200, mtu=8896)
+    tree.module('nvidia', 'nvidia_uvm', 'nvidia_peermem', 'gve', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+
+
+def ice_fw_lldp(tree):
+    """Two ports of E810 with RoCE: the agent of the firmware does LLDP and DCBX (DCB_CAP_DCBX_LLD_MANAGED), and the site wants PFC of priority 3."""
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        nic = tree.function(tree.root(0x30 + 0x20 * n, n), f'0000:{0x31 + 0x20 * n:02x}:00.0', '0x020000', '0x8086', '0x1592', 'ice', n,
+                            ('16.0 GT/s PCIe', '16'))
+        port = tree.rdma(nic, f'rocep{0x31 + 0x20 * n}s0', n, 100)
+        tree.file(f'{port}/lid', '0x1')
+        tree.netdev(nic, f'ens{n + 1}', 100)
+        tree.gids(port, f'ens{n + 1}', f'10.5.{n}.1')
+        tree.dcb(f'ens{n + 1}', [], {}, dcbx=0x2 | 0x8)
+    tree.module('ice', 'irdma', 'ib_core', 'nvidia', 'nvidia_peermem')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('mlx5_core', 'ice').replace('"audit"', '"enforce"').rstrip())
+
+
+def vf_mtu_above_pf(tree):
+    """A node of Kubernetes with SR-IOV: the VF's netdev has MTU 4200, that of its PF 1500."""
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h100', n)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', n)
+        tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
+        port = tree.rdma(pf, f'mlx5_{n}', n, 400)
+        tree.netdev(pf, f'ens{n + 1}f0np0', 400, mtu=1500)
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.1', link=('Unknown', '0'))
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn0', vf)
+        port = tree.rdma(vf, f'mlx5_{n + 2}', 20 + n, 400)
+        tree.netdev(vf, f'ens{n + 1}f0v0', 400, mtu=4200)
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def plan_two_fabrics(tree):
+    """Four InfiniBand NICs beside the GPUs and one Ethernet NIC for storage; a policy of RoCE whose match is the driver, so that it names all."""
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'mlx5_{n}', n)
+        tree.netdev(nic, f'ibs{n + 1}', 400, mtu=4092)
+        tree.files(f'{nic}/net/ibs{n + 1}', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}')
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_4', 'ens9np0', 9, rate=200)
+    tree.dcb('ens9np0', [], {})
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def ainic_one_older(tree):
+    """Eight NICs of AMD; one has firmware of another branch than the other seven."""
+    for n, port in enumerate(modules(tree, 'mi355x', 'ionic')):
+        tree.file(f'{os.path.dirname(os.path.dirname(port))}/fw_ver', '1.117.1-a-63' if n == 6 else '1.117.5-a-45')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs')
+
+
+def softroce_vgpu(tree):
+    """A virtual machine of a Slurm cluster for tests: a vGPU, a virtio NIC, and Soft-RoCE on it."""
+    guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
+    tree.function('sys/devices/pci0000:00', '0000:00:05.0', '0x030200', '0x10de', '0x20f1', 'nvidia', 0, ('Unknown', '0'))
+    virtio = tree.function('sys/devices/pci0000:00', '0000:00:03.0', '0x020000', '0x1af4', '0x1041', 'virtio-pci', 0, ('Unknown', '0'))
+    tree.netdev(f'{virtio}/virtio1', 'ens3', 10, mtu=1500)
+    tree.file(f'{virtio}/virtio1/net/ens3/speed', '-1')
+    folder = 'sys/devices/virtual'
+    port = tree.rdma(folder, 'rxe0', 1, 25)
+    device = os.path.dirname(os.path.dirname(port))
+    os.unlink(tree.path(f'{device}/device'))
+    tree.files(device, parent='ens3', board_id='', fw_ver='', hca_type='')
+    tree.file(f'{port}/rate', '2.5 Gb/sec (1X SDR)')
+    tree.gids_of_both_versions(port, 'ens3', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a00:0205')
+    tree.module('nvidia', 'rdma_rxe', 'ib_core', 'ib_uverbs', 'virtio_net')
+
+
+def ipoib_bond(tree):
+    """Healthy: four A100; two InfiniBand NICs at the first socket with a bond of their IPoIB netdevs; two onboard Ethernet ports, one in use."""
+    for n in range(4):
+        numa, bus = n // 2, 0x10 * (n + 1)
+        tree.gpu(tree.root(bus, numa), bus + 1, 'a100', numa, link=('16.0 GT/s PCIe', '16'))
+    virtual_netdev(tree, 'ib-bond0', mtu=2044)
+    for n in range(2):
+        nic = tree.nic(tree.root(0x80 + 0x10 * n), 0x81 + 0x10 * n, 'mlx5', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+        tree.file(f'{nic}/device', '0x101b')
+        infiniband(tree, nic, f'mlx5_{n}', n, 200)
+        tree.netdev(nic, f'ib{n}', 200, mtu=2044)
+        tree.files(f'{nic}/net/ib{n}', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}')
+        tree.link(f'{nic}/net/ib{n}/master', 'sys/devices/virtual/net/ib-bond0')
+        tree.file(f'{nic}/net/ib{n}/bonding_slave/state', 'backup' if n else 'active')
+    tree.files('sys/devices/virtual/net/ib-bond0', type=32, address='00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:00')
+    tree.files('sys/devices/virtual/net/ib-bond0/bonding', slaves='ib0 ib1', mode='active-backup 1', active_slave='ib0', mii_status='up', miimon='100')
+    above = tree.root(0xb0)
+    for f in range(2):
+        nic = tree.nic(above, 0xb1, 'mlx5', slot=f'00.{f}', link=('8.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/device', '0x1015')
+        port = tree.rdma(nic, f'mlx5_{2 + f}', 2 + f, 25, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+        tree.netdev(nic, f'eno{f + 1}np{f}', 25, carrier=not f, mtu=1500)
+        if not f:
+            tree.gids_of_both_versions(port, 'eno1np0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a02:0305')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib', 'bonding')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)
