@@ -267,7 +267,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
                    port.netdev + " up, and configure an IP address: " + give_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
-  const std::string first = cloud_addresses(view.now.topology) + ipv6.fix;
+  const std::string first_steps = cloud_addresses(view.now.topology) + ipv6.fix;
   const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
   });
@@ -278,13 +278,13 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,
-               first + (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
+               first_steps + (port.netdev.empty() ? "" : "ip link set " + port.netdev + " up, and ") +
                    ("configure an IP address: " + give_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   return bad(twin_has_gid ? Status::critical : Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
-             first + "Configure an IPv4 address or a global IPv6 address: " + give_address);
+             first_steps + "Configure an IPv4 address or a global IPv6 address: " + give_address);
 }
 
 }  // namespace

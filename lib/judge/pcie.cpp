@@ -165,7 +165,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
 // The bandwidth of the other slots of a NIC, in bytes per second.
 struct OtherSlots {
   double sum = 0;                 // 0: the NIC has one slot
-  std::optional<double> least{};  // nullopt: one slot, or the other half of the NIC has no netdev
+  std::optional<double> least{};  // of those that are checked, too; nullopt: there is none
 };
 
 double carried(const PciDevice& device) {
@@ -176,13 +176,19 @@ double carried(const PciDevice& device) {
 // The data that the slots carry: a Data Direct function carries data of GPU memory alone.
 enum class SlotData : uint8_t { all, of_host_memory };
 
-// The other slots of a NIC are those of its system image GUID; without any, the other half of a multi-PF netdev.
+// Whether the functions are of one NIC: by its system image GUID, or as primary and secondary function of one netdev.
+bool are_of_one_nic(const Nic& a, const Nic& b) {
+  return (!a.card.empty() && a.card == b.card) || a.primary == b.pci || b.primary == a.pci;
+}
+
 OtherSlots carried_by_other_slots(const Node& node, const Nic& nic, SlotData data = SlotData::all) {
-  const Topology& topology = node.topology;
   std::map<std::string, double> slots;
-  for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
-      slots[card_of(other.pci)] = carried(other);
+  std::set<std::string> unchecked;  // secondary functions without an RDMA device
+  for (const Nic& other : node.topology.nics) {
+    if (other.virtual_function || !are_of_one_nic(nic, other)) continue;
+    slots[card_of(other.pci)] = carried(other);
+    if (other.rdma.empty()) unchecked.insert(card_of(other.pci));
+  }
   slots.erase(card_of(nic.pci));
   // A ConnectX-8 may have a second link that cannot be identified as its own. Then its slot cannot be called too small.
   if (data == SlotData::all && !nic.direct && can_have_data_direct(nic))
@@ -192,21 +198,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic, SlotData dat
   for (const auto& [slot, bytes] : slots) {
     if (bytes <= 0) continue;
     out.sum += bytes;
-    out.least = std::min(out.least.value_or(bytes), bytes);
-  }
-  if (out.sum > 0) return out;
-
-  // The other half of a multi-PF netdev is bound to the driver, without a netdev or an RDMA device
-  // (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: at most two halves).
-  const PlatformFunction* own = function_of(node, nic.pci);
-  if (own == nullptr || !capabilities_of(own->kernel_driver).multi_pf_netdev) return out;
-  for (const Nic& other : topology.nics) {
-    if (!other.netdevs.empty() || carries_rdma(other) || !are_alike(other, nic)) continue;
-    const PlatformFunction* function = function_of(node, other.pci);
-    if (function == nullptr || function->kernel_driver != own->kernel_driver) continue;
-    // A faster one is a separate card with its netdev in a container.
-    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic))
-      out.sum = std::max(out.sum, carried(other));
+    if (!unchecked.contains(slot)) out.least = std::min(out.least.value_or(bytes), bytes);
   }
   return out;
 }

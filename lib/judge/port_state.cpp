@@ -419,10 +419,11 @@ Finding function_state_finding(const View& view, const Port& port) {
     return *finding;
   }
   const std::string observed = link_state_text(port), expected = kUpState;
-  const bool infiniband = port.link_layer == LinkLayer::infiniband, is_here = port.role != PortRole::guest_function;
+  const bool infiniband = port.link_layer == LinkLayer::infiniband,
+             host_is_here = port.role != PortRole::guest_function;
   const Status status =
-      is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
-  const std::string own = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
+      host_is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
+  const std::string set_up = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
   if (!is_endpoint(port))
     return bad(Status::warning, port.id(), observed, expected,
                "No connections run over this port: " + why_unmanageable(port) + ".", "rdma link show " + port.id());
@@ -434,19 +435,19 @@ Finding function_state_finding(const View& view, const Port& port) {
   if (port.role == PortRole::subfunction)
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link: its netdev is down, or its port function is not active.",
-               own + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
-  if (!is_here && capabilities_of(port.kernel_driver).only_in_clouds)
+               set_up + "devlink port show; devlink port function set DEV/PORT_INDEX state active");
+  if (!host_is_here && capabilities_of(port.kernel_driver).only_in_clouds)
     return bad(
         status, port.id(), observed, expected,
         "The function has no link. The operator of the cloud has its hardware and its network.",
         "journalctl -k -g " + port.pci + ". Restart the instance on another host, or report it to the operator.");
-  if (!is_here && is_subfunction(port))
+  if (!host_is_here && is_subfunction(port))
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link. Its function is on the host of this pod: the port function there is not "
                "active, or the netdev here is down.",
-               own + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
+               set_up + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
   // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
-  if (!is_here && infiniband &&
+  if (!host_is_here && infiniband &&
       (port.phys_state == kPhysPolling || port.phys_state == kPhysTraining || port.phys_state == kPhysRecovery))
     return bad(
         status, port.id(), observed, expected,
@@ -455,7 +456,7 @@ Finding function_state_finding(const View& view, const Port& port) {
         "machine or pod changes it.",
         "Report it to the operator of the host, with the address " + port.pci +
             ", and move the job to another machine, or leave the NIC out of it on all machines (NCCL_IB_HCA).");
-  if (!is_here) {
+  if (!host_is_here) {
     std::string meaning =
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
         "policy there decides";
@@ -465,13 +466,13 @@ Finding function_state_finding(const View& view, const Port& port) {
           "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
           "its host, or the subnet has no virtualization for it";
     return bad(status, port.id(), observed, expected, meaning + ".",
-               own + "on the host, where PF is its physical function and N its number: ip link show PF; " +
+               set_up + "on the host, where PF is its physical function and N its number: ip link show PF; " +
                    link_commands(port, "PF", "N"));
   }
   std::string netdev = physical_netdev(view, port), number = "N";  // of the physical function; its number
   if (netdev.empty()) netdev = "PF";
   if (port.vf) number = std::to_string(*port.vf);
-  std::string remedy = own + link_commands(port, netdev, number);
+  std::string remedy = set_up + link_commands(port, netdev, number);
   if (infiniband) remedy += ". The subnet manager needs virtualization: virt_enabled 2 in opensm.conf.";
   std::string meaning = "The virtual function has no link: ";
   meaning += infiniband ? "it has no GUID, or its link state policy is disable."
@@ -782,7 +783,7 @@ void ask_port_state(const View& view, Findings& findings) {
     }
     if (port.carrier) findings.push_back(member_state_finding(port));
   }
-  const auto list = [&](std::vector<std::string> functions, const char* state) {
+  const auto add_list = [&](std::vector<std::string> functions, const char* state) {
     if (functions.empty()) return;
     std::string count = std::to_string(functions.size()) + " VFs or subfunctions are ";
     if (functions.size() == 1) count = "1 VF or subfunction is ";
@@ -792,8 +793,8 @@ void ask_port_state(const View& view, Findings& findings) {
     }
     findings.push_back(good(kHostSubject, count + state + joined(functions), "any state"));
   };
-  list(std::move(waiting), "DOWN, unused or waiting for a guest or pod: ");
-  list(std::move(unjudged), "ACTIVE, for a guest or pod: GIDs and MTU are not judged here: ");
+  add_list(std::move(waiting), "DOWN, unused or waiting for a guest or pod: ");
+  add_list(std::move(unjudged), "ACTIVE, for a guest or pod: GIDs and MTU are not judged here: ");
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, kHostSubject, "-", "at least one RDMA device",
                            "RDMA devices could not be listed: " + view.now.rdma_unread + ".",

@@ -156,10 +156,10 @@ void ask_pairing(const View& view, Findings& findings) {
   if (topology.gpus.empty()) return;
   const Placement placed = placement(view);
   std::map<size_t, std::vector<size_t>> served;  // NIC -> GPUs
-  bool too_far = false;                          // a GPU is reported by `locality`
+  bool explained = false;                        // another finding says why GPUs share a NIC
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
-    if (placed.is_too_far(gpu)) {
-      too_far = true;
+    if (placed.is_too_far(gpu)) {  // `locality` reports it
+      explained = true;
       continue;
     }
     for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
@@ -168,13 +168,10 @@ void ask_pairing(const View& view, Findings& findings) {
   for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
   const auto usual = majority(loads);
 
-  // A known fault may explain why GPUs share a NIC.
-  bool known = false;
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) known = known || placed.built->has_lost_nic(gpu);
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) explained = explained || placed.built->has_lost_nic(gpu);
   // A missing function that is beside no GPU: `symmetry` reports it.
   for (const MissingPart& part : placed.built->missing)
-    known = known || (part.kind == MissingPart::Kind::nic && part.gpus.empty());
-  bool explained = too_far || known;
+    explained = explained || (part.kind == MissingPart::Kind::nic && part.gpus.empty());
   if (!explained && placed.without_rdma) {
     findings.push_back(no_rdma_finding(view.now, topology.nics[*placed.without_rdma], "like the others of its model"));
     explained = true;

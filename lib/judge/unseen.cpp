@@ -134,15 +134,12 @@ constexpr Rule kOtherNamespaces{
 constexpr Limit kObservable{"unseen-traffic", "observable", 0.9, "of the RDMA bytes received", "ours", 0, 1};
 
 std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals) {
-  const auto limit = [&](const Limit& of) {
-    const double* configured = find_in(policy.limits, of.name());
-    return configured != nullptr ? *configured : of.value;
-  };
   if (!capabilities_of(port.kernel_driver).counts_by_queue_pair || !signals.requests) return std::nullopt;
   Observable out{.bytes = rise(signals.rx_bytes), .requests = *signals.requests};
   constexpr double kShareOfSent = 0.1;  // ours: fewer may be the answers to what the port sends, which are no requests
-  if (out.bytes < limit(kMuchTraffic) || out.bytes < kShareOfSent * rise(signals.tx_bytes)) return std::nullopt;
-  out.ratio = std::min(1.0, out.requests * limit(kLargestMessage) / out.bytes);
+  if (out.bytes < limit_of(policy, kMuchTraffic) || out.bytes < kShareOfSent * rise(signals.tx_bytes))
+    return std::nullopt;
+  out.ratio = std::min(1.0, out.requests * limit_of(policy, kLargestMessage) / out.bytes);
   return out;
 }
 

@@ -20,7 +20,6 @@ constexpr DriverRow kRows[] = {
     {"mlx5_core",
      {.priority_bytes = true,
       .counts_by_queue_pair = true,
-      .multi_pf_netdev = true,
       .longest_pfc_watchdog = 8000,  // MLX5E_PFC_PREVEN_TOUT_MAX_MSEC, mlx5/core/en_ethtool.c; "auto" is 100
       .transmit_wait_bytes = 8,
       .lldp_agent_off =

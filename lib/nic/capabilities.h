@@ -13,7 +13,6 @@ struct Capabilities {
   // for GPUs through DEVX are in none: counter_set_id 0 in ibgda.cpp of NVSHMEM 3.4 and mlx5.cpp of MORI.
   bool counts_by_queue_pair = false;
   bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport sends again over other paths
-  bool multi_pf_netdev = false;  // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
   // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).
   bool storm_warning_stops_pause = false;
   uint32_t longest_pfc_watchdog = 0;  // milliseconds; 0: unknown, then the driver knows what "auto" is

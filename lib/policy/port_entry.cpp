@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -263,24 +264,37 @@ MaybeProblem check_value(const Setting& setting, const toml::node& node, const Q
   return fault_at(*at, std::move(problem->what));
 }
 
-// An example of each kind of value, in the order of Setting::Member. Empty for numbers: these have one in their row.
-constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kExamples{
-    "\"host\"",
-    "false",
-    "\"off\"",
-    "",
-    "\"rs\"",
-    "\"dscp\"",
-    "[\"dscp\", \"pcp\"]",
-    "{ 26 = 3, 48 = 6 }",
-    "{ prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }",
-    "[0,0,0,1,0,0,0,0]",
-    "\"auto\"",
-    "[3]",
-    "[0,0,0,100000000,0,0,0,0]",
-    "\"v2\"",
-    "",
-    "\"all\""};
+// An example of each kind of value. Empty for numbers: these have one in their row. A kind without one does not
+// compile.
+template <class Kind>
+struct Example {
+  std::string_view text;
+};
+constexpr std::tuple kExamples{
+    Example<Dcbx>{"\"host\""},
+    Example<bool>{"false"},
+    Example<Pause>{"\"off\""},
+    Example<uint32_t>{},
+    Example<Fec>{"\"rs\""},
+    Example<Trust>{"\"dscp\""},
+    Example<AppTrust>{"[\"dscp\", \"pcp\"]"},
+    Example<DscpMap>{"{ 26 = 3, 48 = 6 }"},
+    Example<Ets>{"{ prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    Example<Eight>{"[0,0,0,1,0,0,0,0]"},
+    Example<Buffers>{"\"auto\""},
+    Example<PrioSet>{"[3]"},
+    Example<Rates>{"[0,0,0,100000000,0,0,0,0]"},
+    Example<RoceMode>{"\"v2\""},
+    Example<OrNone>{},
+    Example<Names>{"\"all\""},
+};
+
+std::string example_of(const Setting& setting) {
+  const auto of_kind = []<class Kind>(std::optional<Kind> Qos::*) { return std::get<Example<Kind>>(kExamples).text; };
+  const std::string_view text = std::visit(of_kind, setting.member);
+  if (!text.empty()) return std::string(text);
+  return std::to_string(setting.example != 0 ? setting.example : setting.min);
+}
 
 MaybeProblem read_wanted(const Setting& setting, const toml::node& node, Qos& out) {
   auto problem = check_range(setting, node);
@@ -351,10 +365,7 @@ void derive(PortDraft& entry, const Qos& settings, const FilePlace& at, const st
 std::span<const MatchKey> match_keys() { return kMatchKeys; }
 
 Correctable correctable(const Setting& setting) {
-  std::string example(kExamples[setting.member.index()]);
-  if (example.empty() && setting.example != 0) example = std::to_string(setting.example);
-  else if (example.empty()) example = std::to_string(setting.min);
-  return {std::string(setting.key), example,
+  return {std::string(setting.key), example_of(setting),
           [&setting](const Json& written) { return setting_values(setting, written); },
           [&setting](const toml::node& value) {
             Qos ignored;

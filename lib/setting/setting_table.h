@@ -12,7 +12,7 @@
 namespace fabric {
 
 // An absent value is not wanted (in a policy), or not offered by the port (in a reading). It never means zero.
-// Members are in the order of kSettings; a member without a row does not compile (tests/unit/enforce/setting_test.cpp).
+// Members are in the order of kSettings, and each has a row there (tests/unit/enforce/setting_test.cpp).
 struct Qos {
   std::optional<Dcbx> dcbx;
   std::optional<bool> fw_lldp;  // the firmware's own LLDP agent

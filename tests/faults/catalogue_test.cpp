@@ -334,11 +334,11 @@ struct Diagnosis {
     ctl::Options options;
     options.ports = ports;
     ctl::Output printed;
-    status = ctl::print_diagnosis(report, samples, options, printed);
+    status = ctl::print_diagnosis(report, samples, {}, options, printed);
     text = printed.text;
     options.json = true;
     ctl::Output json;
-    EXPECT_EQ(ctl::print_diagnosis(report, samples, options, json), status);
+    EXPECT_EQ(ctl::print_diagnosis(report, samples, {}, options, json), status);
     const Json all = Json::parse(json.text);
     for (const Json& cause : all.at("diagnoses")) add(cause, "rule", "port");
     for (const Json& finding : all.at("findings")) add(finding, "id", "subject");

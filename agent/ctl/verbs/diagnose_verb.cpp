@@ -55,11 +55,12 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
 }
 
 // Late receives of the named ports: too few for a symptom.
-std::string late_receives_text(std::span<const Port* const> ports, const Samples& samples, const Output& output) {
+std::string late_receives_text(std::span<const Port* const> ports, const Samples& samples, const RulePolicy& rules,
+                               const Output& output) {
   std::string out;
   for (const Port* port : ports)
     if (const Signals* seen = find_in(samples.signals, port->id()))
-      for (const std::string& line : rnr_lines(*seen, kRnrRate.value))
+      for (const std::string& line : rnr_lines(*seen, limit_of(rules, kRnrRate)))
         out += wrapped(port->id() + ": " + line +
                            ". Too few for a symptom, but senders wait each time until a receive is posted.",
                        output.width, 2) +
@@ -69,7 +70,8 @@ std::string late_receives_text(std::span<const Port* const> ports, const Samples
 
 }  // namespace
 
-int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output) {
+int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rules, const Options& options,
+                    Output& output) {
   std::vector<const Port*> chosen;
   for (const Port& port : samples.now.ports) {
     const bool has_symptoms = is_judged(port) || port.is_member() || is_endpoint(port);
@@ -115,7 +117,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
     for (const Finding& each : others.findings)
       if (is_faultless && limits_verdict(each) && names_chosen_port(each))
         output.text += wrapped(each.subject + ": " + each.observed + ".", output.width, 2) + "\n";
-    if (is_faultless && !options.ports.empty()) output.text += late_receives_text(chosen, samples, output);
+    if (is_faultless && !options.ports.empty()) output.text += late_receives_text(chosen, samples, rules, output);
     const auto down =
         static_cast<size_t>(std::ranges::count_if(chosen, [](const Port* port) { return is_down(*port); }));
     output.text += causes_text(causes, samples, chosen.size(), down, is_faultless, output) +
@@ -134,7 +136,8 @@ int run_diagnose(const Options& command_line, Output& output) {
   if (auto known = check_ports(options, samples.now); !known)
     return fail(output, kFailure, "diagnose: " + known.error().text());
   Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
-  return print_diagnosis(std::move(report), samples, options, output);
+  const Policy* policy = machine->policy_or_null();
+  return print_diagnosis(std::move(report), samples, policy != nullptr ? policy->rules : RulePolicy{}, options, output);
 }
 
 }  // namespace fabric::ctl

@@ -6,7 +6,9 @@
 
 namespace fabric::ctl {
 
-// Prints the findings of the chosen ports, the causes of each port first. Returns the exit status.
-int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output);
+// Prints the findings of the chosen ports, the causes of each port first. Returns the exit status. `rules` are those of
+// the configuration by which the report was made.
+int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rules, const Options& options,
+                    Output& output);
 
 }  // namespace fabric::ctl

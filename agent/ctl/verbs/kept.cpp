@@ -295,6 +295,72 @@ Kept unit_limits(const std::string& text) {
   return out;
 }
 
+// Texts without the names of other hosts that may have the same error as `text`.
+std::vector<std::string> texts_with_error(const std::string& text, std::string_view where, bool is_json) {
+  if (is_json) {
+    const auto line = parse_number<size_t>(where.substr(0, where.find(':'))).value_or(1);
+    return {"[" + std::string(std::min(line, text.size()) - 1, '\n') + "x", "{}", R"({"results":[],"next":"x"})"};
+  }
+  std::string form = text;  // the header, and the form of the other lines
+  for (size_t at = std::min(text.find('\n'), text.size()); at < form.size(); ++at)
+    if (!contains(std::string_view("\n\",;\t"), form[at])) form[at] = 'x';
+  return {form};
+}
+
+// The ends of a cable: ports of this host, and their peers.
+struct CableRow {
+  std::vector<std::string> ports;
+  std::vector<CableEnd> peers;
+};
+using CableRows = std::map<size_t, CableRow>;  // by line, or number in a list
+
+CableRows rows_of(const std::vector<Cable>& cables) {
+  CableRows rows;
+  for (const Cable& cable : cables) {
+    const size_t digits = cable.where.find_last_not_of("0123456789") + 1;
+    CableRow& row = rows[parse_number<size_t>(std::string_view(cable.where).substr(digits)).value_or(0)];
+    if (!contains(row.ports, cable.port)) row.ports.push_back(cable.port);
+    if (std::ranges::none_of(row.peers, [&](const CableEnd& each) {
+          return each.device == cable.peer.device && each.port == cable.peer.port;
+        }))
+      row.peers.push_back(cable.peer);
+  }
+  return rows;
+}
+
+std::string cables_json(const CableRows& rows, const std::string& host) {
+  Json list = Json::array();
+  for (const auto& [number, row] : rows) {
+    Json ours = Json::array(), theirs = Json::array();
+    for (const std::string& port : row.ports) ours.push_back({{"device", {{"name", host}}}, {"name", port}});
+    for (const CableEnd& peer : row.peers) theirs.push_back({{"device", {{"name", peer.device}}}, {"name", peer.port}});
+    while (list.size() + 1 < number) list.push_back(Json::object());
+    list.push_back({{"a_terminations", ours}, {"b_terminations", theirs}});
+  }
+  return json_line(list);
+}
+
+std::string cables_table(const CableRows& rows, const std::string& host) {
+  const auto quoted = [](std::string field) {
+    for (size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2) field.insert(at, 1, '"');
+    return "\"" + field + "\"";
+  };
+  std::string table = "Device A,Termination A,Device B,Termination B\n";
+  size_t line = 1;
+  for (const auto& [number, row] : rows) {
+    std::vector<std::string> devices, ports;
+    for (const CableEnd& peer : row.peers) {
+      if (!contains(devices, peer.device)) devices.push_back(peer.device);
+      if (!contains(ports, peer.port)) ports.push_back(peer.port);
+    }
+    for (; line + 1 < number; ++line) table += "\n";
+    table += quoted(host) + "," + quoted(joined(row.ports, ",")) + "," + quoted(joined(devices, ",")) + "," +
+             quoted(joined(ports, ",")) + "\n";
+    ++line;
+  }
+  return table;
+}
+
 // The cables of this host in the same lines. nullopt: they would be read differently.
 Kept cables_kept(const std::string& text, const SiteFiles& site) {
   const std::string name = "/" + site.cabling;
@@ -313,56 +379,9 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
   const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   const bool is_json = first != std::string::npos && (text[first] == '{' || text[first] == '[');
   std::vector<std::string> tries;
-  if (!cables) {
-    if (is_json) {
-      const std::string_view where = std::string_view(cables.error().what).substr(name.size() + 1);
-      const auto line = parse_number<size_t>(where.substr(0, where.find(':'))).value_or(1);
-      tries = {"[" + std::string(std::min(line, text.size()) - 1, '\n') + "x", "{}", R"({"results":[],"next":"x"})"};
-    } else {  // the header, and the form of the other lines
-      std::string form = text;
-      for (size_t at = std::min(text.find('\n'), text.size()); at < form.size(); ++at)
-        if (contains(std::string_view("\n\",;\t"), form[at]) == false) form[at] = 'x';
-      tries = {form};
-    }
-  } else {
-    std::map<size_t, std::pair<std::vector<std::string>, std::vector<CableEnd>>> rows;  // by line, or number in a list
-    for (const Cable& cable : *cables) {
-      const size_t digits = cable.where.find_last_not_of("0123456789") + 1;
-      auto& [ports, peers] = rows[parse_number<size_t>(std::string_view(cable.where).substr(digits)).value_or(0)];
-      if (!contains(ports, cable.port)) ports.push_back(cable.port);
-      if (std::ranges::none_of(peers, [&](const CableEnd& each) {
-            return each.device == cable.peer.device && each.port == cable.peer.port;
-          }))
-        peers.push_back(cable.peer);
-    }
-    Json list = Json::array();
-    std::string table = "Device A,Termination A,Device B,Termination B\n";
-    size_t line = 1;
-    for (const auto& [number, row] : rows) {
-      std::vector<std::string> devices, ports;
-      Json ours = Json::array(), theirs = Json::array();
-      for (const std::string& port : row.first) ours.push_back({{"device", {{"name", host}}}, {"name", port}});
-      for (const CableEnd& peer : row.second) {
-        theirs.push_back({{"device", {{"name", peer.device}}}, {"name", peer.port}});
-        if (!contains(devices, peer.device)) devices.push_back(peer.device);
-        if (!contains(ports, peer.port)) ports.push_back(peer.port);
-      }
-      if (is_json) {
-        while (list.size() + 1 < number) list.push_back(Json::object());
-        list.push_back({{"a_terminations", ours}, {"b_terminations", theirs}});
-        continue;
-      }
-      const auto quoted = [](std::string field) {
-        for (size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2) field.insert(at, 1, '"');
-        return "\"" + field + "\"";
-      };
-      for (; line + 1 < number; ++line) table += "\n";
-      table += quoted(host) + "," + quoted(joined(row.first, ",")) + "," + quoted(joined(devices, ",")) + "," +
-               quoted(joined(ports, ",")) + "\n";
-      ++line;
-    }
-    tries = {is_json ? json_line(list) : table};
-  }
+  if (!cables) tries = texts_with_error(text, std::string_view(cables.error().what).substr(name.size() + 1), is_json);
+  else if (is_json) tries = {cables_json(rows_of(*cables), host)};
+  else tries = {cables_table(rows_of(*cables), host)};
   for (std::string& each : tries)
     if (is_same(each)) return std::move(each);
   return std::nullopt;

@@ -7,7 +7,11 @@
 #include "exporter/http/landing.h"
 #include "exporter/http/self.h"
 #include "judge/engine.h"
+#include "metrics/burst.h"
+#include "metrics/cabling.h"
+#include "metrics/counters.h"
 #include "metrics/families.h"
+#include "metrics/health.h"
 #include "node/signals.h"
 
 namespace fabric::exporter {

@@ -72,6 +72,13 @@ std::string name_after(std::string_view prefix, std::string_view name) {
   return " " + std::string(prefix) + std::string(name);
 }
 
+// "Xid 79: GPU has fallen off the bus"; without a name the number alone.
+std::string numbered(std::string_view what, unsigned number, std::string_view name) {
+  std::string text = std::string(what) + " " + std::to_string(number);
+  if (!name.empty()) text.append(": ").append(name);
+  return text;
+}
+
 bool has_any_of(std::string_view line, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }
@@ -635,10 +642,11 @@ void read_errnos(Codes& codes, std::string_view line) {
   if (small.find("gdr_") != std::string::npos)
     for (const std::string_view prefix : {") failed: ", " failed: ", " code="})
       if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
-  // A negative number is the negated errno, if the line is about a failure: not "GID index -1", nor a time or a place.
   std::ranges::sort(found);
   for (const auto& [at, number] : found) add_errno(codes, line, number);
   found.clear();
+
+  // A negative number is the negated errno, if the line is about a failure: not "GID index -1", nor a time or a place.
   bool is_failure = false;
   for (const std::string_view word : {"fail", "err", "couldn't", "cannot", "can't", "unable", "ret", "rc", "status",
                                       "abort", "reject", "fi_", "timeout", "timed out"})
@@ -652,9 +660,12 @@ void read_errnos(Codes& codes, std::string_view line) {
     if (at == 0 || std::string_view(" :=([,").find(small[at - 1]) == std::string_view::npos) continue;
     size_t end = at + 1;
     while (end < small.size() && is_digit(small[end])) ++end;
-    if (end == at + 1 || (end < small.size() &&
-                          (is_word_letter(small[end]) || small[end] == '.' || small[end] == '-' || small[end] == ':')))
-      if (end == at + 1 || small[end] != '.' || (end + 1 < small.size() && small[end + 1] != ' ')) continue;
+    if (end == at + 1) continue;
+    const auto letter = [&](size_t place) { return place < small.size() ? small[place] : ' '; };
+    const bool ends_sentence = letter(end) == '.' && letter(end + 1) == ' ';
+    const bool goes_on =
+        is_word_letter(letter(end)) || std::string_view(".-:").find(letter(end)) != std::string_view::npos;
+    if (goes_on && !ends_sentence) continue;
     std::string_view before = std::string_view(small).substr(0, at);
     for (size_t left = 4; left > 0 && !before.empty() && !is_word_letter(before.back()); --left)
       before.remove_suffix(1);
@@ -1000,12 +1011,12 @@ void read_commands(Codes& codes, std::string_view line) {
         "NVSHMEM status " + std::to_string(*number) + " NVSHMEMX_ERROR_" + std::string(kNvshmemStatuses[*number - 1]));
   if (const auto number = cuda_status(line))
     if (const std::string_view name = name_of(kCudaErrors, *number); !name.empty())
-      add(codes, "CUDA error " + std::to_string(*number) + ": " + std::string(name));
+      add(codes, numbered("CUDA error", *number, name));
   if (is_of_gpu_runtime(line)) {
     constexpr std::string_view kNumber[] = {"uda failure ", "CUDA failure ", "CUDA error ", "with error="};
     if (const auto number = number_after_any(line, kNumber))
       if (const std::string_view name = name_of(kCudaErrors, *number); !name.empty())
-        add(codes, "CUDA error " + std::to_string(*number) + ": " + std::string(name));
+        add(codes, numbered("CUDA error", *number, name));
   }
 }
 
@@ -1274,30 +1285,19 @@ void read_events(Codes& codes, std::string_view line) {
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
         codes.xid = *number;
-        std::string text = "Xid " + std::to_string(*number);
-        if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
-        add(codes, text);
+        add(codes, numbered("Xid", *number, name_of(kXids, *number)));
       }
-  if (const auto number = number_after(line, "XidCriticalError: Xid=")) {
-    std::string text = "Xid " + std::to_string(*number);
-    if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
-    add(codes, text);
-  }
+  if (const auto number = number_after(line, "XidCriticalError: Xid="))
+    add(codes, numbered("Xid", *number, name_of(kXids, *number)));
   if (const size_t at = line.find("SXid ("); at != std::string_view::npos)
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
-      if (const auto number = leading_number(line.substr(close + 3))) {
-        std::string text = "SXid " + std::to_string(*number);
-        if (const std::string_view name = name_of(kSxids, *number); !name.empty()) text += ": " + std::string(name);
-        add(codes, text);
-      }
+      if (const auto number = leading_number(line.substr(close + 3)))
+        add(codes, numbered("SXid", *number, name_of(kSxids, *number)));
   if (const unsigned signal = exit_signal(line); signal > 0 && signal < 64)
     if (const char* name = ::sigabbrev_np(static_cast<int>(signal)); name != nullptr)
       add(codes, "signal " + std::to_string(signal) + " SIG" + name);
-  if (const auto number = number_after(line, "caused by previous Xid ")) {
-    std::string text = "caused by Xid " + std::to_string(*number);
-    if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
-    add(codes, text);
-  }
+  if (const auto number = number_after(line, "caused by previous Xid "))
+    add(codes, numbered("caused by Xid", *number, name_of(kXids, *number)));
 }
 
 // Libraries whose errors have the name PREFIX_ERROR_NAME. Other names with "_ERROR_" are functions and settings.

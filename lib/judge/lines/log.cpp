@@ -148,6 +148,12 @@ void count_other(Found& component, const Found& found) {
     component.others.push_back({found.line, std::move(shape), found.first, 1});
 }
 
+// Shows the message with its cause, and no longer by itself.
+void show_with(Found& cause, Found& each) {
+  cause.consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
+  each.count = 0;
+}
+
 }  // namespace
 
 FaultLocation cause_of(const Found& found) {
@@ -271,8 +277,8 @@ void Log::add_unknown(const Line& line, Found found) {
 }
 
 void Log::finish() {
-  std::string only;
-  if (lines_ == 1) only = pending_ ? pending_->text : part_;
+  std::string only_line;  // of a log that has one
+  if (lines_ == 1) only_line = pending_ ? pending_->text : part_;
   if (!part_.empty()) {
     Line rest{std::exchange(part_, {}), std::nullopt, lines_};
     if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
@@ -288,6 +294,16 @@ void Log::finish() {
     if (each.message != nullptr && (each.message->id == "bond-link-down" || each.message->id == "link-down"))
       if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
         each.message = &kResetByHost;
+  fold_consequences();
+  fold_components();
+  fold_wrappers();
+  std::erase_if(found_, [](const Found& each) { return each.count == 0; });
+  if (found_.empty() && !trim(only_line).empty()) judge_unknown(only_line);
+  sort_by_cause();
+}
+
+// A consequence is shown with its cause.
+void Log::fold_consequences() {
   for (Found& each : found_) {
     if (each.message == nullptr || each.message->role != Role::consequence) continue;
     // A message that is known is a better cause than a component.
@@ -298,12 +314,14 @@ void Log::finish() {
           (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
         cause = &other;
     if (cause == nullptr) continue;
-    cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
     for (const Counted& address : each.pci) count(cause->pci, address.text);
-    each.count = 0;
+    show_with(*cause, each);
   }
-  // A component's message right after a known cause is shown with it, because the usual causes of the component say
-  // less; not if its words name a cause of their own, or if it names another port or device.
+}
+
+// A component's message right after a known cause is shown with it, because the usual causes of the component say less;
+// not if its words name a cause of their own, or if it names another port or device.
+void Log::fold_components() {
   for (Found& each : found_) {
     if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
       continue;
@@ -316,30 +334,31 @@ void Log::finish() {
           each.first - other.first <= kNear && !names_another(each, other) &&
           (cause == nullptr || other.first > cause->first))
         cause = &other;
-    if (cause == nullptr) continue;
-    cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
-    each.count = 0;
+    if (cause != nullptr) show_with(*cause, each);
   }
-  fold_wrappers();
-  std::erase_if(found_, [](const Found& each) { return each.count == 0; });
-  if (found_.empty() && !trim(only).empty()) {
-    const LogLine line = read_line(only);
-    const Condition* condition = condition_of(line);
-    // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
-    const bool is_open = line.severity == Severity::plain ||
-                         line.small.find("set by environment") != std::string::npos ||
-                         (condition != nullptr && condition->is_error);
-    const bool has_error = line.severity == Severity::complaint && !line.codes.error.empty() && condition != nullptr &&
-                           !is_of_other_program(line);
-    if (has_error)
-      found_.push_back({.line = only.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
-    else if (line.severity <= Severity::complaint)
-      found_.push_back({.message = is_open || line.severity == Severity::complaint ? &kNoError : &kInformation,
-                        .line = only.substr(0, kShownOfLine),
-                        .time = time_of(only, now_, uptime_),
-                        .first = 1,
-                        .count = 1});
-  }
+}
+
+// A log of one line that no rule knows: an error that its words explain, else kInformation or kNoError.
+void Log::judge_unknown(const std::string& only_line) {
+  const LogLine line = read_line(only_line);
+  const Condition* condition = condition_of(line);
+  // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
+  const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
+                       line.small.find("set by environment") != std::string::npos ||
+                       (condition != nullptr && condition->is_error);
+  const bool has_error = line.severity == Severity::complaint && !line.codes.error.empty() && condition != nullptr &&
+                         !is_of_other_program(line);
+  if (has_error)
+    found_.push_back({.line = only_line.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
+  else if (line.severity <= Severity::complaint)
+    found_.push_back({.message = is_open ? &kNoError : &kInformation,
+                      .line = only_line.substr(0, kShownOfLine),
+                      .time = time_of(only_line, now_, uptime_),
+                      .first = 1,
+                      .count = 1});
+}
+
+void Log::sort_by_cause() {
   const auto rank = [](const Found& each) {
     if (each.message == nullptr) return 3;
     if (each.message->is_component()) return 1;
@@ -379,11 +398,11 @@ void Log::fold_wrappers() {
         cause = &reason;
     }
     if (cause == nullptr) continue;
-    if (each.message != nullptr)
-      cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
-    else each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
+    if (each.message == nullptr)
+      each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
     for (OtherLine& other : each.others)
       if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
+    if (each.message != nullptr) show_with(*cause, each);
     each.count = 0;
   }
 }

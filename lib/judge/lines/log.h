@@ -84,7 +84,12 @@ class Log {
 
   void take(Line line);
   void add_unknown(const Line& line, Found found);
+  // The steps of finish(), in their order.
+  void fold_consequences();
+  void fold_components();
   void fold_wrappers();
+  void judge_unknown(const std::string& only_line);
+  void sort_by_cause();
 
   const Node* node_;
   const Lids* lids_;

@@ -202,7 +202,7 @@ TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
       {0, "dcb apptrust set dev eth0 order dscp pcp", {apptrust}},
       {0, "dcb maxrate set dev eth0 tc-maxrate all:100gbit", {maxrate}},
       {0, "ip link set dev eth0 mtu 1400", {mtu}},
-      {0, "ip link set dev eth0 txqueuelen 100", {}},
+      {0, "ip link set dev eth0 alias rail-0", {}},
       {0, "ip addr add 10.0.0.1/24 dev eth0", {}},
       {0, "tc qdisc add dev eth0 root fq", {}},
       {0, "bridge link set dev eth0 cost 1", {}},

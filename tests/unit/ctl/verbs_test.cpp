@@ -455,6 +455,10 @@ TEST(CtlDiagnose, NamesLateReceiversOfANamedPort) {
   EXPECT_EQ(machine.run(), machine.check());
   EXPECT_TRUE(machine.output.text.starts_with("mlx5_0/1: RNR NAKs received +")) << machine.output.text;
   EXPECT_TRUE(has(machine.output.text, "1 port without symptoms")) << machine.output.text;
+  machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[rules.far-end]\nrnr_rate = 100000\n");
+  EXPECT_EQ(machine.run(), machine.check());
+  EXPECT_TRUE(has(machine.output.text, "1 port without symptoms")) << machine.output.text;
+  EXPECT_FALSE(has(machine.output.text, "RNR")) << "fewer than the site's limit: " << machine.output.text;
 }
 
 TEST(CtlDiagnose, HasTheVerdictOfCheck) {

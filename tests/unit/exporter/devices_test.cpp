@@ -9,7 +9,7 @@
 #include "judge/engine.h"
 #include "judge/report.h"
 #include "judge/view.h"
-#include "metrics/families.h"
+#include "metrics/burst.h"
 #include "metrics/text.h"
 #include "node/counter_reader.h"
 #include "node/scan.h"

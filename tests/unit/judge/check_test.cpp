@@ -1301,7 +1301,7 @@ TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
   for (const Setting& setting : kSettings) keys += (keys.empty() ? "" : "|") + std::string(setting.key);
   const std::string file = "etc/prometheus/fabric-agent.rules.yml";
   EXPECT_NE(test::of_source(file).find("{check=~\"" + keys + "\"}"), std::string::npos)
-      << file << ": write into FabricSettingNotInSync: {check=~\"" << keys << "\"}";
+      << file << ": write into fabric:setting_finding:status: {check=~\"" << keys << "\"}";
 }
 
 // runbook_url names an entry of the pages of packaging/make-site: of the alert in the runbook, or of the check in the

@@ -3,6 +3,9 @@
 #include "metrics/families.h"
 
 #include "exporter/lldp/neighbor_table.h"
+#include "metrics/cabling.h"
+#include "metrics/counters.h"
+#include "metrics/health.h"
 #include "node/neighbor_state.h"
 #include "support/counters.h"
 #include "support/series.h"

@@ -16,6 +16,7 @@
 
 #include "exporter/http/landing.h"
 #include "exporter/http/self.h"
+#include "metrics/counters.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "nic/counter_catalogue.h"

@@ -5,6 +5,7 @@
 
 #include "exporter/http/page.h"
 #include "judge/engine.h"
+#include "metrics/counters.h"
 #include "metrics/families.h"
 #include "nic/counter_catalogue.h"
 #include "support/golden.h"

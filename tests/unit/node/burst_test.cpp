@@ -2,7 +2,7 @@
 // Samples of a port: histograms, peaks, how many series they are, and how often may be sampled.
 #include "node/burst.h"
 
-#include "metrics/families.h"
+#include "metrics/burst.h"
 #include "metrics/text.h"
 #include "node/pace.h"
 #include "support/counters.h"

@@ -3,7 +3,7 @@
 // 6.18) and mlx5's health reporter vnic.
 #include <linux/ethtool.h>
 
-#include "metrics/families.h"
+#include "metrics/telemetry.h"
 #include "node/telemetry.h"
 #include "support/healthy_node.h"
 #include "support/series.h"

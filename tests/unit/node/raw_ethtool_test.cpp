@@ -4,7 +4,7 @@
 
 #include "exporter/exporter.h"
 #include "kernel/capture/tape.h"
-#include "metrics/families.h"
+#include "metrics/counters.h"
 #include "support/corpus.h"
 #include "support/counters.h"
 #include "support/ports.h"

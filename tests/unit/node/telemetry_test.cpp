@@ -11,7 +11,9 @@
 
 #include "kernel/kernel.h"
 #include "kernel/rdma/nldev.h"
+#include "metrics/counters.h"
 #include "metrics/families.h"
+#include "metrics/telemetry.h"
 #include "support/counters.h"
 #include "support/ports.h"
 #include "support/series.h"

@@ -5,7 +5,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "metrics/families.h"
+#include "metrics/telemetry.h"
 #include "node/optics_state.h"
 #include "node/published.h"
 #include "node/scan.h"
