@@ -98,6 +98,9 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
                         std::make_move_iterator(had.ports.end()));
     had = {age.taken, std::move(ports)};
   }
+  for (const CollectorRun& run : snapshot.runs)  // a device that hangs from the start has no ports
+    if (run.collector == "reader" && !run.success && !contains(snapshot.ages, run.device, &DeviceAge::device))
+      memory_.health.ages[run.device] = run.seconds;
   std::erase_if(before_, [&](const auto& had) { return !contains(snapshot.ages, had.first, &DeviceAge::device); });
   View view{
       .now = newest,
