@@ -283,9 +283,9 @@ int run_plan(const Options& options, Output& output) {
           "\n";
     if (!known.empty()) {
       std::string text = "The default route leaves by " + joined(known) + rule;
-      if (machine->kernel.root.is_host()) text += " If that is the management network, leave it alone:";
+      if (options.root == options.host) text += " If that is the management network, leave it alone:";
       output.text += "\n" + folded(text, output.width) + "\n";
-      if (machine->kernel.root.is_host())
+      if (options.root == options.host)
         output.text += "  printf '[[port]]\\nname = \"management\"\\nmatch = { netdev = [" +
                        joined(known, ", ", toml_string) +
                        "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
