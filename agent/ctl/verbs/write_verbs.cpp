@@ -269,26 +269,27 @@ int run_plan(const Options& options, Output& output) {
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.
-    std::vector<std::string> netdevs, known, unknown;
+    std::vector<std::string> known, unknown;
     for (const Port& port : node.ports) {
       if (front_end_of(*machine)(port) || !contains(writes, port.id(), &Change::port)) continue;
       const DefaultRoute route = default_route_of(machine->kernel, port);
-      if (!route) continue;
-      netdevs.push_back(port.netdev);
-      (route.is_unknown ? unknown : known).push_back(port.netdev);
+      if (route) (route.is_unknown ? unknown : known).push_back(port.netdev);
     }
-    std::string routes;
-    if (!known.empty()) routes = "The default route leaves by " + joined(known);
+    const std::string rule =
+        ": disruptive writes are not made without an entry that names the port and has front_end = true.";
     if (!unknown.empty())
-      append_item(routes, "Whether the default route leaves by " + joined(unknown) + " is unknown", ". ");
-    if (!netdevs.empty())
       output.text +=
-          "\n" + routes +
-          ": disruptive writes are not made without an entry that names the port and has front_end = true. If that is "
-          "the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
-          "{ netdev = [" +
-          joined(netdevs, ", ", toml_string) +
-          "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+          "\n" + folded("Whether the default route leaves by " + joined(unknown) + " is unknown" + rule, output.width) +
+          "\n";
+    if (!known.empty()) {
+      std::string text = "The default route leaves by " + joined(known) + rule;
+      if (options.root == options.host) text += " If that is the management network, leave it alone:";
+      output.text += "\n" + folded(text, output.width) + "\n";
+      if (options.root == options.host)
+        output.text += "  printf '[[port]]\\nname = \"management\"\\nmatch = { netdev = [" +
+                       joined(known, ", ", toml_string) +
+                       "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+    }
     output.text += unseen_text(node, output);
     if (!writes.empty()) output.text += "\n" + next_step(*machine, node, writes, options, output);
   }
