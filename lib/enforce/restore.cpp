@@ -64,8 +64,15 @@ Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes,
 
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
   Changes out;
-  for (const auto& entry : state::absent_originals(originals, ports)) {
-    const auto& [key, before] = *entry;
+  for (const auto& entry : originals) {
+    const auto& [key, before] = entry;
+    Keys present;
+    std::string bond;
+    for (const Port& port : ports) {
+      if (!state::is_entry_of(entry, port)) continue;
+      present |= own_keys(port);
+      bond = port.bond;
+    }
     std::string why = "the port is absent or excluded; its original settings are kept until it returns";
     if (!before.place.empty())
       why = "this card, last in " + before.place +
@@ -75,8 +82,10 @@ Changes restore_of_absent(const state::Originals& originals, const std::vector<P
       if (state::port_place(port) == place && !before.driver.empty() && before.driver != port.kernel_driver)
         why = "saved for " + before.driver + "; " + place + " has a card of " + port.kernel_driver +
               " now, which does not get them; they are kept until the other card returns";
+    if (present.any())
+      why = "a setting of " + bond + " while the port is part of that bond; kept until the bond has ended";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, before))
+      if (has_value(setting, before) && !has_key(present, setting.id))
         out.push_back({key, setting.id, Outcome::pending, 0, false, "-", value_text(setting, before), why, {}});
   }
   return out;

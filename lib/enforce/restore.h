@@ -24,8 +24,8 @@ WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& sa
 // ice: the last DSCP takes ETS and PFC along).
 Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes, bool (*is_back)(const Change&));
 
-// The saved settings of absent ports (driver not loaded, NIC removed) as pending changes; Change::port is the port's
-// key in `originals`.
+// The saved settings that no present port has, as pending changes: of absent ports (driver not loaded, NIC removed),
+// and those that a port lacks while it is a member of a bond. Change::port is the port's key in `originals`.
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports);
 
 }  // namespace fabric::qos

@@ -207,14 +207,15 @@ Original& original_of(Originals& originals, const Port& port) {
   return entry;
 }
 
+bool is_entry_of(const Originals::value_type& entry, const Port& port) {
+  const auto& [key, original] = entry;
+  return is_its(key, original, port) || (key == port.card_address && is_of_driver(original, port));
+}
+
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports) {
   std::vector<Originals::const_iterator> out;
-  for (auto entry = originals.begin(); entry != originals.end(); ++entry) {
-    const auto is_present = [&name = entry->first, &original = entry->second](const Port& port) {
-      return is_its(name, original, port) || (name == port.card_address && is_of_driver(original, port));
-    };
-    if (std::ranges::none_of(ports, is_present)) out.push_back(entry);
-  }
+  for (auto entry = originals.begin(); entry != originals.end(); ++entry)
+    if (std::ranges::none_of(ports, [&](const Port& port) { return is_entry_of(*entry, port); })) out.push_back(entry);
   return out;
 }
 

@@ -80,6 +80,8 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 // Replaces a file of var/lib/fabric-agent by `text`. Members of the present file that `text` lacks, which a newer
 // release has written, are carried over. EBADMSG, kNewerFormat: the present file stays.
 Result<void> replace_kept_file(const std::string& directory, const char* file, std::string_view text);
+// Whether the entry is the port's, under its key or under the card's other name.
+bool is_entry_of(const Originals::value_type& entry, const Port& port);
 // The saved originals of cards that are not among `ports`, by key.
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
 // Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at, and returns the new name.
