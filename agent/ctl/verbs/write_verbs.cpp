@@ -312,6 +312,7 @@ int run_apply(const Options& options, Output& output) {
   auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
+  terms.original = [&writer](const Port& port) { return state::original_for(writer->originals, port); };
   Changes all = std::move(*ended);
   const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
