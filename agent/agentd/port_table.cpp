@@ -91,7 +91,7 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
     } else if (expects_all_) {
       entry.arrival = Arrival::settled;
     }
-    // A netdev that could not be found for a moment, and has its index again, is no new device.
+    // A netdev that could not be found for a moment, and has its index again, is not a new device.
     if (port.ifindex == 0 && last.arrival == Arrival::settled) expected_[id] = last.port.ifindex;
     entry.seen.recreated = !seen_before_.insert(id).second && entry.arrival == Arrival::appeared;
   }

@@ -323,7 +323,8 @@ int run_apply(const Options& options, Output& output) {
       auto remembered =
           trial->remember(written, before, confirm::keys_changed(written, entry->want, before), entry->front_end);
       if (!remembered) return remembered;
-      return state::save_original(options.root, writer->originals, written, before);
+      return state::save_original(options.root, writer->originals, written, before,
+                                  qos::bond_above(writer->machine.kernel.root, written));
     };
     return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
   };
