@@ -62,7 +62,8 @@ int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port
   const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel), .wanted_of = qos::WantedOf::same_policy()};
   if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms).changes);
   const qos::SaveOriginal save = [&](const Port& of, const Qos& before) {
-    return state::save_original(environment.directory, originals, of, before);
+    return state::save_original(environment.directory, originals, of, before,
+                                qos::bond_above(environment.kernel.root, of));
   };
   const auto writes = turns.terms_for(port, terms, std::chrono::steady_clock::now());
   return report(environment, qos::reconcile(environment.kernel, port, want, writes, save).changes);

@@ -114,12 +114,8 @@ std::vector<std::string> PortManager::rescan() {
   }
   // A port that could not be listed is not gone.
   incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
-  if (!unread.empty()) {
-    errors_.once(unread + "; the known ports are kept");
-    for (const std::string& id : table_.ids())
-      if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
-  }
-  const Renames renames = table_.note_renames(present);
+  if (!unread.empty()) errors_.once(unread + "; the known ports are kept");
+  const Renames renames = table_.note_renames(present, unread.empty());
   releases_.note_renames(renames);
   rename_ids(left_, renames);
   rename_ids(restored_, renames);
@@ -193,6 +189,12 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
+  if (entry.may_lack_pause)
+    terms.original = [this](const Port& port) -> std::optional<Qos> {
+      auto originals = state::load_originals(environment_.directory);
+      if (!originals) return std::nullopt;
+      return state::original_for(std::move(*originals), port);
+    };
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.have;
@@ -211,6 +213,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
+    if (end != PassEnd::whole) entry.may_lack_pause = true;
+    else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0)
+      entry.may_lack_pause = false;
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.

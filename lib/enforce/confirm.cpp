@@ -94,10 +94,11 @@ std::string left_text(const Record& record) {
 std::chrono::seconds RetryPause::after(const Changes& changes) {
   constexpr unsigned kMostDoublings = 6;
   constexpr std::chrono::seconds kLongest{60};
-  const bool refused = std::ranges::any_of(
-      changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
-  refusals_ = refused ? std::min(refusals_ + 1, kMostDoublings) : 0;
-  return std::min(kLongest, std::chrono::seconds(1U << refusals_));
+  const bool waits = contains(changes, Outcome::pending, &Change::outcome);
+  const bool grows = std::ranges::any_of(
+      changes, [&](const Change& change) { return !is_done(change.outcome) && (!waits || !is_left_to_do(change)); });
+  doublings_ = grows ? std::min(doublings_ + 1, kMostDoublings) : 0;
+  return std::min(kLongest, std::chrono::seconds(1U << doublings_));
 }
 
 Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
@@ -235,7 +236,7 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
     for (Change& change : qos::restore_of_absent(record.before, ports)) {
       change.outcome = Outcome::refused;
       change.code = ENODEV;
-      change.detail = "the card has been gone for 10 minutes";
+      change.detail = "for 10 minutes: " + change.detail;
       all.push_back(std::move(change));
     }
   if (is_pending(record) && (record.is_restored() || (gives_up && how.share == Share::all)))
@@ -250,11 +251,13 @@ bool misses_card(const Record& record, const std::vector<Port>& ports) {
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how) {
   const bool is_empty = record.is_restored();  // before revert() removes restored settings
+  const std::string text = record_text(record);
   Changes changes = revert(kernel, ports, record, this_moment(kernel.root), how);
   if (is_empty) {
     if (auto removed = remove(directory); !removed) return removed.error();
-  } else if (auto saved = save(directory, record); !saved) {
-    return saved.error();
+  } else if (record_text(record) != text) {
+    // A file without news would be noticed by agentd, which would come back at once.
+    if (auto saved = save(directory, record); !saved) return saved.error();
   }
   return changes;
 }

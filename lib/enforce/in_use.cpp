@@ -5,10 +5,13 @@
 #include <map>
 #include <memory>
 
+#include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
 #include "node/netdev_use.h"
+#include "node/state.h"
 
 namespace fabric::qos {
 namespace {
@@ -56,6 +59,51 @@ Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& 
   }
   return false;
 }
+
+// The file kHeldPortsFile.
+struct HeldPorts {
+  std::set<std::string> ports{};  // by state::port_key()
+};
+FABRIC_JSON(HeldPorts, ports)
+
+// The ports that have or have had the default route within `hold`.
+class RouteHolds {
+ public:
+  RouteHolds(std::chrono::milliseconds hold, std::string directory) : hold_(hold), directory_(std::move(directory)) {
+    if (directory_.empty()) return;
+    const auto root = Root::open(directory_);
+    if (!root) return;
+    const auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
+    if (!last || !*last) return;
+    saved_ = (*last)->ports;
+    for (const std::string& port : saved_) seen_[port] = Clock::now();
+  }
+
+  bool is_held(const Port& port, bool has_route) {
+    const auto now = Clock::now();
+    const std::string key = state::port_key(port);
+    if (has_route) seen_[key] = now;
+    std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
+    save();
+    return seen_.contains(key);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Without the file, which /run may have no room for, this agent still holds the ports.
+  void save() {
+    HeldPorts held;
+    for (const auto& [port, last] : seen_) held.ports.insert(port);
+    if (directory_.empty() || held.ports == saved_) return;
+    if (replace_file(directory_, kHeldPortsFile, state_text(held))) saved_ = std::move(held.ports);
+  }
+
+  const std::chrono::milliseconds hold_;
+  const std::string directory_;
+  std::map<std::string, Clock::time_point> seen_;
+  std::set<std::string> saved_;
+};
 
 }  // namespace
 
@@ -106,15 +154,11 @@ UseCheck ask_kernel(Kernel& kernel) {
   return [&kernel](const Port& port) { return is_in_use(kernel, port); };
 }
 
-UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
-  using Clock = std::chrono::steady_clock;
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
   return [ask = std::move(ask), hold,
-          seen = std::make_shared<std::map<std::string, Clock::time_point>>()](const Port& port) -> Use {
+          holds = std::make_shared<RouteHolds>(hold, std::move(directory))](const Port& port) -> Use {
     Use use = ask(port);
-    const auto now = Clock::now();
-    if (use.has_default_route) (*seen)[port.id()] = now;
-    const auto last = seen->find(port.id());
-    if (last == seen->end() || now - last->second >= hold) return use;
+    if (!holds->is_held(port, use.has_default_route)) return use;
     use.has_default_route = true;
     if (use) return use;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();

@@ -67,7 +67,10 @@ UseCheck ask_kernel(Kernel& kernel);
 // Also reports a port as in use for `hold` after `ask` has last reported its default route. A network service that
 // restarts takes the route away for a moment, and with the address the sessions that used the port until then; without
 // its link the port might not get the route back. A route that `ask` has not reported, because no write waited or RDMA
-// used the port, does not hold the port.
-UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold);
+// used the port, does not hold the port. The ports that are held are in a file below `directory` (empty: there is no
+// file), because the next agent of this boot must hold them, too: from its start on, since it cannot know when the
+// route left.
+inline constexpr const char* kHeldPortsFile = "run/fabric-agent/held-ports.json";
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory = {});
 
 }  // namespace fabric::qos

@@ -313,6 +313,7 @@ int run_apply(const Options& options, Output& output) {
   auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
+  terms.original = [&writer](const Port& port) { return state::original_for(writer->originals, port); };
   Changes all = std::move(*ended);
   const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
@@ -323,7 +324,8 @@ int run_apply(const Options& options, Output& output) {
       auto remembered =
           trial->remember(written, before, confirm::keys_changed(written, entry->want, before), entry->front_end);
       if (!remembered) return remembered;
-      return state::save_original(options.root, writer->originals, written, before);
+      return state::save_original(options.root, writer->originals, written, before,
+                                  qos::bond_above(writer->machine.kernel.root, written));
     };
     return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
   };

@@ -195,8 +195,31 @@ TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   EXPECT_TRUE(held(port).only_default_route) << "front_end = true allows it, as before";
   EXPECT_FALSE(short_hold(port));
   Port other = port;
-  other.rdma = "mlx5_1";
+  other.netdev = "ens2";
   EXPECT_FALSE(held(other));
+  port.rdma = "rocep36s0";
+  EXPECT_TRUE(held(port)) << "its RDMA device was renamed";
+}
+
+// The agent is restarted directly after the route left.
+TEST(DefaultRoute, HoldsThePortUnderTheNextAgent) {
+  test::Tree tree;
+  Port port;
+  port.netdev = "ens1";
+  Port other = port;
+  other.netdev = "ens2";
+  qos::Use now{.why = "the default route leaves by ens1", .only_default_route = true, .has_default_route = true};
+  const qos::UseCheck ask = [&](const Port& of) { return of.netdev == "ens1" ? now : qos::Use{}; };
+  const auto start = [&](std::chrono::milliseconds hold) { return qos::hold_default_route(ask, hold, tree.path()); };
+  EXPECT_TRUE(start(std::chrono::minutes(2))(port));
+  now = {};
+  const qos::UseCheck next = start(std::chrono::minutes(2));
+  EXPECT_TRUE(next(port).has_default_route);
+  EXPECT_FALSE(next(other)) << "never had the route";
+  EXPECT_FALSE(start(std::chrono::milliseconds(0))(port)) << "the time is over";
+  EXPECT_FALSE(start(std::chrono::minutes(2))(port)) << "that is recorded";
+  tree.file(qos::kHeldPortsFile, "[[[");
+  EXPECT_FALSE(start(std::chrono::minutes(2))(port));
 }
 
 // The address goes with the route, and with the address the operator's session: it was named as the user until then.
