@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view kOpenVswitch = "openvswitch";
 // Prefixes that a default route may be split into: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all global addresses.
 constexpr unsigned kDefaultV4 = 1, kDefaultV6 = 3;
-constexpr uint32_t kTableDefault = 253, kTableMain = 254;  // RT_TABLE_DEFAULT, RT_TABLE_MAIN
 
 bool is_loopback(const Ip& ip) {
   if (!ip.v6) return ip.bytes[0] == 127;
@@ -169,9 +168,7 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Net
   if (sessions->empty()) return std::optional<sock_diag::Session>();
   std::vector<const rtnl::IpRoute*> by_port;
   for (const rtnl::IpRoute& each : network.routes)
-    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0): any is possible.
-    if (each.unicast && (each.hops.empty() ||
-                         std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); })))
+    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); }))
       by_port.push_back(&each);
   std::set<std::tuple<Ip, Ip, int>> asked;
   for (const sock_diag::Session& session : *sessions) {
@@ -238,8 +235,6 @@ std::string place_of(const NetworkStack& network, int ifindex, const Port& port)
 std::string default_route_in(const NetworkStack& network, const Port& port) {
   for (const rtnl::IpRoute& each : network.routes) {
     if (!is_default(each)) continue;
-    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
-    if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
     for (const rtnl::NextHop& hop : each.hops)
       if (network.has(hop.ifindex) && !is_table_of(network, each.table, each.destination.v6))
         return "the default route leaves by " + place_of(network, hop.ifindex, port);

@@ -274,6 +274,30 @@ TEST_F(NetdevUse, ASessionThatANextHopObjectRoutesOverThePort) {
   sysctl("ipv4/nexthop_compat_mode", "1");
 }
 
+// The same for the default route, and for packets that this host forwards; also if a group has the next hop.
+TEST_F(NetdevUse, RoutesOfNextHopObjects) {
+  if (!sysctl("ipv4/nexthop_compat_mode", "0") || !sysctl("ipv4/conf/use0/forwarding", "1"))
+    GTEST_SKIP() << "/proc/sys is read-only";
+  ASSERT_TRUE(ip("addr add 10.77.0.1/31 dev use0") && ip("addr add 10.55.0.1/24 dev veth0"));
+  ASSERT_TRUE(ip("nexthop add id 76 via 10.55.0.2 dev veth0") && ip("nexthop add id 77 via 10.77.0.0 dev use0") &&
+              ip("nexthop add id 78 group 76/77"));
+  ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
+  ASSERT_TRUE(ip("link set useg up"));
+  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
+    GTEST_SKIP() << "requires nsenter";
+  for (const auto& [id, is_of_port] : {std::pair("76", false), {"77", true}, {"78", true}}) {
+    SCOPED_TRACE(id);
+    ASSERT_TRUE(ip(std::string("route add default nhid ") + id + " table 100"));
+    EXPECT_EQ(route(), is_of_port ? "the default route leaves by use0" : "");
+    ASSERT_TRUE(ip("route flush table 100") && ip(std::string("route add 10.99.0.0/16 nhid ") + id));
+    EXPECT_EQ(has(forwarding(), "may reach 10.99.0.0/16 over use0"), is_of_port) << forwarding();
+    ASSERT_TRUE(ip("route del 10.99.0.0/16"));
+  }
+  for (const char* id : {"78", "77", "76"}) ip(std::string("nexthop del id ") + id);
+  ip("addr flush dev veth0");
+  sysctl("ipv4/nexthop_compat_mode", "1");
+}
+
 TEST_F(NetdevUse, ASessionInsideTheHostDoesNotUseThePort) {
   ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0"));
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
