@@ -247,6 +247,15 @@ bool misses_card(const Record& record, const std::vector<Port>& ports) {
   return !state::absent_originals(record.before, ports).empty();
 }
 
+std::vector<Port> with_excluded(const Record& record, std::vector<Port> known, Policy policy,
+                                const std::function<std::vector<Port>(const Policy&)>& scan) {
+  if (policy.exclude.empty() || !misses_card(record, known)) return known;
+  policy.exclude.clear();
+  for (Port& port : scan(policy))
+    if (!contains(known, port.id(), &Port::id)) known.push_back(std::move(port));
+  return known;
+}
+
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how) {
   const bool is_empty = record.is_restored();  // before revert() removes restored settings

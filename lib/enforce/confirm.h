@@ -102,6 +102,10 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
 // True if previous settings are of a card that is not among the ports: it is absent, or the present configuration
 // excludes it, which that of the apply (--config) did not.
 bool misses_card(const Record& record, const std::vector<Port>& ports);
+// The ports for lapse(): `known`; if the record misses a card and the policy excludes ports, also those that `scan`
+// finds with a policy that excludes none.
+std::vector<Port> with_excluded(const Record& record, std::vector<Port> known, Policy policy,
+                                const std::function<std::vector<Port>(const Policy&)>& scan);
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how);
