@@ -326,6 +326,16 @@ TEST_F(NetdevUse, ABridgeWithAGuest) {
   ip("link set veth0 nomaster");
 }
 
+// libvirt's "direct" interface: qemu has /dev/tapN open, and no session of the guest is one of this host.
+TEST_F(NetdevUse, AGuestWithAMacvtap) {
+  if (!ip("link add usem link use0 type macvtap")) GTEST_SKIP() << "no macvtap in this kernel";
+  ASSERT_TRUE(ip("link set usem up"));
+  EXPECT_EQ(use(), "a guest (usem) uses use0");
+  Port other;
+  other.netdev = "veth0";
+  EXPECT_EQ(use(other, User::session), "");
+}
+
 // Calico and others: the host routes the packets of pods; nothing is above the port. A rail that has its own prefix and
 // a table for its own address is not used, although IP forwarding is on everywhere.
 TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
@@ -360,6 +370,20 @@ TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
     ASSERT_TRUE(ip("link set useg up") && ip("route replace 10.244.1.5/32 dev useg"));
     ASSERT_TRUE(ip(std::string("route del ") + route));
   }
+}
+
+// Linux 6.17: an interface forwards IPv6 although the switch of all is off.
+TEST_F(NetdevUse, Ipv6PacketsThatOneInterfaceForwards) {
+  if (!sysctl("ipv6/conf/use0/force_forwarding", "1")) GTEST_SKIP() << "an older kernel, or /proc/sys is read-only";
+  ASSERT_TRUE(sysctl("ipv6/conf/all/forwarding", "0") && sysctl("ipv6/conf/use0/force_forwarding", "1"));
+  ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
+  ASSERT_TRUE(ip("link set useg up"));
+  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
+    GTEST_SKIP() << "requires nsenter";
+  ASSERT_TRUE(ip("addr add fd77::1/64 dev use0 nodad") && ip("-6 route add fd99::/64 via fd77::2 dev use0"));
+  EXPECT_TRUE(has(forwarding(), "may reach fd99::/64 over use0")) << forwarding();
+  ASSERT_TRUE(sysctl("ipv6/conf/use0/force_forwarding", "0"));
+  EXPECT_EQ(forwarding(), "");
 }
 
 // A guest has a tap; a tun is the interface of a VPN.
