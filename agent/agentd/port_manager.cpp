@@ -334,7 +334,7 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 }
 
 Result<void> PortManager::settle(const std::string& id) {
-  const PortEntry* entry = table_.find(id);
+  PortEntry* entry = table_.find(id);
   if (entry == nullptr) return {};
   unsettled_.load();  // fabric-agentctl may have written the port
   const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
@@ -342,6 +342,7 @@ Result<void> PortManager::settle(const std::string& id) {
   if (!is_enforced && !is_left && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
+  entry->seen.settled = true;
   auto settled = qos::settle(environment_.kernel, entry->port);
   if (!settled) return settled;
   restored_.erase(id);
