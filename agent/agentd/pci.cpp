@@ -99,13 +99,9 @@ int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) 
   if (!trial) worst = failed(environment, trial.error());
   if (!trial && !confirm::is_lost(trial.error())) policy.mode = Mode::audit;  // an apply may await confirmation
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
-    Node present = node;
-    if (!policy.exclude.empty() && confirm::misses_card(**trial, node.ports)) {
-      Policy all = policy;
-      all.exclude.clear();
-      present = environment.scan(all);
-    }
-    const auto restored = confirm::lapse(environment.directory, environment.kernel, present.ports, **trial,
+    const auto present = confirm::with_excluded(**trial, node.ports, policy,
+                                                [&](const Policy& all) { return environment.scan(all).ports; });
+    const auto restored = confirm::lapse(environment.directory, environment.kernel, present, **trial,
                                          {.in_use = qos::ask_kernel(environment.kernel),
                                           .turns = turns,
                                           .sleep = {},

@@ -177,7 +177,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (found == nullptr) return {};
   PortEntry& entry = *found;
   const PortPolicy* wanted = policy_for(policy_, entry.port);
-  if (originals_.end_self_test(entry.port, turns_, wanted != nullptr && wanted->front_end)) restored_.insert(id);
+  if (originals_.end_self_test(entry.port, turns_, allows_front_end(entry.port))) restored_.insert(id);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
@@ -339,7 +339,7 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 }
 
 Result<void> PortManager::settle(const std::string& id) {
-  const PortEntry* entry = table_.find(id);
+  PortEntry* entry = table_.find(id);
   if (entry == nullptr) return {};
   unsettled_.load();  // fabric-agentctl may have written the port
   const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
@@ -347,6 +347,7 @@ Result<void> PortManager::settle(const std::string& id) {
   if (!is_enforced && !is_left && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
+  entry->seen.settled = true;
   auto settled = qos::settle(environment_.kernel, entry->port);
   if (!settled) return settled;
   restored_.erase(id);
@@ -360,18 +361,10 @@ Suspension::NextSteps PortManager::watch_confirm() {
   if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); }))
     turns_.note_others(ports, std::chrono::steady_clock::now());
   const auto present = [&](const confirm::Record& record) {
-    std::vector<Port> all = ports;
-    if (policy_.exclude.empty() || !confirm::misses_card(record, ports)) return all;
-    Policy without = policy_;
-    without.exclude.clear();
-    for (Port& port : environment_.scan(without).ports)
-      if (matches_any(policy_.exclude, port.rdma)) all.push_back(std::move(port));
-    return all;
+    return confirm::with_excluded(record, ports, policy_,
+                                  [this](const Policy& all) { return environment_.scan(all).ports; });
   };
-  const auto front_end = [this](const Port& port) {
-    const PortPolicy* entry = policy_for(policy_, port);
-    return entry != nullptr && entry->front_end;
-  };
+  const auto front_end = [this](const Port& port) { return allows_front_end(port); };
   Suspension::NextSteps next = suspension_.watch(config_, {.present = present, .front_end = front_end}, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;
@@ -384,6 +377,11 @@ void PortManager::on_notification(const std::string& id, NotificationKind how) {
   if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
 }
 
+bool PortManager::allows_front_end(const Port& port) const {
+  const PortPolicy* entry = policy_for(policy_, port);
+  return entry != nullptr && entry->front_end;
+}
+
 bool PortManager::waits_for_idle(const std::string& id) const {
   return is_enforcing() && policy_.disruptive == Disruptive::idle && results_.has_pending(id) &&
          maintenance_now(environment_, policy_) == qos::Maintenance::open;
@@ -392,9 +390,8 @@ bool PortManager::waits_for_idle(const std::string& id) const {
 bool PortManager::is_idle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
   if (entry == nullptr) return true;
-  const PortPolicy* wanted = policy_for(policy_, entry->port);
   const qos::Use use = environment_.in_use(entry->port);
-  return !use || (use.is_front_end() && wanted != nullptr && wanted->front_end);
+  return !use || (use.is_front_end() && allows_front_end(entry->port));
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

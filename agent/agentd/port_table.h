@@ -31,6 +31,7 @@ enum class PassEnd : uint8_t {
 struct Sightings {
   bool recreated = false;  // the device is a new one (driver reload): its values are the driver's defaults
   bool carrier_lost = false;
+  bool settled = false;  // Driver::settle has written PFC as it was, which the kernel announces like a foreign write
   std::map<NotificationKind, std::vector<qos::Candidate>> notified{};  // possible writers, by kind of notification
 };
 

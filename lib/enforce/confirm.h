@@ -99,9 +99,18 @@ struct RevertTerms {
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
 
+// Whether revert() would end the apply now, if the drivers accept its writes: no setting has to wait, and none is lost,
+// unless it has been for ten minutes. Writes nothing.
+bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const qos::UseCheck& in_use,
+             const std::function<bool(const Port&)>& front_end);
+
 // True if previous settings are of a card that is not among the ports: it is absent, or the present configuration
 // excludes it, which that of the apply (--config) did not.
 bool misses_card(const Record& record, const std::vector<Port>& ports);
+// The ports for lapse(): `known`; if the record misses a card and the policy excludes ports, also those that `scan`
+// finds with a policy that excludes none.
+std::vector<Port> with_excluded(const Record& record, std::vector<Port> known, Policy policy,
+                                const std::function<std::vector<Port>(const Policy&)>& scan);
 // Calls revert() and saves the record if it has changed. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how);

@@ -48,10 +48,11 @@ class UseCheck {
   std::function<Use(const Port&)> ask_;
 };
 
-// The user of the port, or of a virtual function or subfunction on its link (RoCE LAG: of all members' functions):
+// The user of the port, or of another function on its link (functions_on_link(), their virtual functions and
+// subfunctions), or of RDMA in software on its netdev:
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
-// - a guest that has the function open (vfio),
+// - a guest that has the function open (vfio), a vDPA device of it, or a driver that is not the NIC's (DPDK on uio),
 // - its RDMA device in another network namespace (rdma system set netns exclusive), or the netdev of such a function,
 // - a bridge or Open vSwitch above it with another member,
 // - a device above it in another network namespace (a container's macvlan, ipvlan or VLAN),

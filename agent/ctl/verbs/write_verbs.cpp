@@ -86,14 +86,9 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
-    // apply ends it first, unless a port is in use, or would lose the link of the default route.
-    const auto is_used = [&](const Port& port) { return static_cast<bool>(qos::is_in_use(machine.kernel, port)); };
-    const auto keeps_link = [&](const Port& port) {
-      return state::original_for((*record)->before, port) && !confirm::allows_front_end(**record, port) &&
-             !front_end_of(machine)(port) && default_route_of(machine.kernel, port);
-    };
-    if (((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used)) ||
-        std::ranges::any_of(node.ports, keeps_link))
+    // apply ends it first.
+    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, qos::ask_kernel(machine.kernel),
+                          front_end_of(machine)))
       return step(allowed.error().text(), status);
   }
   if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)
@@ -106,19 +101,18 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 
   const bool all_wait =
       std::ranges::all_of(writes, [](const Change& each) { return each.outcome == Outcome::pending; });
-  // A port with the default route waits for an entry that names it, whatever the command line says.
-  const auto waits_for_entry = [&](const Change& each) {
-    const Port* port = find_port(node.ports, each.port);
-    if (port == nullptr) return false;
-    return !front_end_of(machine)(*port) && default_route_of(machine.kernel, *port);
-  };
-  if (all_wait && std::ranges::all_of(writes, waits_for_entry))
-    return step("All of them wait for an entry that names the port and has front_end = true", status);
-  if (all_wait && options.disruptive != Disruptive::now) {
+  if (all_wait) {
     Options now = options;
     now.disruptive = Disruptive::now;
-    return step("All of them wait. The next command does not, and stops traffic",
-                sudo + "fabric-agentctl apply" + same_options(now));
+    Changes left;
+    for (const auto& [port, changes] : make_plan(machine, node, now)) append(left, changes);
+    if (std::ranges::any_of(left,
+                            [](const Change& each) { return is_write(each) && each.outcome != Outcome::pending; }))
+      return step("All of them wait. The next command does not, and stops traffic",
+                  sudo + "fabric-agentctl apply" + same_options(now));
+    if (contains(left, WaitsFor::front_end, &Change::wait))
+      return step("They wait for an entry that names the port and has front_end = true", status);
+    return step("They wait for settings of RoCE's class of traffic that cannot be written", status);
   }
   const auto agent = state::load_agent_state(machine.kernel.root);
   const bool runs = agent && *agent && (*agent)->running;

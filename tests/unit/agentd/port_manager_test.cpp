@@ -303,6 +303,31 @@ TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {
   }
 }
 
+// A foreign PFC takes the link away, which may come back half a minute later: what is written then is the agent's.
+TEST_F(PortManagerTest, TheWriteAfterCarrierUpDoesNotProlongAConflict) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "reread = \"1h\"\nconflict = { rounds = 3, window = \"10min\" }\n");
+  for (int round = 0; round < 4; ++round, now_ += seconds(1)) {
+    nic.pfc.pfc_en = 1 << 4;
+    nic.link_up();
+    manager.on_notification(kId, NotificationKind::dcb);
+    look();
+  }
+  ASSERT_EQ(outcome("pfc"), "conflict");
+  const qos::Instant last_write = now_ - seconds(1);
+  bool is_settled = false;
+  for (; now_ <= last_write + seconds(55); now_ += kConflictReread) {
+    if (!is_settled && now_ >= last_write + seconds(30)) {
+      is_settled = true;
+      EXPECT_TRUE(manager.settle(kId).ok());
+      manager.on_notification(kId, NotificationKind::dcb);
+    }
+    look();
+  }
+  EXPECT_TRUE(is_settled);
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
 // The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
 // A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
 TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
