@@ -156,15 +156,20 @@ JobPorts job_ports(const TopoView& view) {
     out.active.push_back(port);
     if (is_roce(*port)) out.roce.push_back(port);
   }
+  // The transport is that of the device, not of a port.
+  const auto leave_out = [&](const Port& port, const std::string& why) {
+    std::vector<std::string>& names = out.left_out[why];
+    const std::string name = why_not_by_verbs(port).empty() ? hca_name(port) : port.rdma;
+    if (!contains(names, name)) names.push_back(name);
+  };
   for (const Port* port : known)
-    if (const std::string why = why_left_out(view.node, *port); !why.empty())
-      out.left_out[why].push_back(hca_name(*port));
+    if (const std::string why = why_left_out(view.node, *port); !why.empty()) leave_out(*port, why);
   // Without a list NCCL would take these too.
   for (const Port& port : view.node.ports) {
     if (!is_endpoint(port) || contains(known, &port)) continue;
     std::string why(why_not_by_verbs(port));
     if (why.empty() && contains(software, &port)) why = "software, not a NIC";
-    if (!why.empty()) out.left_out[why].push_back(hca_name(port));
+    if (!why.empty()) leave_out(port, why);
   }
   for (const size_t nic : view.compute)
     for (const Port& port : view.node.ports)

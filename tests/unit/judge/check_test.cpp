@@ -70,7 +70,7 @@ TEST(Check, HealthyNodeIsSilent) {
   // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
-                                        "rdma-provider", "partition"};
+                                        "rdma-provider", "partition",      "rdma-transport"};
   for (const Rule& check : test::checks())
     EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
         << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "

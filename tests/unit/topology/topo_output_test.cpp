@@ -609,7 +609,7 @@ TEST(JobEnv, ATransportThatNcclCannotUseIsLeftOut) {
   Healthy node;
   node.now.ports[1].transport = RdmaTransport::iwarp;
   std::string text = printed_for(node, "nccl");
-  EXPECT_TRUE(has(text, "# Left out, iWARP, whose queue pairs rdma_cm alone connects: mlx5_1:1.\n")) << text;
+  EXPECT_TRUE(has(text, "# Left out, iWARP, whose queue pairs rdma_cm alone connects: mlx5_1.\n")) << text;
   EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==mlx5_0:1,mlx5_2:1,mlx5_3:1\n")) << text;
   for (Port& port : node.now.ports) port.transport = RdmaTransport::usnic;
   text = printed_for(node, "nccl");
