@@ -351,7 +351,8 @@ std::optional<Finding> ask_rdma_transport(const View& view, const Port& port) {
   if (!capabilities_of(port.kernel_driver).is_software) return std::nullopt;
   std::string observed = "software (" + port.kernel_driver + ")";
   if (!port.netdev.empty()) observed += " over " + port.netdev;
-  return good(port.id(), observed + ": the CPUs do the work, and the rate that the device reports means nothing", "any");
+  return good(port.id(), observed + ": the CPUs do the work, and the rate that the device reports means nothing",
+              "any");
 }
 
 }  // namespace

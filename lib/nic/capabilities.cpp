@@ -137,9 +137,8 @@ VerbsProvider verbs_provider_of(std::string_view kernel_driver) {
 }
 
 bool is_known_provider(std::string_view name) {
-  return std::ranges::any_of(kProviders, [&](const ProviderRow& each) {
-    return name == each.provider.name || name == each.provider.former;
-  });
+  return std::ranges::any_of(
+      kProviders, [&](const ProviderRow& each) { return name == each.provider.name || name == each.provider.former; });
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

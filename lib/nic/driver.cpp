@@ -92,9 +92,9 @@ std::string why_never(const Driver& driver, const Setting& setting, const Qos& w
   return driver.doubt(setting, want);
 }
 
-// ice_dcbnl_ieee_setpfc(), i40e_dcbnl_ieee_setpfc(), bnxt_dcbnl_ieee_setpfc() and their like of Linux 6.12 answer EINVAL
-// unless the mode of DCBX is HOST, and the first two do not change that mode while the firmware's agent runs. qede takes
-// the values as an offer of its firmware; mlx5 applies them.
+// ice_dcbnl_ieee_setpfc(), i40e_dcbnl_ieee_setpfc(), bnxt_dcbnl_ieee_setpfc() and their like of Linux 6.12 answer
+// EINVAL unless the mode of DCBX is HOST, and the first two do not change that mode while the firmware's agent runs.
+// qede takes the values as an offer of its firmware; mlx5 applies them.
 std::string why_firmware_refuses(const Driver& driver, const Setting& setting, const Qos& have,
                                  const std::string& netdev) {
   const bool refuses = &driver == &kIce || &driver == &kI40e || &driver == &kBnxt;

@@ -30,8 +30,9 @@ struct Library {
   std::string_view traffic_class, own_class;
   std::string_view service_level;
   std::string_view adaptive_routing{}, adaptive_value{}, own_routing{};
-  std::string_view data_direct;  // names are those of the NICs with a Data Direct function
-  std::string_view off{};        // switches RDMA off; empty: without a list the library finds out by itself
+  std::string_view data_direct;    // names are those of the NICs with a Data Direct function
+  std::string_view over_software;  // what it does with software RDMA: a sentence
+  std::string_view off{};          // switches RDMA off; empty: without a list the library finds out by itself
 };
 
 constexpr Library kNccl{
@@ -53,6 +54,9 @@ constexpr Library kNccl{
     .data_direct =
         "NCCL shows them as NAME_dma in its log and in NCCL_NET_FORCE_MERGE; NCCL_IB_HCA has the names of "
         "the RDMA devices, without _dma (NCCL 2.30, src/transport/net_ib/init.cc)",
+    .over_software =
+        "NCCL copies through the memory of the host, at the speed of these CPUs; compare with TCP sockets "
+        "(NCCL_IB_DISABLE=1)",
     .off = "NCCL_IB_DISABLE"};
 
 constexpr Library kUcx{.name = "UCX",
@@ -67,7 +71,8 @@ constexpr Library kUcx{.name = "UCX",
                        .adaptive_routing = "UCX_IB_AR_ENABLE",
                        .adaptive_value = "try",
                        .own_routing = "with try, UCX switches it on for its queue pairs if the NIC can",
-                       .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)"};
+                       .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)",
+                       .over_software = "UCX copies through the memory of the host, at the speed of these CPUs"};
 
 constexpr Library kNvshmem{.name = "NVSHMEM",
                            .manual = "NVSHMEM API, Environment Variables",
@@ -78,7 +83,8 @@ constexpr Library kNvshmem{.name = "NVSHMEM",
                            .traffic_class = "NVSHMEM_IB_TRAFFIC_CLASS",
                            .own_class = "NVSHMEM uses 0",
                            .service_level = "NVSHMEM_IB_SL",
-                           .data_direct = "NVSHMEM uses it by itself (NVSHMEM_DISABLE_DATA_DIRECT turns it off)"};
+                           .data_direct = "NVSHMEM uses it by itself (NVSHMEM_DISABLE_DATA_DIRECT turns it off)",
+                           .over_software = "NVSHMEM needs RDMA of GPU memory for its heap, and does not run over it"};
 
 // The text of an environment file.
 class EnvFile {
@@ -225,13 +231,11 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
     return;
   }
   if (job.is_software)
-    out.remark(
-        "Software RDMA, not a NIC: the CPUs make and read every packet, and GPU memory is copied through the host's. " +
-        std::string(library.name) + " works, at the speed of these CPUs; compare with TCP sockets.");
+    out.remark("Software RDMA, not a NIC: the CPUs make and read every packet, and it has no access to GPU memory. " +
+               std::string(library.over_software) + ".");
   const std::string_view which = job.is_software ? "The software devices. " : "The NICs paired with the GPUs. ";
-  out.set(
-      library.ports, std::string(library.exact) + names,
-      std::string(which) + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
+  out.set(library.ports, std::string(library.exact) + names,
+          std::string(which) + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
 }
 
 // The index that all ports have: that of addresses of the ports themselves, else of netdevs above them (VLANs). `pin`:

@@ -213,7 +213,8 @@ TEST(CheckHost, TheProviderOfAnUnknownDriverIsFoundByItsName) {
   EXPECT_EQ(providers_said(node), "") << "either";
   const std::vector<std::string> only{"rdma-provider"};
   install_providers(node, {{"new_nic", {34}}, {"efa", {59}}, {"rxe", {59}}});
-  EXPECT_TRUE(has(run_rules(node.view(), only).findings.at(0).remedy, "built for this release of libibverbs (rdmav59)"));
+  EXPECT_TRUE(
+      has(run_rules(node.view(), only).findings.at(0).remedy, "built for this release of libibverbs (rdmav59)"));
 }
 
 PlantedDefects other_defects() {

@@ -1051,7 +1051,8 @@ TEST(Check, TransportsThatGpuJobsCannotUse) {
   for (Port& port : node.now.ports) port.transport = RdmaTransport::iwarp, port.kernel_driver = "ice";
   const auto found = complaints_of(node.view(), only);
   ASSERT_EQ(found.size(), 4u) << describe(found);
-  EXPECT_TRUE(has(found[0].remedy, "devlink dev param set pci/" + node.now.ports[0].pci + " name enable_roce value true"))
+  EXPECT_TRUE(
+      has(found[0].remedy, "devlink dev param set pci/" + node.now.ports[0].pci + " name enable_roce value true"))
       << found[0].remedy;
   for (Port& port : node.now.ports) port.kernel_driver = "cxgb4";
   EXPECT_EQ(describe(complaints_of(node.view(), only)), "") << "iWARP is all that it has";
