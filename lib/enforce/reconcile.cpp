@@ -322,11 +322,27 @@ class PortPass {
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(WantedSetting& row) {
     auto blocker = blocker_of(row);
+    // Before what is over by itself: a port that is idle does not make the firmware accept the write.
+    if (!blocker || blocker->outcome == Outcome::pending)
+      if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
     // Until PFC is on, global pause is what protects RoCE: it stays until PFC may be written, too.
     if (!blocker && row.setting->id == SettingId::pause && stops_pause())
       if (const auto pfc = pfc_blocker(); pfc && pfc->outcome != Outcome::unsupported) blocker = wait_for_pfc(pfc->why);
     if (blocker) block(row, std::move(*blocker));
+  }
+
+  // Why the setting has to wait until the host owns DCBX. Not part of blocker_of(): the write that takes DCBX over may
+  // belong to the class, and would wait for itself.
+  [[nodiscard]] std::optional<Blocker> firmware_blocker(const WantedSetting& row) const {
+    const std::string why = why_firmware_refuses(driver_, *row.setting, have_.values, port_.netdev);
+    if (why.empty() || (row.setting->id == SettingId::dcbx && want_.dcbx == Dcbx::firmware)) return std::nullopt;
+    const bool stops_agent = want_.fw_lldp == false && have_.values.fw_lldp == true;
+    if (stops_agent)
+      return Blocker{Outcome::pending, "waits for fw_lldp: " + why, WaitsFor::other_setting, SettingId::fw_lldp};
+    if (want_.dcbx == Dcbx::host && have_.values.fw_lldp != true)
+      return Blocker{Outcome::pending, "waits for dcbx: " + why, WaitsFor::other_setting, SettingId::dcbx};
+    return Blocker{Outcome::pending, why};
   }
 
   // Why the setting has to wait for another one of RoCE's class.
@@ -347,6 +363,7 @@ class PortPass {
     const WantedSetting* pfc = find(SettingId::pfc);
     if (pfc == nullptr || want_.pfc->bits == 0) return std::nullopt;
     auto blocker = blocker_of(*pfc);
+    if (!blocker) blocker = firmware_blocker(*pfc);
     return blocker ? blocker : class_blocker(SettingId::pfc);
   }
   static Blocker wait_for_pfc(const std::string& why) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
+// The NIC as a device: its transport, counters that do not count, GIDs that change, devlink health reporters.
 #include <cmath>
 #include <set>
 
@@ -7,6 +7,8 @@
 #include "judge/network.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
+#include "judge/topology.h"
+#include "nic/capabilities.h"
 #include "nic/vnic.h"
 #include "node/counters.h"
 #include "node/endpoints.h"
@@ -328,8 +330,51 @@ constexpr Rule kRdmaResources{
     .ask = ask_rdma_resources,
 };
 
+namespace {
+
+// Only of ports that are ACTIVE: `port-state` reports the others.
+std::optional<Finding> ask_rdma_transport(const View& view, const Port& port) {
+  if (!is_active(port) || !is_endpoint(port)) return std::nullopt;
+  const std::string expected = "InfiniBand or RoCE";
+  if (const std::string why(why_not_by_verbs(port)); !why.empty()) {
+    const std::string command = roce_command(port);
+    std::string observed = why + ": NCCL, NVSHMEM and UCX use TCP sockets";
+    if (!command.empty()) observed += "; the NIC can do RoCE: " + command;
+    if (command.empty() || view.now.topology.gpus.empty() || has_other_purpose(view, port))
+      return good(port.id(), observed, "any");
+    return bad(Status::warning, port.id(), why, expected,
+               "NCCL, RCCL, NVSHMEM and UCX cannot use the port, so that jobs use TCP sockets, or fail at their first "
+               "connection if a library takes the port anyway. The NIC can do RoCE instead. Peers have to use the same "
+               "transport.",
+               {Work::ends_jobs | Work::when_idle, "When no job runs: " + command});
+  }
+  if (!capabilities_of(port.kernel_driver).is_software) return std::nullopt;
+  std::string observed = "software (" + port.kernel_driver + ")";
+  if (!port.netdev.empty()) observed += " over " + port.netdev;
+  return good(port.id(), observed + ": the CPUs do the work, and the rate that the device reports means nothing",
+              "any");
+}
+
+}  // namespace
+
+constexpr Rule kRdmaTransport{
+    .id = "rdma-transport",
+    .group = group::device,
+    .title = "GPU jobs cannot use the transport of an RDMA device",
+    .meaning =
+        "NCCL, NVSHMEM and UCX connect queue pairs by verbs alone, which InfiniBand and RoCE allow. Those of iWARP are "
+        "connected by rdma_cm, and usNIC has no connections: jobs use TCP sockets there. Reported if the port would "
+        "serve GPUs, and its NIC can change from iWARP to RoCE; listed else, and of software devices (rxe), which do "
+        "RoCE by the CPUs.",
+    .inspect = "cat /sys/class/infiniband/*/node_type; devlink dev param show",
+    .fix =
+        "While no job runs, change the NIC to RoCE. ice: devlink dev param set pci/ADDRESS name enable_roce value true "
+        "cmode runtime, after enable_iwarp false; with Intel's own irdma: options irdma roce_ena=1 in /etc/modprobe.d.",
+    .ask_port = ask_rdma_transport,
+};
+
 std::span<const Rule> device_rules() {
-  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources};
+  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
   return kAll;
 }
 

@@ -186,6 +186,13 @@ std::optional<Finding> full_table_finding(const View& view, const Port& port) {
   const bool all_own =
       std::ranges::all_of(port.gids, [&](const Gid& gid) { return !port.netdev.empty() && gid.netdev == port.netdev; });
   if (without.empty() && all_own) return std::nullopt;
+  // A pod with a function of its own does not use the port of the host, whose table it sees.
+  const bool has_own_netdev = std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return !other.netdev.empty() && is_roce(other) && std::ranges::any_of(other.gids, [&](const Gid& gid) {
+      return is_routable_v2(gid) && is_here(view.now, other, gid);
+    });
+  });
+  if (belongs_elsewhere(view.now, port) && has_own_netdev) return std::nullopt;
   std::string observed = "GID table full: all " + to_text(entries) + " entries are taken",
               meaning =
                   "The next address of the port, or of a netdev above it, gets no GID: a pod with a macvlan "
@@ -210,8 +217,6 @@ std::optional<Finding> full_table_finding(const View& view, const Port& port) {
 
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
-  if (is_active(port) && port.transport == RdmaTransport::iwarp && is_endpoint(port))
-    return good(port.id(), "iWARP: runs over TCP, without the GIDs, PFC and traffic class of RoCE", "any");
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
   if (is_bare_uplink(port)) {

@@ -5,6 +5,7 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "node/rdma_software.h"
 
 namespace fabric {
 
@@ -726,10 +727,16 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
                     effect = ": programs of this host do not see " + port.rdma +
                              ", although the kernel has it and its port may be ACTIVE. NCCL, MPI and UCX use TCP, or "
                              "fail. Programs in containers use the libibverbs of their image.";
-  const Fix fix =
+  Fix fix =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
       "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+  if (!is_known_provider(name)) {
+    const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
+    fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
+          ", or build it against the headers of this release (libibverbs-dev, rdma-core-devel); remove the old file. "
+          "Verify: ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+  }
   const std::string line = "\"driver " + name + "\" in /etc/libibverbs.d";
   const auto* versions = find_in(library.providers, name);
   if (versions == nullptr) {
@@ -776,10 +783,10 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
-    const VerbsProvider provider = verbs_provider_of(port.kernel_driver);
+    const VerbsLibrary& library = *view.now.host->software.verbs;
+    const VerbsProvider provider = host::provider_of(library, port.kernel_driver, port.rdma);
     if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
-    if (auto finding = provider_finding(*view.now.host->software.verbs, port, provider))
-      findings.push_back(std::move(*finding));
+    if (auto finding = provider_finding(library, port, provider)) findings.push_back(std::move(*finding));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
@@ -139,7 +140,7 @@ namespace {
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
-  if (!is_roce(port) || port.netdev.empty()) return std::nullopt;
+  if (!is_roce(port) || port.netdev.empty() || !sends_by_its_netdev(view.now, port)) return std::nullopt;
   if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
@@ -158,6 +159,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  if (capabilities_of(port.kernel_driver).is_software && !view.now.topology.hypervisor.empty())
+    return good(port.id(), observed + " (software RDMA over a network of the hypervisor)", expected);
   // The check of the setting has the fix.
   const Changes* planned = planned_changes(view, port.id());
   if (planned != nullptr && std::ranges::any_of(*planned, [](const Change& change) {
@@ -190,7 +193,8 @@ constexpr Rule kRoceMtu{
     .meaning =
         "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
         "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
-        "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs.",
+        "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs, nor that of a "
+        "netdev of another card by which the device may not send.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
     .settings = kOfRoceMtu,

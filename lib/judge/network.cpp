@@ -514,7 +514,8 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
 void ask_mtu_chain(const View& view, Findings& findings) {
   const std::vector<const Port*> all = rails(view);
   for (const Port& port : view.now.ports)
-    if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
+    if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
+        port.qos.mtu && sends_by_its_netdev(view.now, port))
       findings.push_back(mtu_chain_finding(view, all, port));
 }
 

@@ -36,13 +36,19 @@ constexpr DriverRow kRows[] = {
     {"bng_en", {.priority_bytes = true}},
     {"ice",
      {.lldp_agent_off = "ethtool --set-priv-flags NETDEV fw-lldp-agent off, or fw_lldp = false in the policy",
-      .devlink_reload = true}},
+      .devlink_reload = true,
+      // Documentation/networking/devlink/ice.rst of Linux 6.12: both are of mode runtime, and exclude each other.
+      .roce_switch =
+          "devlink dev param set pci/{pci} name enable_iwarp value false cmode runtime && devlink dev param set "
+          "pci/{pci} name enable_roce value true cmode runtime"}},
     {"i40e",
      {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
     {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}},
     {"mana", {.only_in_clouds = true}},
-    {"erdma", {.only_in_clouds = true}},
-    {"siw", {.breaks_nvidia_smi_topo = true}},
+    {"erdma", {.sends_by_other_netdev = true, .only_in_clouds = true}},
+    {"qede", {.roce_switch = "set the RDMA protocol of the port to RoCE in the setup of the NIC (BIOS), and reboot"}},
+    {"rxe", {.is_software = true, .sends_by_other_netdev = true}},
+    {"siw", {.breaks_nvidia_smi_topo = true, .is_software = true, .sends_by_other_netdev = true}},
 };
 
 // The PCI ids of NICs that can do RDMA. A range without ids: by the driver alone, because other chips of the vendor
@@ -127,6 +133,11 @@ VerbsProvider verbs_provider_of(std::string_view kernel_driver) {
   const ProviderRow* row =
       find_where(kProviders, [&](const ProviderRow& each) { return each.kernel_driver == kernel_driver; });
   return row == nullptr ? VerbsProvider{} : row->provider;
+}
+
+bool is_known_provider(std::string_view name) {
+  return std::ranges::any_of(
+      kProviders, [&](const ProviderRow& each) { return name == each.provider.name || name == each.provider.former; });
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

@@ -22,6 +22,13 @@ struct Capabilities {
   std::string_view lldp_agent_off{};
   bool devlink_reload = false;          // its devlink_ops have reload_down() and reload_up()
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
+  bool is_software = false;             // RDMA by the CPUs, over any netdev
+  // A device of this driver sends by a netdev that another driver has made, on another PCI function: the MTU of that
+  // netdev is the device's.
+  bool sends_by_other_netdev = false;
+  // The command that changes a port of the driver from iWARP to RoCE; {pci} is the address of the function. Empty: such
+  // a NIC has no RoCE, or has it always.
+  std::string_view roce_switch{};
   bool only_in_clouds =
       false;  // a function that a cloud makes for its instances: no driver of a physical one is public
   // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
@@ -48,6 +55,8 @@ struct VerbsProvider {
   std::string_view name{}, former{};
 };
 VerbsProvider verbs_provider_of(std::string_view kernel_driver);
+// Whether the provider is one of these.
+bool is_known_provider(std::string_view name);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
 // (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP has protocol "iw". Empty: neither.

@@ -92,6 +92,17 @@ std::string why_never(const Driver& driver, const Setting& setting, const Qos& w
   return driver.doubt(setting, want);
 }
 
+// ice_dcbnl_ieee_setpfc(), i40e_dcbnl_ieee_setpfc(), bnxt_dcbnl_ieee_setpfc() and their like of Linux 6.12 answer
+// EINVAL unless the mode of DCBX is HOST, and the first two do not change that mode while the firmware's agent runs.
+// qede takes the values as an offer of its firmware; mlx5 applies them.
+std::string why_firmware_refuses(const Driver& driver, const Setting& setting, const Qos& have,
+                                 const std::string& netdev) {
+  const bool refuses = &driver == &kIce || &driver == &kI40e || &driver == &kBnxt;
+  if (!refuses || setting.group != SettingGroup::dcb || have.dcbx != Dcbx::firmware) return {};
+  if (setting.id == SettingId::dcbx && have.fw_lldp != true) return {};
+  return driver.remedy(setting, have, netdev, EINVAL);
+}
+
 std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
                     const std::string& netdev) {
   const Op& op = op_of(driver, setting.id);

@@ -67,6 +67,9 @@ Qos expected_of(const Driver& driver, const Qos& want, const Reading& have);
 // Why no port of the driver can have the wanted value, or why it may have no effect; empty: there is no fixed reason.
 // For configurations, before any port is read: why_not() gives the same reasons for a port.
 std::string why_never(const Driver& driver, const Setting& setting, const Qos& want);
+// Why the driver would refuse the write until the host owns DCBX: one sentence with the command. Empty: it would not.
+std::string why_firmware_refuses(const Driver& driver, const Setting& setting, const Qos& have,
+                                 const std::string& netdev);
 // Why the setting is not offered, or cannot have the wanted value; empty: it can.
 std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
                     const std::string& netdev);

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/ip.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -68,6 +69,15 @@ std::vector<const Port*> functions_of(const Node& node, const Port& port) {
 
 const Port* physical_of(const Node& node, const Port& function) {
   return find_where(node.ports, [&](const Port& each) { return is_judged(each) && is_function_of(function, each); });
+}
+
+bool sends_by_its_netdev(const Node& node, const Port& port) {
+  if (port.pci.empty() || capabilities_of(port.kernel_driver).sends_by_other_netdev) return true;
+  const auto& nics = node.topology.nics;
+  const Nic* holder = find_where(nics, [&](const Nic& nic) { return contains(nic.netdevs, port.netdev); });
+  if (holder == nullptr || card_of(holder->pci) == card_of(port.pci)) return true;
+  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  return own != nullptr && !own->card.empty() && own->card == holder->card;
 }
 
 bool serves_jobs(const Node& node, const Port& port) {

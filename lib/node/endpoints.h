@@ -24,6 +24,11 @@ bool is_used_function(const Port& port);
 // Whether the port's netdev and those of all its GIDs are in other network namespaces: a container or the host has it.
 bool belongs_elsewhere(const Node& node, const Port& port);
 
+// Whether the packets of the RDMA device leave by the netdev that its GIDs name, so that the MTU of this netdev is the
+// device's. False if the netdev is of another card, unless the driver is known to send by it: a driver may name any
+// netdev for the addresses of its GIDs, and send over a cable of its own (verbs over USB4).
+bool sends_by_its_netdev(const Node& node, const Port& port);
+
 // Whether jobs on this machine are expected to use the port, so that its GIDs, MTU and state must be in order: all
 // endpoints but the virtual functions and subfunctions of a host, which may be waiting for a guest or a pod. Those
 // count if the uplink of their E-Switch is no endpoint, or if they have a routable RoCE v2 GID here. No port counts

@@ -5,7 +5,9 @@
 #include <cstdio>
 
 #include "base/find.h"
+#include "base/parse.h"
 #include "kernel/pci/pci_device.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 
@@ -30,6 +32,24 @@ std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, std::abs(value) < 9999.5 ? "%.4g" : "%.0f", value);  // no "5e+04"
   return text;
+}
+
+std::string_view why_not_by_verbs(const Port& port) {
+  switch (port.transport) {
+    // irdma_modify_qp() and siw_modify_qp() of Linux 6.12 start a queue pair only with a connection of rdma_cm.
+    case RdmaTransport::iwarp: return "iWARP, whose queue pairs rdma_cm alone connects";
+    // drivers/infiniband/hw/usnic/usnic_ib_verbs.c: IB_QPT_UD alone. rdma-core has no provider for it.
+    case RdmaTransport::usnic: return "usNIC, which has unreliable datagrams alone, for Cisco's libfabric provider";
+    case RdmaTransport::infiniband: break;
+  }
+  return {};
+}
+
+std::string roce_command(const Port& port) {
+  if (port.transport != RdmaTransport::iwarp || !is_judged(port)) return {};
+  std::string command(capabilities_of(port.kernel_driver).roce_switch);
+  replace_all(command, "{pci}", port.pci);
+  return command;
 }
 
 std::string why_unmanageable(const Port& port) {

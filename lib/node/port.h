@@ -208,6 +208,12 @@ inline bool is_roce(const Port& port) {
   return port.link_layer == LinkLayer::ethernet && port.transport == RdmaTransport::infiniband;
 }
 
+// Why programs that connect queue pairs by verbs alone (NCCL, NVSHMEM, UCX) cannot use the port, whatever its state.
+// Empty: its transport allows them to.
+std::string_view why_not_by_verbs(const Port& port);
+// The command that changes the port from iWARP to RoCE. Empty: it does not run iWARP, or its NIC has no RoCE.
+std::string roce_command(const Port& port);
+
 // Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
 // of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);

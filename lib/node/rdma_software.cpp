@@ -46,7 +46,7 @@ void read_abis(const Root& root, const std::map<std::string, std::set<std::strin
     const auto abi = root.number_in<uint32_t>(verbs + uverbs + "/abi_version");
     if (device.empty() || !abi) continue;
     out.kernel_abis[device] = *abi;
-    const VerbsProvider provider = verbs_provider_of(root.link_name(verbs + uverbs + "/device/driver"));
+    const VerbsProvider provider = provider_of(out, root.link_name(verbs + uverbs + "/device/driver"), device);
     for (const std::string_view name : {provider.name, provider.former})
       if (!name.empty()) providers.emplace(name);
   }
@@ -82,6 +82,18 @@ std::string module_name(std::string_view text) {
 }
 
 }  // namespace
+
+VerbsProvider provider_of(const VerbsLibrary& library, std::string_view kernel_driver, std::string_view device) {
+  if (const VerbsProvider known = verbs_provider_of(kernel_driver); !known.name.empty()) return known;
+  std::set<std::string_view> names(library.listed.begin(), library.listed.end());
+  for (const auto& [name, versions] : library.providers) names.insert(name);
+  std::erase_if(names, is_known_provider);
+  VerbsProvider found;
+  for (const std::string_view name : names)  // the longest name
+    if ((device.starts_with(name) || kernel_driver == name) && name.size() > found.name.size()) found.name = name;
+  if (found.name.empty() && names.size() == 1) found.name = *names.begin();
+  return found;
+}
 
 std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
   VerbsLibrary out;

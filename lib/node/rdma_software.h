@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nic/capabilities.h"
 #include "node/host.h"
 
 namespace fabric {
@@ -20,6 +21,10 @@ namespace fabric::host {
 // those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). Also reads the ABI versions of the
 // providers of the present RDMA devices (provider_abi.h). nullopt: none is installed there.
 std::optional<VerbsLibrary> read_verbs_library(const Root& root);
+
+// The provider for an RDMA device of this kernel driver: that of rdma-core, else the installed or listed one by whose
+// name the driver or the device is called, else the only one that is none of rdma-core's. Empty: it cannot be told.
+VerbsProvider provider_of(const VerbsLibrary& library, std::string_view kernel_driver, std::string_view device);
 
 // "blacklist MODULE", or "install MODULE COMMAND" with a command that loads nothing (modprobe.d(5)), of a module for
 // RDMA. `where` is not filled.

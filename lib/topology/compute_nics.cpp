@@ -114,6 +114,17 @@ std::vector<size_t> rdma_nics(const Topology& topology, std::span<const Port> po
   return own_virtual;
 }
 
+// Whether the libraries of GPU jobs cannot use any of the NIC's ports: iWARP, usNIC.
+bool has_other_transport(const Nic& nic, std::span<const Port> ports) {
+  bool any = false;
+  for (const Port& port : ports) {
+    if (!is_of(port, nic)) continue;
+    if (why_not_by_verbs(port).empty()) return false;
+    any = true;
+  }
+  return any;
+}
+
 // How well a kind suits: the GPUs that it is nearest to, those of them that share a switch with it, cards, rate, slot.
 struct Suits {
   size_t gpus = 0, on_switch = 0;
@@ -279,7 +290,9 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
 }
 
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused) {
-  const std::vector<size_t> all = rdma_nics(topology, ports);
+  std::vector<size_t> all = rdma_nics(topology, ports);
+  const auto is_other = [&](size_t nic) { return has_other_transport(topology.nics[nic], ports); };
+  if (!std::ranges::all_of(all, is_other)) std::erase_if(all, is_other);
   const std::map<size_t, NicKind> kind = kinds_of(topology, all, ports);
   std::map<NicKind, Suits> kinds;
   for (const size_t nic : all) {

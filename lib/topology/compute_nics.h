@@ -20,8 +20,9 @@ namespace fabric {
 // one of the kind. If it has enough, those of other kinds are added that are on the switch of a GPU where most GPUs
 // have one of the kind. `topology` has all parts that were built (built.h). Two or more slower ports are omitted if the
 // faster ones suffice for all GPUs. A port without a link, or the only slower one of its board, counts as fast as its
-// board; a port that no card of its board uses (a second port) counts as slow, unless `unused`. Empty if no NIC carries
-// RDMA. `ports` give link layer, rate and state; without ports, every NIC counts as usable.
+// board; a port that no card of its board uses (a second port) counts as slow, unless `unused`. NICs with iWARP or
+// usNIC are left out if there are others. Empty if no NIC carries RDMA. `ports` give link layer, rate and state;
+// without ports, every NIC counts as usable.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused = false);
 // The rate of the NIC's ports. Without a link, the rate of the other ports of its card, or of the same port on cards
 // whose other ports are as fast. nullopt: the card has no link.

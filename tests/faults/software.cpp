@@ -64,6 +64,18 @@ Faults objects() {
            "rdma-resources", W, "queue pairs 94 % used (66 of 70)"}};
 }
 
+// All NICs, because one alone would be no NIC for GPUs.
+Faults transports() {
+  return {{"nics-in-iwarp", "the driver of a new image runs the NICs in iWARP mode", "Port::transport iwarp",
+           [](Machine& m) {
+             if (m.port().kernel_driver != "ice" || m.is_guest()) return std::string();
+             for (Node* node : {&m.now, &m.before})
+               for (Port& port : node->ports) port.transport = RdmaTransport::iwarp;
+             return m.port().id();
+           },
+           "rdma-transport", W, "iWARP|name enable_roce value true", "", "", "rdma-transport"}};
+}
+
 // The GIDs have not changed in this window.
 void settle(Machine& m) {
   for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
@@ -210,6 +222,6 @@ std::string answer_any_arp(Machine& m) {
   return "10.1.0.0/24";
 }
 
-Faults software_faults() { return together({agent(), objects(), addresses(), versions()}); }
+Faults software_faults() { return together({agent(), objects(), transports(), addresses(), versions()}); }
 
 }  // namespace fabric::faults

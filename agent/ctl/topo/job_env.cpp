@@ -13,6 +13,7 @@
 #include "ctl/topo/view.h"
 #include "judge/cabling.h"
 #include "judge/network.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/port.h"
 #include "node/topology.h"
@@ -29,7 +30,9 @@ struct Library {
   std::string_view traffic_class, own_class;
   std::string_view service_level;
   std::string_view adaptive_routing{}, adaptive_value{}, own_routing{};
-  std::string_view data_direct;  // names are those of the NICs with a Data Direct function
+  std::string_view data_direct;    // names are those of the NICs with a Data Direct function
+  std::string_view over_software;  // what it does with software RDMA: a sentence
+  std::string_view off{};          // switches RDMA off; empty: without a list the library finds out by itself
 };
 
 constexpr Library kNccl{
@@ -50,7 +53,11 @@ constexpr Library kNccl{
     .own_routing = "NCCL's default is on for InfiniBand and off for RoCE",
     .data_direct =
         "NCCL shows them as NAME_dma in its log and in NCCL_NET_FORCE_MERGE; NCCL_IB_HCA has the names of "
-        "the RDMA devices, without _dma (NCCL 2.30, src/transport/net_ib/init.cc)"};
+        "the RDMA devices, without _dma (NCCL 2.30, src/transport/net_ib/init.cc)",
+    .over_software =
+        "NCCL copies through the memory of the host, at the speed of these CPUs; compare with TCP sockets "
+        "(NCCL_IB_DISABLE=1)",
+    .off = "NCCL_IB_DISABLE"};
 
 constexpr Library kUcx{.name = "UCX",
                        .manual = "ucx_info -cf",
@@ -64,7 +71,8 @@ constexpr Library kUcx{.name = "UCX",
                        .adaptive_routing = "UCX_IB_AR_ENABLE",
                        .adaptive_value = "try",
                        .own_routing = "with try, UCX switches it on for its queue pairs if the NIC can",
-                       .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)"};
+                       .data_direct = "UCX uses it for GPU memory by itself (UCX_IB_DIRECT_NIC)",
+                       .over_software = "UCX copies through the memory of the host, at the speed of these CPUs"};
 
 constexpr Library kNvshmem{.name = "NVSHMEM",
                            .manual = "NVSHMEM API, Environment Variables",
@@ -75,7 +83,8 @@ constexpr Library kNvshmem{.name = "NVSHMEM",
                            .traffic_class = "NVSHMEM_IB_TRAFFIC_CLASS",
                            .own_class = "NVSHMEM uses 0",
                            .service_level = "NVSHMEM_IB_SL",
-                           .data_direct = "NVSHMEM uses it by itself (NVSHMEM_DISABLE_DATA_DIRECT turns it off)"};
+                           .data_direct = "NVSHMEM uses it by itself (NVSHMEM_DISABLE_DATA_DIRECT turns it off)",
+                           .over_software = "NVSHMEM needs RDMA of GPU memory for its heap, and does not run over it"};
 
 // The text of an environment file.
 class EnvFile {
@@ -99,6 +108,7 @@ class EnvFile {
 struct JobPorts {
   std::vector<size_t> nics;
   std::vector<const Port*> active, roce;
+  bool is_software = false;  // the ports are of software devices: the machine has no RDMA NIC
   std::map<std::string, std::vector<std::string>> left_out;  // by reason
 };
 
@@ -127,6 +137,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 // Why jobs must not use the port; empty: they may.
 std::string why_left_out(const Node& node, const Port& port) {
   if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
+  if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
   if (!is_active(port)) return "not active";
   if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
   const bool may_be_routable = std::ranges::any_of(port.gids, [&](const Gid& gid) {
@@ -141,14 +152,31 @@ JobPorts job_ports(const TopoView& view) {
   JobPorts out;
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;
-  for (const Port* port : ports_of(view, out.nics)) {
+  std::vector<const Port*> ports = ports_of(view, out.nics), known = ports_of(view, view.compute), software;
+  for (const Port& port : view.node.ports)
+    if (is_endpoint(port) && capabilities_of(port.kernel_driver).is_software) software.push_back(&port);
+  out.is_software = known.empty() && !software.empty();
+  if (out.is_software) ports = known = software;
+  for (const Port* port : ports) {
     if (!why_left_out(view.node, *port).empty()) continue;
     out.active.push_back(port);
     if (is_roce(*port)) out.roce.push_back(port);
   }
-  for (const Port* port : ports_of(view, view.compute))
-    if (const std::string why = why_left_out(view.node, *port); !why.empty())
-      out.left_out[why].push_back(hca_name(*port));
+  // The transport is that of the device, not of a port.
+  const auto leave_out = [&](const Port& port, const std::string& why) {
+    std::vector<std::string>& names = out.left_out[why];
+    const std::string name = why_not_by_verbs(port).empty() ? hca_name(port) : port.rdma;
+    if (!contains(names, name)) names.push_back(name);
+  };
+  for (const Port* port : known)
+    if (const std::string why = why_left_out(view.node, *port); !why.empty()) leave_out(*port, why);
+  // Without a list NCCL would take these too.
+  for (const Port& port : view.node.ports) {
+    if (!is_endpoint(port) || contains(known, &port)) continue;
+    std::string why(why_not_by_verbs(port));
+    if (why.empty() && contains(software, &port)) why = "software, not a NIC";
+    if (!why.empty()) leave_out(port, why);
+  }
   for (const size_t nic : view.compute)
     for (const Port& port : view.node.ports)
       if (contains(view.topology.nics[nic].rdma, port.rdma) && is_bare_uplink(port))
@@ -165,6 +193,15 @@ std::string_view libfabric_only(const TopoView& view, const JobPorts& job) {
   return {};
 }
 
+// Why no port is left for the list: a sentence.
+std::string why_no_port(const TopoView& view, const JobPorts& job) {
+  if (!job.left_out.empty()) return "no port is left.";
+  if (std::ranges::any_of(view.topology.nics, &Nic::rdma_elsewhere))
+    return "the RDMA devices are in other network namespaces.";
+  if (view.node.ports.empty()) return "this machine has no RDMA device.";
+  return "no port of the RDMA devices is for connections of jobs.";
+}
+
 void add_ports(EnvFile& out, const Library& library, const TopoView& view, const JobPorts& job) {
   std::string names, direct;
   for (const Port* port : job.active) append_item(names, hca_name(*port), ",");
@@ -178,12 +215,27 @@ void add_ports(EnvFile& out, const Library& library, const TopoView& view, const
   if (!direct.empty())
     out.remark("Data Direct: " + direct + " reach their GPUs by a second function. " +
                std::string(library.data_direct) + ".");
-  if (names.empty())
-    return out.remark(std::string(library.ports) +
-                      " is not set: no RDMA port for the GPUs is active and, with RoCE, has a routable GID.");
-  out.set(
-      library.ports, std::string(library.exact) + names,
-      "The NICs paired with the GPUs. " + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
+  if (names.empty()) {
+    out.remark(std::string(library.ports) + " is not set: " + why_no_port(view, job));
+    for (const Port& port : view.node.ports)
+      if (const std::string command = roce_command(port); !command.empty())
+        out.remark("The NIC of " + hca_name(port) + " can do RoCE. When no job runs: " + command);
+    const bool takes_any = std::ranges::any_of(view.node.ports, [](const Port& port) {
+      return is_endpoint(port) && is_active(port) && !why_not_by_verbs(port).empty();
+    });
+    if (takes_any && !library.off.empty())
+      out.set(library.off, "1",
+              std::string(library.name) +
+                  " takes each port that is active, whatever its transport, and its first connection would fail: this "
+                  "makes it use TCP sockets.");
+    return;
+  }
+  if (job.is_software)
+    out.remark("Software RDMA, not a NIC: the CPUs make and read every packet, and it has no access to GPU memory. " +
+               std::string(library.over_software) + ".");
+  const std::string_view which = job.is_software ? "The software devices. " : "The NICs paired with the GPUs. ";
+  out.set(library.ports, std::string(library.exact) + names,
+          std::string(which) + std::string(library.list_note) + " (" + std::string(library.manual) + ").");
 }
 
 // The index that all ports have: that of addresses of the ports themselves, else of netdevs above them (VLANs). `pin`:

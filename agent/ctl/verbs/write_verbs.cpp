@@ -259,6 +259,9 @@ int run_plan(const Options& options, Output& output) {
     else output.text += counted(writes.size(), "setting") + " to write";
     const auto disruptive = std::ranges::count_if(writes, &Change::disruptive);
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
+    const auto held = std::ranges::count_if(
+        writes, [](const Change& change) { return change.outcome == Outcome::pending && !change.detail.empty(); });
+    if (held > 0) output.text += ", " + std::to_string(held) + " held until the cause that is named is over";
     output.text += ".\n";
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its

@@ -14,9 +14,8 @@ constexpr char kAgentOwnsDcbx[] = "i40e's firmware owns DCBX only while its LLDP
 constexpr char kNoDscp[] = "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
-  auto out = upstream::read(io, keys);
+  auto out = intel::read(io, kAgent, keys);
   if (!out) return out;
-  if ((keys & (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev))).any()) intel::read_agent(io, kAgent, *out);
   intel::note_hidden_pause(*out);
   return out;
 }

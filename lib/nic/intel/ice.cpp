@@ -86,10 +86,9 @@ Result<void> write_cc(const PortIo& io, const Setting& setting, const Qos& want,
 }
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
-  auto out = upstream::read(io, keys);
+  auto out = intel::read(io, kAgent, keys);
   if (!out) return out;
   Qos& values = out->values;
-  if (values.dcbx) intel::read_agent(io, kAgent, *out);
   intel::note_hidden_pause(*out);
   if (values.pfc)
     if (std::string why = doubt(setting_of(SettingId::pfc), values); !why.empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nic/intel/intel.h"
 
+#include <linux/dcbnl.h>
+
 #include "kernel/netlink/ethtool.h"
 #include "nic/generic/upstream.h"
 
@@ -10,15 +12,24 @@ std::string LldpAgent::command(const std::string& netdev) const {
   return "ethtool --set-priv-flags " + netdev + " " + std::string(flag) + (flag_means_running ? " off" : " on");
 }
 
-void read_agent(const PortIo& io, const LldpAgent& agent, Reading& out) {
-  if (!io.has_ethtool()) return;
-  auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!flags && is_transient(flags.error())) out.lost = flags.error();
-  if (!flags) return;
+Result<Reading> read(const PortIo& io, const LldpAgent& agent, const Keys& keys) {
+  auto port = upstream::read_port(io, keys);
+  if (!port) return port.error();
+  Reading& out = port->reading;
   Qos& values = out.values;
-  for (const auto& [name, on] : *flags)
-    if (name == agent.flag) values.fw_lldp = on == agent.flag_means_running;
+  if ((keys & (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev))).none()) return std::move(out);
+  if (io.has_ethtool()) {
+    const auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+    if (!flags && is_transient(flags.error())) out.lost = flags.error();
+    if (flags)
+      for (const auto& [name, on] : *flags)
+        if (name == agent.flag) values.fw_lldp = on == agent.flag_means_running;
+  }
+  constexpr unsigned kOwners = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_LLD_MANAGED;
+  const unsigned mode = port->dcb ? port->dcb->dcbx.value_or(0) : 0;
+  if (!values.fw_lldp && (mode & kOwners) == DCB_CAP_DCBX_LLD_MANAGED) values.fw_lldp = true;
   if (values.fw_lldp == true && values.dcbx) values.dcbx = Dcbx::firmware;
+  return std::move(out);
 }
 
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running) {

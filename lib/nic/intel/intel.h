@@ -13,8 +13,9 @@ struct LldpAgent {
   [[nodiscard]] std::string command(const std::string& netdev) const;  // the command that stops the agent
 };
 
-// Reads fw_lldp, and sets dcbx = firmware while the agent runs. Absent: the driver has no such flag.
-void read_agent(const PortIo& io, const LldpAgent& agent, Reading& out);
+// upstream::read() with fw_lldp, and dcbx = firmware while the agent runs. If the flag cannot be read, the mode of DCBX
+// tells whether the agent runs: ice_init_dcb() and i40e_init_pf_dcb() of Linux 6.12 set LLD_MANAGED without HOST then.
+Result<Reading> read(const PortIo& io, const LldpAgent& agent, const Keys& keys);
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running);
 
 // Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).

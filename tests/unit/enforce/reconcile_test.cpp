@@ -609,11 +609,13 @@ TEST_F(Bnxt, TooManyLosslessClassesAreNotTried) {
   EXPECT_EQ(bed.nic.calls["setpfc"], 0u) << "each try would close and open the NIC";
 }
 
-TEST_F(Bnxt, FirmwareDcbxIsNamedInEveryRefusal) {
+TEST_F(Bnxt, FirmwareDcbxIsNamedAndTheRestWaitsForIt) {
   bed.nic.firmware_agent = true;
   auto changes = bed.apply(profile(Personality::bnxt));
-  for (const char* key : {"dcbx", "dscp_map", "ets", "pfc"})
-    EXPECT_TRUE(has_outcome(changes, key, Outcome::refused, "niccli"));
+  EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::refused, "niccli"));
+  for (const char* key : {"dscp_map", "ets", "pfc"})
+    EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "waits for dcbx: the NIC's firmware owns DCBX"));
+  EXPECT_EQ(bed.nic.calls["setpfc"], 0u);
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
 }
 

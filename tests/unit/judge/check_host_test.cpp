@@ -196,6 +196,27 @@ TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   EXPECT_EQ(providers_said(node), "") << "the provider of the driver is unknown";
 }
 
+// A driver that is not in Linux: its provider is the one by whose name it or its device is called, else the only one
+// that is not rdma-core's.
+TEST(CheckHost, TheProviderOfAnUnknownDriverIsFoundByItsName) {
+  Healthy node;
+  for (Port& port : node.now.ports) port.kernel_driver = "new_nic";
+  for (const char* name : {"mlx5_", "new_nic", "other"}) {
+    install_providers(node, {{name, {34}}, {"efa", {59}}, {"rxe", {59}}});
+    EXPECT_EQ(providers_said(node), "warning: lib" + std::string(name) +
+                                        "-rdmav34.so, while the other providers are -rdmav59; lib" + name +
+                                        "-rdmav59.so");
+    install_providers(node, {{name, {59}}, {"efa", {59}}, {"rxe", {59}}});
+    EXPECT_EQ(providers_said(node), "ok: lib" + std::string(name) + "-rdmav59.so; a provider for new_nic");
+  }
+  install_providers(node, {{"other", {34}}, {"third", {59}}, {"efa", {59}}, {"rxe", {59}}});
+  EXPECT_EQ(providers_said(node), "") << "either";
+  const std::vector<std::string> only{"rdma-provider"};
+  install_providers(node, {{"new_nic", {34}}, {"efa", {59}}, {"rxe", {59}}});
+  EXPECT_TRUE(
+      has(run_rules(node.view(), only).findings.at(0).remedy, "built for this release of libibverbs (rdmav59)"));
+}
+
 PlantedDefects other_defects() {
   constexpr auto W = Status::warning;
   return {

@@ -70,7 +70,7 @@ TEST(Check, HealthyNodeIsSilent) {
   // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
-                                        "rdma-provider", "partition"};
+                                        "rdma-provider", "partition",      "rdma-transport"};
   for (const Rule& check : test::checks())
     EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
         << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "
@@ -1028,6 +1028,56 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_TRUE(found[0].remedy.ends_with("\nip link set dev ens1 mtu 9000")) << found[0].remedy;
   node.change("mlx5_1/1", "mtu").outcome = Outcome::differs;
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
+// The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.
+TEST(Check, TheMtuOfAnotherCardsNetdevIsJudgedIfTheDriverSendsByIt) {
+  Healthy node;
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  auto& nics = node.now.topology.nics;
+  nics[1].netdevs.clear();
+  Nic other = nics[1];
+  other.pci = "0000:f0:00.0", other.card = other.pci, other.name = "ens1", other.netdevs = {"ens1"}, other.rdma.clear();
+  nics.push_back(other);
+  EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu", "mtu-chain"})), "");
+  node.now.ports[1].kernel_driver = "erdma";
+  EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
+  // The MTU below Soft-RoCE in a virtual machine is that of the hypervisor's network.
+  node.now.ports[1].kernel_driver = "rxe";
+  EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
+  node.now.topology.hypervisor = "KVM";
+  EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
+TEST(Check, TransportsThatGpuJobsCannotUse) {
+  const std::vector<std::string> only{"rdma-transport"};
+  Healthy node;
+  EXPECT_TRUE(run_rules(node.view(), only).findings.empty()) << "RoCE";
+  node.now.ports[1].transport = RdmaTransport::usnic;
+  Report report = run_rules(node.view(), only);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].status, Status::ok);
+  EXPECT_TRUE(has(report.findings[0].observed, "usNIC")) << report.findings[0].observed;
+  // One NIC can change from iWARP to RoCE, and others serve the GPUs.
+  node.now.ports[1].transport = RdmaTransport::iwarp;
+  node.now.ports[1].kernel_driver = "ice";
+  EXPECT_EQ(describe(complaints_of(node.view(), only)), "");
+  EXPECT_TRUE(has(run_rules(node.view(), only).findings.at(0).observed, "name enable_roce value true"));
+  // All of them do: jobs have no RDMA.
+  for (Port& port : node.now.ports) port.transport = RdmaTransport::iwarp, port.kernel_driver = "ice";
+  const auto found = complaints_of(node.view(), only);
+  ASSERT_EQ(found.size(), 4u) << describe(found);
+  EXPECT_TRUE(
+      has(found[0].remedy, "devlink dev param set pci/" + node.now.ports[0].pci + " name enable_roce value true"))
+      << found[0].remedy;
+  for (Port& port : node.now.ports) port.kernel_driver = "cxgb4";
+  EXPECT_EQ(describe(complaints_of(node.view(), only)), "") << "iWARP is all that it has";
+  node.now.ports = {node.now.ports[0]};
+  node.now.ports[0].transport = RdmaTransport::infiniband, node.now.ports[0].kernel_driver = "rxe";
+  report = run_rules(node.view(), only);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_TRUE(has(report.findings[0].observed, "software (rxe) over ")) << report.findings[0].observed;
 }
 
 // ethtool -A restarts the link with Broadcom's driver, and not with NVIDIA's.

@@ -386,6 +386,14 @@ TEST(Unseen, AFullGidTableHasNoEntryForAPod) {
         << finding.observed;
     EXPECT_TRUE(has(finding.remedy, "rdmaHcaMax of the RDMA shared device plugin at most 63")) << finding.remedy;
   }
+  // A function of the pod's own beside them: the tables are the host's business.
+  Healthy own = node;
+  Port function = Healthy().now.ports[0];
+  function.rdma = "mlx5_9";
+  function.role = PortRole::guest_function;
+  own.now.ports.push_back(function);
+  for (const Finding& finding : run_rules(own.view(), only).findings)
+    EXPECT_FALSE(has(finding.observed, "full")) << finding.subject << finding.observed;
   for (Port& port : node.now.ports) port.full_gid_table = 0;
   for (const Finding& finding : run_rules(node.view(), only).findings)
     EXPECT_FALSE(has(finding.observed, "full")) << finding.observed;

@@ -283,15 +283,16 @@ TEST_F(I40e, TheAgentIsStoppedByItsInvertedFlagBeforeTheRest) {
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
 }
 
-TEST_F(I40e, WithoutAWordOfItEveryDcbWriteIsRefusedWithBothWays) {
+TEST_F(I40e, WithoutAWordOfItNothingOfDcbIsWrittenAndBothWaysAreNamed) {
   bed.nic.firmware_agent = true;
   Qos want = i40e_profile();
   want.fw_lldp.reset();
-  auto changes = bed.apply(want);
-  for (const char* key : {"dcbx", "ets", "pfc"}) {
-    EXPECT_TRUE(has_outcome(changes, key, Outcome::refused, "fw_lldp = false"));
-    EXPECT_TRUE(has(of(changes, key).detail, "disable-fw-lldp on"));
-  }
+  for (const Changes& changes : {bed.plan(want), bed.apply(want)})
+    for (const char* key : {"dcbx", "ets", "pfc"}) {
+      EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "fw_lldp = false"));
+      EXPECT_TRUE(has(of(changes, key).detail, "ethtool --set-priv-flags eth0 disable-fw-lldp on"));
+    }
+  EXPECT_EQ(bed.nic.calls["setpfc"] + bed.nic.calls["setets"], 0u);
 }
 
 TEST_F(I40e, PauseIsShownAsOffBesidePfcAndThenUnverified) {

@@ -306,11 +306,21 @@ TEST_F(IceAgent, ARunningJobIsNotDisturbed) {
   EXPECT_NE(of(changes, "dcbx").outcome, Outcome::applied);
 }
 
-TEST_F(IceAgent, WithoutAWordOfItDcbxIsRefusedWithBothWays) {
-  auto changes = bed.apply(profile(Personality::ice));
-  EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::refused, "fw_lldp = false"));
-  EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::refused, "ethtool --set-priv-flags eth0 fw-lldp-agent off"));
+TEST_F(IceAgent, WithoutAWordOfItNothingOfDcbIsWrittenAndBothWaysAreNamed) {
+  for (const Changes& changes : {bed.plan(profile(Personality::ice)), bed.apply(profile(Personality::ice))})
+    for (const char* key : {"dcbx", "dscp_map", "pfc"}) {
+      EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "fw_lldp = false"));
+      EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "ethtool --set-priv-flags eth0 fw-lldp-agent off"));
+    }
+  EXPECT_EQ(bed.nic.calls["setpfc"] + bed.nic.calls["setdcbx"], 0u);
   EXPECT_TRUE(bed.nic.firmware_agent) << "the operator's, until he says so";
+}
+
+// The mode of DCBX says it where the flag cannot be read.
+TEST_F(IceAgent, IsKnownByTheModeOfDcbx) {
+  bed.kernel.ethtool.reset();
+  EXPECT_EQ(bed.read().fw_lldp, true);
+  EXPECT_TRUE(has_outcome(bed.plan(profile(Personality::ice)), "pfc", Outcome::pending, "fw-lldp-agent off"));
 }
 
 TEST_F(IceAgent, ARefusalIsReported) {

@@ -604,6 +604,42 @@ TEST(JobEnv, EveryLibraryHasTheSamePortsIndexAndClass) {
     EXPECT_EQ(names_in(printed_for(node, format)).size(), format == std::string_view("nccl") ? 4u : 3u) << prefix;
 }
 
+// NCCL connects queue pairs by verbs alone, and takes every port that is active, whatever its transport.
+TEST(JobEnv, ATransportThatNcclCannotUseIsLeftOut) {
+  Healthy node;
+  node.now.ports[1].transport = RdmaTransport::iwarp;
+  std::string text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "# Left out, iWARP, whose queue pairs rdma_cm alone connects: mlx5_1.\n")) << text;
+  EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==mlx5_0:1,mlx5_2:1,mlx5_3:1\n")) << text;
+  for (Port& port : node.now.ports) port.transport = RdmaTransport::usnic;
+  text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "NCCL_IB_HCA is not set: no port is left.")) << text;
+  EXPECT_TRUE(has(text, "\nNCCL_IB_DISABLE=1\n")) << text;
+  EXPECT_FALSE(has(text, "routable")) << text;
+  EXPECT_TRUE(has(printed_for(node, "ucx"), "Left out, usNIC")) << printed_for(node, "ucx");
+}
+
+// Software RDMA is used if there is no NIC for it, and said to be software.
+TEST(JobEnv, SoftwareDevicesComeAfterNics) {
+  Healthy node;
+  Port soft = node.now.ports[0];
+  soft.rdma = "rxe0", soft.pci.clear(), soft.kernel_driver = "rxe";
+  node.now.ports.push_back(soft);
+  std::string text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "# Left out, software, not a NIC: rxe0:1.\n")) << text;
+  EXPECT_FALSE(has(text, ",rxe0:1")) << text;
+  node.now.ports = {soft};
+  node.now.topology.nics.clear();
+  text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==rxe0:1\n")) << text;
+  EXPECT_TRUE(has(text, "# Software RDMA, not a NIC")) << text;
+  node.now.ports[0].transport = RdmaTransport::iwarp, node.now.ports[0].kernel_driver = "siw";
+  text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "\nNCCL_IB_DISABLE=1\n")) << text;
+  node.now.ports.clear();
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "NCCL_IB_HCA is not set: this machine has no RDMA device."));
+}
+
 TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   Healthy node;
   for (size_t port = 1; port < 4; ++port) test::down(node, port, 2);
