@@ -6,6 +6,7 @@
 
 #include "judge/engine.h"
 #include "judge/finding.h"
+#include "judge/network.h"
 #include "judge/optics.h"
 #include "judge/port_context.h"
 #include "judge/port_state.h"
@@ -159,6 +160,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  if (function_above_mtu(view.now, port) != nullptr) return good(port.id(), observed + " (see mtu-chain)", expected);
   // The check of the setting has the fix.
   const Changes* planned = planned_changes(view, port.id());
   if (planned != nullptr && std::ranges::any_of(*planned, [](const Change& change) {
