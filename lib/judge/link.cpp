@@ -6,6 +6,7 @@
 
 #include "judge/engine.h"
 #include "judge/finding.h"
+#include "judge/network.h"
 #include "judge/optics.h"
 #include "judge/port_context.h"
 #include "judge/port_state.h"
@@ -161,6 +162,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   if (capabilities_of(port.kernel_driver).is_software && !view.now.topology.hypervisor.empty())
     return good(port.id(), observed + " (software RDMA over a network of the hypervisor)", expected);
+  if (function_above_mtu(view.now, port) != nullptr) return good(port.id(), observed + " (see mtu-chain)", expected);
   // The check of the setting has the fix.
   const Changes* planned = planned_changes(view, port.id());
   if (planned != nullptr && std::ranges::any_of(*planned, [](const Change& change) {

@@ -511,15 +511,44 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
   return good(port.id(), std::move(observed), "fits from RoCE to the switch");
 }
 
+// The MTU of a physical function is that of its port: larger packets of its functions do not leave it, and a function
+// does not follow when the physical function changes.
+Finding function_mtu_finding(const View& view, const Port& port, const Port& function) {
+  const uint32_t mtu = *port.qos.mtu, of_function = *function.qos.mtu;
+  const std::string kind = is_subfunction(function) ? "subfunction" : "virtual function";
+  return bad(
+      serves_jobs(view.now, function) ? Status::critical : Status::warning, port.id(),
+      "netdev " + to_text(mtu) + "; its " + kind + " " + function.id() + " (" + function.netdev + ") has " +
+          to_text(of_function),
+      "netdev " + to_text(of_function) + " or more",
+      "The MTU of the physical function (PF) is smaller than that of its " + kind + " " + function.netdev +
+          ": packets of the " + kind +
+          " that are larger do not leave the port. Small messages pass and large ones hang.",
+      {"Set mtu in the policy for " + port.netdev + ", and the same on the switch port. Until then",
+       {Work::ends_jobs | Work::when_idle, ", when no job runs:\n" + mtu_command(port, std::max(of_function, k9000))}});
+}
+
 void ask_mtu_chain(const View& view, Findings& findings) {
   const std::vector<const Port*> all = rails(view);
   for (const Port& port : view.now.ports)
-    if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
-        port.qos.mtu && sends_by_its_netdev(view.now, port))
+    if (const Port* function = function_above_mtu(view.now, port))
+      findings.push_back(function_mtu_finding(view, port, *function));
+    else if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
+             port.qos.mtu && sends_by_its_netdev(view.now, port))
       findings.push_back(mtu_chain_finding(view, all, port));
 }
 
 }  // namespace
+
+const Port* function_above_mtu(const Node& node, const Port& port) {
+  const Port* out = nullptr;
+  if (!is_judged(port) || port.netdev.empty() || !port.qos.mtu || !is_roce(port)) return out;
+  for (const Port* function : functions_of(node, port))
+    if (is_endpoint(*function) && !function->netdev.empty() && function->qos.mtu > port.qos.mtu &&
+        (out == nullptr || function->qos.mtu > out->qos.mtu))
+      out = function;
+  return out;
+}
 
 constexpr SettingId kOfMtuChain[]{SettingId::mtu};
 
@@ -530,8 +559,9 @@ constexpr Rule kMtuChain{
     .meaning =
         "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU must fit the largest frame "
         "of the switch port, which it announces by LLDP; some switches count the Ethernet header and the FCS, others "
-        "do not. Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have "
-        "equal MTUs.",
+        "do not. The MTU of a physical function must be at least that of its virtual functions and subfunctions. "
+        "Larger "
+        "packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "While no job runs: ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .settings = kOfMtuChain,

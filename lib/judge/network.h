@@ -51,4 +51,8 @@ std::set<unsigned> gid_indices(const Node& node, const Port& port, bool ipv4);
 // "mlx5_0/1, mlx5_1/1 and mlx5_2/1"
 std::string listed(const std::vector<std::string>& names);
 
+// The virtual function or subfunction of the port, seen here, that has the largest MTU above that of the port. Null:
+// none has.
+const Port* function_above_mtu(const Node& node, const Port& port);
+
 }  // namespace fabric

@@ -212,15 +212,44 @@ struct CheckedLink {
   bool for_gpus = false;               // a NIC that serves a GPU, also a missing one: others may have smaller slots
   bool nvlink_management = false;
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
+  PcieLink most{};            // max_*: what the device and the port above it can both do
   bool is_guest = false;      // a guest does not see its slots
   std::optional<GpuLoad> load{};
   std::optional<double> slot_speed{};  // the highest of the port above a GPU; absent: unknown
   OtherSlots others{};                 // of the same NIC (socket direct)
 };
 
-Finding degraded(const CheckedLink& subject, std::string observed, std::string expected, std::string meaning,
-                 bool starves) {
-  if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
+// The part of a degraded link that no repair changes: the slot has fewer lanes, or a lower speed, than the device.
+std::string limit_of_slot(const CheckedLink& subject) {
+  const PcieLink &own = subject.device->link, &most = subject.most;
+  std::string parts;
+  if (most.max_width < own.max_width)
+    append_item(parts, std::to_string(*most.max_width) + " of its " + counted(*own.max_width, "lane"), " and ");
+  if (most.max_speed < own.max_speed)
+    append_item(parts, number_text(*most.max_speed) + " of its " + number_text(*own.max_speed) + " GT/s", " and ");
+  if (parts.empty()) return {};
+  return " The slot (port " + subject.device->bridges.front() + " above it) gives the device " + parts +
+         ": that is no fault, and no repair changes it.";
+}
+
+template <class Value>
+std::optional<Value> least_known(const std::optional<Value>& a, const std::optional<Value>& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
+// `speed` and `width`: what the link should reach, if the slot has it.
+Finding degraded(const CheckedLink& subject, std::string observed, const std::optional<double>& speed,
+                 const std::optional<unsigned>& width, std::string_view like, std::string meaning, bool starves) {
+  const std::optional<double> reachable = least_known(speed, subject.most.max_speed);
+  const std::optional<unsigned> lanes = least_known(width, subject.most.max_width);
+  std::string expected = link_text(reachable, lanes);
+  if (reachable == speed && lanes == width) expected += like;
+  meaning += limit_of_slot(subject);
+  if (starves) {
+    meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
+    const double repaired = bytes_per_second(reachable.value_or(0), lanes.value_or(0)) + subject.others.sum;
+    if (repaired < *subject.network_rate) expected += share_text(repaired, *subject.network_rate);
+  }
   return bad(
       starves ? Status::critical : Status::warning, subject.name, std::move(observed), std::move(expected),
       std::move(meaning),
@@ -344,8 +373,8 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
                larger_slot(subject.gpu ? "GPU" : "NIC", subject.device->bridges.front()));
   }
   if (!by_slot && below_siblings)
-    return degraded(subject, std::move(observed), usual + ", like others of its model",
-                    "The PCIe link trained lower than those of the same model.", starves);
+    return degraded(subject, std::move(observed), subject.gpu ? link.speed : siblings.speed, siblings.width,
+                    ", like others of its model", "The PCIe link trained lower than those of the same model.", starves);
 
   if (below_own && starves && subject.slot_is_full) {  // the link is healthy: the slot is too small
     const std::string& port = subject.device->bridges.front();
@@ -356,14 +385,14 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
   }
   const bool has_siblings = siblings.width.has_value();
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
-    return degraded(subject, std::move(observed), full, "The PCIe link trained lower than the maximum of the device.",
-                    starves);
+    return degraded(subject, std::move(observed), link.max_speed, link.max_width, "",
+                    "The PCIe link trained lower than the device and its slot can.", starves);
 
   std::optional<LoadVerdict> by_load;
   if (subject.gpu && subject.load && link.speed < siblings.speed && !has_highest_speed(subject))
     by_load = judge_load(*subject.load, subject.device->vendor, *siblings.speed);
   if (by_load && by_load->stuck)
-    return degraded(subject, std::move(observed), link_text(siblings.speed, link.width) + ", like others of its model",
+    return degraded(subject, std::move(observed), siblings.speed, link.width, ", like others of its model",
                     "The GPU works (" + by_load->text +
                         ") at a lower link speed than others of its model: the link is "
                         "stuck. Only an idle GPU lowers it.",
@@ -395,6 +424,14 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
   if (port == nullptr) return false;
   const auto link = link_between(device.link, port->link);
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
+}
+
+// What the device and the port above it can both do. In a guest, or if the port does not report this link: what the
+// device can.
+PcieLink most_of_both(const Node& node, const PciDevice& device, bool is_guest) {
+  const PlatformFunction* port = slot_of(node, device);
+  if (is_guest || port == nullptr) return device.link;
+  return link_between(device.link, port->link).value_or(device.link);
 }
 
 // The addresses of the present NICs that the machine was built with for its GPUs. A NIC whose GPU is missing has the
@@ -447,6 +484,7 @@ void ask_pcie(const View& view, Findings& findings) {
                    .for_gpus = for_gpus.contains(nic.pci),
                    .nvlink_management = nic.nvlink_management,
                    .slot_is_full = is_guest || slot_is_full(view.now, nic, false),
+                   .most = most_of_both(view.now, nic, is_guest),
                    .is_guest = is_guest,
                    .others = carried_by_other_slots(view.now, nic)});
   }
@@ -457,6 +495,7 @@ void ask_pcie(const View& view, Findings& findings) {
                    .gpu = true,
                    .for_gpus = true,
                    .slot_is_full = is_guest || slot_is_full(view.now, gpu, true),
+                   .most = most_of_both(view.now, gpu, is_guest),
                    .is_guest = is_guest,
                    .load = gpu.load});
     if (const PlatformFunction* slot = slot_of(view.now, gpu)) all.back().slot_speed = slot->link.max_speed;
@@ -485,10 +524,11 @@ constexpr Rule kPcie{
     .group = group::topology,
     .title = "The PCIe link of a NIC, GPU or switch is below full width or speed",
     .meaning =
-        "Compares the current width and speed with devices of the same model, then with the maximum of the device. A "
-        "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
-        "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
-        "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
+        "Compares the current width and speed with devices of the same model, then with what the device and the port "
+        "of its slot can both do; between two bridges with what both ends can do. A NIC whose slot is slower than its "
+        "port is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers "
+        "read all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs "
+        "lower "
         "their speed, so only their width counts, and a GPU that is slower than its equals is listed: it is idle or "
         "stuck (NVIDIA's library, which only fabric-agentctl asks, or amdgpu shows which); at 64 GT/s all lanes but "
         "two may sleep. In virtual machines, devices are compared with others of their model only.",

@@ -24,12 +24,61 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
 constexpr const char* kSetAcsOfDataDirect =
     "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check";
 
-// A switch port at which paths between GPUs and NICs turn.
+// A port at which paths between GPUs and NICs, or between GPUs, turn.
 struct Turn {
   uint16_t harmful = 0;              // redirect bits that send these paths upwards
   bool direct = false;               // to a Data Direct function
+  bool to_nic = false;               // one of the paths is between a GPU and a NIC
   std::vector<std::string> pairs{};  // "GPU0 and mlx5_0"
 };
+
+// Whether NVIDIA's GPU reaches its equals by PCIe alone, as far as its name and its class say: a card without a
+// connector for NVLink. GeForce has no peer-to-peer transfers. AMD's GPUs with the class of accelerators have links of
+// their own.
+bool has_pcie_alone(const Gpu& gpu) {
+  constexpr uint32_t kVga = 0x0300, k3d = 0x0302;
+  const uint32_t kind = gpu.class_code >> 8;
+  if (gpu.vendor != kNvidia && gpu.vendor != kAmd) return false;
+  if (gpu.model.find("GeForce") != std::string::npos) return false;
+  if (kind == kVga) return true;
+  if (kind != k3d || gpu.vendor != kNvidia) return false;
+  constexpr std::string_view kCards[]{"PCIe", "RTX", "L4",  "L40",  "L40S", "L20",
+                                      "T4",   "A2",  "A10", "A10G", "A16",  "A40"};
+  return std::ranges::any_of(words(gpu.model), [&](std::string_view word) { return contains(kCards, word); });
+}
+
+// Across root ports NCCL lets GPUs write to each other on AMD's CPUs alone: with those of Intel, Zhaoxin and Arm it
+// uses host memory if two GPUs share no switch (ncclTopoCheckP2p() in src/graph/paths.cc).
+bool crosses_root_ports(const Node& node) {
+  return node.host && (node.host->cpu.vendor == "AuthenticAMD" || node.host->cpu.vendor == "HygonGenuine");
+}
+
+// The ports at which the path between two GPUs turns: those of the switch that they share, else their root ports.
+std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, const Gpu& b) {
+  if (below_shared(a, b)) return turning_ports(a, b);
+  if (!crosses_root_ports(node) || a.bridges.empty() || b.bridges.empty()) return {};
+  return {a.bridges.back(), b.bridges.back()};
+}
+
+void add_turns_between_gpus(const View& view, std::map<std::string, Turn>& turns) {
+  const Topology& topology = view.now.topology;
+  if (!topology.hypervisor.empty()) return;
+  for (const Gpu& gpu : topology.gpus) {
+    std::map<std::string, std::vector<std::string>> others;  // by the port of this GPU
+    for (const Gpu& other : topology.gpus) {
+      if (&other == &gpu || !has_pcie_alone(gpu) || !are_alike(gpu, other)) continue;
+      if (is_given_away(view.now, gpu.pci) || is_given_away(view.now, other.pci)) continue;
+      for (const std::string& port : turning_ports_of_gpus(view.now, gpu, other))
+        if (contains(gpu.bridges, port)) others[port].push_back(other.name);
+    }
+    for (const auto& [port, names] : others) {
+      Turn& turn = turns[port];
+      turn.harmful |= kRedirect;
+      turn.pairs.push_back(gpu.name + " and " +
+                           (names.size() > 3 ? counted(names.size(), "other GPU") : joined(names)));
+    }
+  }
+}
 
 // Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects the traffic
 // that would turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the
@@ -42,6 +91,7 @@ std::map<std::string, Turn> turns_of(const View& view) {
     const PciDevice& end = nearer_function(*gpu, *nic);
     for (const std::string& bridge : turning_ports(*gpu, end)) {
       Turn& turn = out[bridge];
+      turn.to_nic = true;
       turn.pairs.push_back(gpu->name + " and " + nic->name);
       if (!is_data_direct(end)) {
         turn.harmful |= kRedirect;
@@ -51,6 +101,7 @@ std::map<std::string, Turn> turns_of(const View& view) {
       turn.harmful |= contains(gpu->bridges, bridge) ? kAcsCompletionRedirect : kAcsRequestRedirect;
     }
   }
+  add_turns_between_gpus(view, out);
   return out;
 }
 
@@ -77,10 +128,13 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
            {Work::in_machine, "; persistent: disable ACS in the firmware setup, or add " + persistent},
            ". Keep ACS if virtual machines get single devices."};
   const std::string pairs = joined(turn.pairs);
-  Finding out = bad(Status::warning, bridge, observed, expected,
-                    "This switch port sends traffic between " + pairs +
-                        " through the root complex: GPUDirect loses half or more of its throughput.",
-                    std::move(fix));
+  std::string meaning = "This switch port sends traffic between " + pairs +
+                        " through the root complex: GPUDirect loses half or more of its throughput.";
+  if (!turn.to_nic)
+    meaning = "This port sends the requests that one GPU makes of another (" + pairs +
+              ") to the IOMMU of the root complex: peer-to-peer transfers are slow, and with the IOMMU active a "
+              "collective of NCCL can hang. Until it is off: NCCL_P2P_DISABLE=1.";
+  Finding out = bad(Status::warning, bridge, observed, expected, std::move(meaning), std::move(fix));
   out.about = pairs;
   return out;
 }
@@ -147,7 +201,8 @@ void ask_acs(const View& view, Findings& findings) {
     if (!node.topology.hypervisor.empty()) return;
     // A captured tree may contain devices without their bridges.
     bool any_known = false;
-    for (const auto& [bridge, turn] : bridges) any_known = any_known || function_of(node, bridge) != nullptr;
+    for (const auto& [bridge, turn] : bridges)
+      any_known = any_known || (turn.to_nic && function_of(node, bridge) != nullptr);
     if (any_known) findings.push_back(unread_finding("fabric-agent-pci.service has not run"));
     return;
   }
@@ -179,13 +234,15 @@ void ask_acs(const View& view, Findings& findings) {
 constexpr Rule kAcs{
     .id = "acs",
     .group = group::platform,
-    .title = "ACS redirects traffic between a GPU and its NIC",
+    .title = "ACS redirects traffic between a GPU and its NIC, or between GPUs",
     .meaning =
         "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
         "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "
         "error. ACS redirect isolates devices that are passed to virtual machines; a kernel with an active IOMMU "
-        "enables it at every boot, with iommu=pt too. Only the ports of the switch that a GPU and its NIC share are "
-        "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
+        "enables it at every boot, with iommu=pt too. The ports of the switch that a GPU and its NIC share are "
+        "checked, and those between GPUs that have no NVLink as far as their model says (also the root ports, if the "
+        "CPU is AMD's, where NCCL uses peer-to-peer transfers across them), as published by fabric-agent-pci.service. "
+        "ACS redirect is harmless with direct translated P2P "
         "(DirectTrans+ and ATS). Between a GPU and a Data Direct function of ConnectX-8 (GB300), only request redirect "
         "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others; both "
         "functions must be in one IOMMU group, or NVIDIA's driver rejects DMA-BUF.",

@@ -15,6 +15,7 @@
 #include "judge/topology.h"
 #include "judge/unseen.h"
 #include "nic/capabilities.h"
+#include "nic/counter_row.h"
 #include "node/endpoints.h"
 #include "node/topology.h"
 #include "topology/compute_nics.h"
@@ -173,6 +174,12 @@ constexpr Advice kEthernet[]{
      {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
       {Work::at_link, ", then check cable and switch port"},
       "."}}};
+// The netdev is up and reports no carrier: what Disabled leaves open is known.
+constexpr Advice kNoCarrier{
+    kPhysDisabled,
+    "The netdev is up and has no carrier: the cable, its module or the switch port gives no link.",
+    {"Enable the switch port, and compare speed and FEC of both ends (ethtool {netdev}). ",
+     {Work::at_link, "Then reseat or replace the cable and the module of {netdev}."}}};
 constexpr Advice kInfiniband[]{
     {kPhysPolling,
      kNoSignal,
@@ -219,6 +226,7 @@ Advice advice_for(const Port& port) {
             "The port has just lost its link.",
             {"Run the check again. ", {Work::at_link, "If nothing changes, reseat the cable."}}};
   if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  if (!infiniband && port.phys_state == kPhysDisabled && port.carrier == false) return kNoCarrier;
   const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
   return *find_where(rows,
                      [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
@@ -309,14 +317,46 @@ bool may_manage_nvlink(const View& view, const Port& port) {
          nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
 }
 
+// " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.
+std::string name_for_libraries(const Port& port) {
+  if (verbs_provider_of(port.kernel_driver).name != "hfi1verbs" || port.rdma.starts_with("hfi1_")) return {};
+  return " (udev has renamed it: PSM2 looks for hfi1_N, the kernel's name, and says that no device is active. Keep the "
+         "name: NAME_KERNEL in /etc/udev/rules.d/60-rdma-persistent-naming.rules)";
+}
+
 // nullopt: the port is not ACTIVE.
 std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
     return bad(Status::unknown, port.id(), "-", kUpState,
                "The state of the port could not be read: " + why_unread(port, "state") + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  if (is_active(port)) return good(port.id(), link_state_text(port), kUpState);
+  if (is_active(port)) return good(port.id(), link_state_text(port) + name_for_libraries(port), kUpState);
   return std::nullopt;
+}
+
+// No sign of an earlier link: no counter of lost links, and the port was not up before.
+bool never_had_link(const View& view, const Port& port) {
+  if (port.state != kPortDown || was_up(view, port) || port.counters.carrier_down.value_or(0) > 1) return false;
+  if (std::ranges::any_of(port.gids, is_routable_v2)) return false;
+  return std::ranges::none_of(port.counters.pma, [](const Counter& counter) {
+    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
+  });
+}
+
+// " It never had a link ...": several equal ports never had one, and the others are up. Then the machine may be cabled
+// so by design, which only its builders know. Empty: otherwise.
+std::string perhaps_not_cabled(const View& view, const Port& port) {
+  if (!never_had_link(view, port)) return {};
+  size_t down = 0, up = 0;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !are_twins(other, port)) continue;
+    if (is_active(other)) ++up;
+    else if (!never_had_link(view, other)) return {};
+    else ++down;
+  }
+  if (down == 0 || up == 0) return {};
+  return " It shows no sign of an earlier link, like " + counted(down, "other port") + " of its model, and " +
+         std::to_string(up) + (up == 1 ? " is" : " are") + " up: perhaps these ports are not cabled by design.";
 }
 
 Finding port_state_finding(const View& view, const Port& port) {
@@ -352,8 +392,12 @@ Finding port_state_finding(const View& view, const Port& port) {
     fix.steps.insert(fix.steps.begin(),
                      "Read its VPD as root: lspci -vv -s " + port.pci +
                          ". With SW_MNG it manages the NVLink switches inside this machine and has no cable. Else: ");
-  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
-             std::move(fix));
+  const std::string by_design = perhaps_not_cabled(view, port);
+  if (!by_design.empty())
+    fix.steps.push_back(std::string(fix.steps.back().text.ends_with('.') ? "" : ".") +
+                        " If it is not to be cabled, record that: fabric-agentctl ack port-state " + port.id());
+  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected,
+             std::string(advice.meaning) + by_design, std::move(fix));
 }
 
 // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
@@ -670,9 +714,56 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   });
 }
 
+// Nothing says that the machine ever had an RDMA NIC, or should have one: a workstation, or a server for one node's
+// jobs. The GPUs of a workstation have the class of a VGA controller; without a display they are for servers, most of
+// which have RDMA NICs. A virtual machine has what its host gives it.
+bool was_built_without_rdma(const View& view) {
+  constexpr uint32_t kVga = 0x0300;
+  const Node& node = view.now;
+  if (!node.topology.hypervisor.empty() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
+  if (view.health != nullptr && !view.health->devices.empty()) return false;
+  if (node.inventory) {
+    const auto has_rdma = [](const InventoryPart& part) { return !part.rdma.empty(); };
+    if (std::ranges::any_of(node.inventory->parts, has_rdma)) return false;
+    if (node.inventory->accepted) return true;
+  }
+  return std::ranges::all_of(node.topology.gpus, [](const Gpu& gpu) { return gpu.class_code >> 8 == kVga; });
+}
+
+// Accelerators with a network of their own, without which collectives do not leave the machine. nullopt: there are
+// none, or their ports are here.
+std::optional<Finding> no_ports_of_accelerators(const Topology& topology) {
+  std::vector<const Gpu*> gaudi, ascend;
+  for (const Gpu& gpu : topology.gpus) {
+    if (gpu.vendor == kHuawei) ascend.push_back(&gpu);
+    if (gpu.vendor == kHabana && !contains(topology.nics, gpu.pci, &Nic::pci)) gaudi.push_back(&gpu);
+  }
+  const auto list = [](const std::vector<const Gpu*>& gpus, const std::string& of) {
+    return counted(gpus.size(), "accelerator") + " of " + of + " (" + gpus.front()->name + " at " + gpus.front()->pci +
+           (gpus.size() > 1 ? ", ...)" : ")");
+  };
+  if (!gaudi.empty())
+    return bad(Status::warning, kHostSubject, list(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev",
+               "the netdevs of their own ports",
+               "Gaudi has RoCE ports of its own, and collectives between nodes run over them. None of these has a "
+               "netdev: the driver of the ports is not loaded, or failed, or no port of the cards leads out of the "
+               "machine.",
+               "lsmod | grep habanalabs; modprobe habanalabs_en; journalctl -k -g habanalabs; hl-smi (links). If jobs "
+               "stay on this machine, nothing is missing: fabric-agentctl ack port-state");
+  if (ascend.empty()) return std::nullopt;
+  Finding out = good(kHostSubject, list(ascend, "Huawei (Ascend)") + ": their own RoCE ports are not judged", "none");
+  out.unjudged = true;
+  out.meaning =
+      "Ascend has RoCE ports of its own, over which collectives run. The kernel of the host shows none of them.";
+  out.fix = {"Ask the tool of the vendor: hccn_tool -i 0 -link -g; hccn_tool -i 0 -net_health -g"};
+  return out;
+}
+
 // The kernel has no RDMA device, and no NIC is known that can have one. A machine may have been built so: its NICs
 // beside the GPUs are Ethernet. Else a NIC may be missing.
-Finding no_rdma_nic(const Node& node) {
+Finding no_rdma_nic(const View& view) {
+  const Node& node = view.now;
+  if (auto finding = no_ports_of_accelerators(node.topology)) return std::move(*finding);
   std::map<std::string, size_t> drivers;
   bool serve_gpus = false;
   for (const Nic& nic : node.topology.nics) {
@@ -688,6 +779,8 @@ Finding no_rdma_nic(const Node& node) {
   std::string text;
   for (const auto& [driver, count] : drivers) append_item(text, counted(count, "NIC") + " with " + driver);
   if (serve_gpus) return good(kHostSubject, observed + ": the NICs beside the GPUs have none (" + text + ")", "none");
+  if (was_built_without_rdma(view))
+    return good(kHostSubject, observed + ": " + text + "; neither the policy nor the inventory has any", "none");
   return bad(Status::unknown, kHostSubject, observed + ": " + text, "at least one",
              "No NIC of this machine is known to do RDMA.",
              "If it should have one, it is missing from the PCI bus, or was not given to this virtual machine: lspci "
@@ -695,10 +788,11 @@ Finding no_rdma_nic(const Node& node) {
 }
 
 // No NIC has an RDMA device: names those that can have one, and the modules for it. A server with GPUs needs them.
-Finding no_rdma_at_all(const Node& node) {
+Finding no_rdma_at_all(const View& view) {
+  const Node& node = view.now;
   WithoutRdma nics;
   for (const Nic& nic : node.topology.nics) nics.add(node, nic);
-  if (nics.groups.empty()) return no_rdma_nic(node);
+  if (nics.groups.empty()) return no_rdma_nic(view);
   return bad(
       node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
       "at least one",
@@ -821,7 +915,7 @@ void ask_port_state(const View& view, Findings& findings) {
                            "Run the check in the container. Namespaces: ip netns list; rdma system show"));
   else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
     findings.push_back(good(kHostSubject, "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
-  else findings.push_back(no_rdma_at_all(view.now));
+  else findings.push_back(no_rdma_at_all(view));
 }
 
 }  // namespace
@@ -909,7 +1003,9 @@ constexpr Rule kPortState{
         "a node GUID is reported, because the connection manager cannot use it. A device that left the PCI bus while "
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
-        "none are no fault. In the exclusive mode of RDMA (rdma system) a function whose netdev is here without its "
+        "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
+        "of their own: without their netdevs they are reported. In the exclusive mode of RDMA (rdma system) a function "
+        "whose netdev is here without its "
         "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "
         "of its card nor equal cards have is a lost "
         "LINK_TYPE. If ports that manage the NVSwitches are INIT and none is ACTIVE, the fabric manager has not "

@@ -1066,6 +1066,7 @@ std::string_view gpu_module(const Gpu& gpu) {
     case kNvidia: return "nvidia";
     case kAmd: return "amdgpu";
     case kHabana: return "habanalabs";
+    case kAmazon: return "neuron";
     default: return {};
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/unseen.h"
 
+#include <limits>
 #include <set>
 
 #include "judge/platform_view.h"
@@ -194,8 +195,54 @@ constexpr Rule kUnseenTraffic{
     .ask_port = ask_unseen_traffic,
 };
 
+// Counters that have reached the end of their field.
+
+namespace {
+
+// The greatest value of its field, at which a counter of ports/N/counters stops. Data and packets have 32 bits on a
+// port without extended counters.
+bool is_full(const Counter& counter) {
+  if (counter.row == nullptr) return false;
+  if (counter.bits < 64) return counter.value == (uint64_t{1} << counter.bits) - 1;
+  return counter.value == std::numeric_limits<uint32_t>::max();
+}
+
+std::optional<Finding> ask_counter_full(const View& /*view*/, const Port& port) {
+  if (!is_own_device(port) || port.counters.pma.empty()) return std::nullopt;
+  const std::string expected = "no counter at the end of its field";
+  std::string full;
+  for (const Counter& counter : port.counters.pma)
+    if (is_full(counter)) append_item(full, std::string(counter.name.text()) + " " + std::to_string(counter.value));
+  if (full.empty()) return good(port.id(), "no counter is full", expected);
+  std::string fix = "Note the values, then reset the counters of the port: ";
+  if (port.link_layer == LinkLayer::infiniband)
+    fix += "perfquery -R -C " + port.rdma + " -P " + std::to_string(port.number) +
+           " (Omni-Path: opapmaquery -o clearportstatus)";
+  else fix += "they start again when the driver is loaded again, with the next restart of the node";
+  return unjudged(
+      port.id(), "counters that are full and count no more, until they are reset: " + full, expected,
+      "These counters stop at the greatest value of their field. Whether such events happen now is unknown: "
+      "no new ones are counted, and the values are those of all time since the last reset.",
+      std::move(fix));
+}
+
+}  // namespace
+
+constexpr Rule kCounterFull{
+    .id = "counter-full",
+    .group = group::counters,
+    .title = "Counters of the port are full and count no more",
+    .meaning =
+        "The counters of ports/N/counters have 4, 8, 16 or 32 bits on InfiniBand (link_downed 8, symbol_error 16, "
+        "port_xmit_wait 32), and stop at the greatest value. Then no new event of this kind is counted: diagnose and "
+        "the checks of these counters cannot see it until the counter is reset. The verdict says which counters that "
+        "are.",
+    .inspect = "grep . /sys/class/infiniband/RDMADEV/ports/1/counters/*; perfquery -C RDMADEV -P 1",
+    .ask_port = ask_counter_full,
+};
+
 std::span<const Rule> unseen_rules() {
-  static constexpr Rule kAll[]{kOtherNamespaces, kUnseenTraffic};
+  static constexpr Rule kAll[]{kOtherNamespaces, kUnseenTraffic, kCounterFull};
   return kAll;
 }
 

@@ -54,6 +54,8 @@ std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64
     const uint64_t full = (uint64_t{1} << bits) - 1;
     if (before == full && now <= full) return std::nullopt;
   }
+  // Data and packets of a port without extended counters.
+  if (source == CounterSource::pma && bits == 64 && before == kRange - 1 && now == before) return std::nullopt;
   if (now >= before) return now - before;
   if (source == CounterSource::pma || bits != 32 || !has_wrapped(before, now)) return std::nullopt;
   return now + kRange - before;

@@ -18,6 +18,8 @@ std::string gpu_log_word(uint16_t vendor) {
     case kHabana: return "|habanalabs";
     case kHygon: return "|hycu|hydcu";
     case kIntel: return "|xe |i915";
+    case kAmazon: return "|neuron";
+    case kHuawei: return "|davinci|hisi";
     default: return "";
   }
 }
@@ -42,7 +44,15 @@ constexpr Product kProducts[] = {
     {kIntel, 0x56c1, "Intel Data Center GPU Flex 140"},
     {kHabana, 0x1000, "Habana Gaudi"},
     {kHabana, 0x1020, "Intel Gaudi 2"},
+    {kHabana, 0x1021, "Intel Gaudi 2"},
     {kHabana, 0x1060, "Intel Gaudi 3"},
+    {kHabana, 0x1063, "Intel Gaudi 3"},
+    {kHuawei, 0xd801, "Huawei Ascend 910"},
+    {kHuawei, 0xd802, "Huawei Ascend 910B"},
+    {kHuawei, 0xd803, "Huawei Ascend 910C"},
+    {kAmazon, 0x7164, "AWS Trainium"},
+    {kAmazon, 0x7264, "AWS Inferentia2"},
+    {kAmazon, 0x7364, "AWS Trainium2"},
 };
 
 void set_if_known(std::string& member, std::string text) {

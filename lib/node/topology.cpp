@@ -9,6 +9,7 @@
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/gpu.h"
+#include "node/inventory.h"
 #include "node/machine.h"
 #include "node/port_reader.h"
 #include "node/port_role.h"
@@ -350,8 +351,8 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
               std::move(function.card)};
       topology.gpus.push_back(std::move(gpu));
       function.card.clear();
-      // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
-      is_nic = !function.rdma.empty();
+      // An accelerator with ports of its own (Gaudi) is its own nearest NIC. Its library needs no RDMA device.
+      is_nic = !function.rdma.empty() || (function.vendor == kHabana && !function.netdevs.empty());
     }
     if (!is_nic) continue;
     if (!function.rdma.empty()) function.name = function.rdma.front();
@@ -400,17 +401,23 @@ Result<Topology> load_topology(const Kernel& kernel) {
     for (const std::string& name : *names) {
       const std::string link = "sys/bus/pci/devices/" + name;
       if (const Nic* known = find_in(by_hwloc, name)) {
-        if (!is_gpu(*known) && !is_network(*known)) continue;
+        if (!is_gpu(*known) && !is_network(*known) && !is_accelerator(*known)) continue;
       } else {
         // Only the class is read of functions that hwloc lacks: most functions of a server are bridges and disks.
         PciDevice function;
         function.class_code = root.number_in<uint32_t>(link + "/class", 16).value_or(0);
         const uint32_t base = function.class_code >> 16;
-        if (!is_network(function) && base != 0x03 && base != 0x12) continue;
+        if (is_accelerator(function) || is_peripheral(function)) {
+          function.vendor = root.number_in<uint16_t>(link + "/vendor", 16).value_or(0);
+          function.device = root.number_in<uint16_t>(link + "/device", 16).value_or(0);
+        }
+        if (!is_network(function) && base != 0x03 && base != 0x12 && !is_gpu(function)) continue;
       }
       const auto resolved = root.resolve(link);
       if (!resolved) continue;
-      if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+      const auto place = pci::parse_location(*resolved);
+      if (!place || place->below != 0) continue;
+      functions[place->pci].place = *place;
     }
   add_elsewhere(root, functions);
 
@@ -419,6 +426,13 @@ Result<Topology> load_topology(const Kernel& kernel) {
     Nic nic = merge(root, function, find_in(by_hwloc, address), nodes, view.machine.differences);
     // A vGPU's virtual function belongs to a guest.
     if (is_gpu(nic) && root.exists(function.place.folder + "/physfn")) continue;
+    // On a root bus itself are the NPUs of desktop CPUs.
+    if (is_accelerator(nic) && !is_gpu(nic) && !is_network(nic) && !nic.bridges.empty()) {
+      std::string driver = root.link_name(function.place.folder + "/driver");
+      driver = driver.empty() ? "no driver" : "driver " + driver;
+      view.machine.unknown_accelerators.push_back(address + " (" + ids_text(nic.vendor, nic.device) + ", " + driver +
+                                                  ")");
+    }
     found.push_back(std::move(nic));
   }
   // Reading VPD is a command to the NIC's firmware.

@@ -92,6 +92,9 @@ struct Topology {
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
   std::string cloud{};                     // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
+  // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
+  // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
+  std::vector<std::string> unknown_accelerators{};
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
 };
 

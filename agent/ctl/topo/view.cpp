@@ -22,6 +22,11 @@ std::string hidden_switches(const TopoView& view) {
   std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
   if (const std::string& name = view.topology.hypervisor; !name.empty())
     why = "This is a virtual machine of " + name + ", which hides the PCIe switches";
+  // A root port and a switch, which nothing shares: the machine may have it so, or the hypervisor made it.
+  const auto is_below_switch = [](const Gpu& gpu) { return gpu.bridges.size() > 1; };
+  if (!view.topology.hypervisor.empty() && std::ranges::all_of(view.topology.gpus, is_below_switch))
+    why = "This is a virtual machine of " + view.topology.hypervisor +
+          ", and no two devices share one of the PCIe switches that it shows: those of the host may be others";
   why += ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE)";
   if (!view.topology_file.empty()) why += ": " + view.topology_file;
   return why + ".";
@@ -151,6 +156,8 @@ std::vector<std::string> topo_notes(const TopoView& view) {
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   if (!view.node.rdma_unread.empty())
     notes.push_back("RDMA devices could not be listed: " + view.node.rdma_unread + ". NICs appear without them.");
+  if (const auto& unknown = view.topology.unknown_accelerators; !unknown.empty())
+    notes.push_back("Accelerators that are not known to this program, and have no row: " + joined(unknown) + ".");
   for (const std::string& difference : view.topology.differences)
     notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;

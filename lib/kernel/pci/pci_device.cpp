@@ -7,7 +7,7 @@ namespace fabric {
 namespace {
 
 constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
-                   kAccelerator = 0x1200;
+                   kAccelerator = 0x1200, kPeripheral = 0x0880;
 
 // Intel's integrated graphics always has this address (arch/x86/kernel/early-quirks.c and i915 rely on it).
 constexpr std::string_view kIntelIntegrated = "0000:00:02.0";
@@ -26,13 +26,20 @@ bool is_gpu(const PciDevice& function) {
       // ids from 6600 on; its APUs have ids below that, or from 9800 on (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c,
       // pciidlist, Linux 6.12).
       return function.vendor == kAmd && function.device >= 0x6600 && function.device < 0x8000;
-    // FPGAs and NPUs have this class as well.
+    // FPGAs, NPUs of desktop CPUs and engines for compression have this class as well. Huawei's Ascend have ids from
+    // d100 on (d100, d500, d801 to d803).
     case kAccelerator:
       return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana ||
-             function.vendor == kHygon;
+             function.vendor == kHygon || (function.vendor == kHuawei && function.device >> 12 == 0xd);
+    // AWS Inferentia and Trainium: 7064 to 7067, 7164, 7264, 7364.
+    case kPeripheral: return function.vendor == kAmazon && (function.device & 0xf0fc) == 0x7064;
     default: return false;
   }
 }
+
+bool is_accelerator(const PciDevice& function) { return function.class_code >> 8 == kAccelerator; }
+
+bool is_peripheral(const PciDevice& function) { return function.class_code >> 8 == kPeripheral; }
 
 std::string card_of(const std::string& pci) {
   const size_t dot = pci.rfind('.');

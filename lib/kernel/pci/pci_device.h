@@ -40,11 +40,17 @@ struct PciDevice {
 // The kind of a PCI function by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 
 inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
-                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3, kHygon = 0x1d94;
+                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3, kHygon = 0x1d94, kHuawei = 0x19e5;
 
 // A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
 // CPUs do not count, though their class may be the same.
 bool is_gpu(const PciDevice& function);
+
+// Whether the class is that of accelerators, whatever they accelerate.
+bool is_accelerator(const PciDevice& function);
+
+// Whether the class is that of system peripherals (080), which AWS gives its accelerators too.
+bool is_peripheral(const PciDevice& function);
 
 // "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
 std::string card_of(const std::string& pci);

@@ -469,6 +469,36 @@ void reach_directly(Healthy& node) {
   at(node, kNic).iommu_group = at(node, kGpu).iommu_group;  // as rdma_topo sets ACS of the root port
 }
 
+// Workstations: without a NIC for them, GPUs reach each other over their root ports.
+TEST(Acs, BetweenGpusWithoutANic) {
+  const std::vector<std::string> only{"acs"};
+  Healthy node;
+  node.now.topology.nics.clear();
+  node.now.ports.clear();
+  node.now.topology.gpus.resize(2);
+  for (Gpu& gpu : node.now.topology.gpus) {
+    gpu.class_code = 0x030000;
+    settings(node, gpu.bridges.back()).acs = uint16_t{0x1d};
+  }
+  const auto said_of = [&] { return said(node.view(), only); };
+  node.now.host->cpu.vendor = "GenuineIntel";
+  EXPECT_EQ(said_of(), "") << "NCCL uses no peer-to-peer transfers across the root ports of Intel";
+  node.now.host->cpu.vendor = "AuthenticAMD";
+  const auto found = complaints_of(node.view(), only);
+  ASSERT_EQ(found.size(), 2U) << describe(found);
+  EXPECT_EQ(found[0].subject, node.now.topology.gpus[0].bridges.back());
+  EXPECT_TRUE(has(found[0].meaning, "GPU0 and GPU1")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].remedy, "setpci -s " + found[0].subject)) << found[0].remedy;
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 4090";
+  EXPECT_EQ(said_of(), "") << "these have no peer-to-peer transfers";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.class_code = 0x030200, gpu.model = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(said_of(), "") << "these have NVLink";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA L40S";
+  EXPECT_NE(said_of(), "");
+  node.now.pci_settings.reset();
+  EXPECT_EQ(said_of(), "");
+}
+
 // HGX B300: the NIC itself is at the GPU's switch, and NVIDIA's driver compares no groups.
 TEST(Acs, GroupsOfADataDirectFunctionThatIsNoNearer) {
   const auto said_of = [](Healthy& node) {
@@ -594,6 +624,19 @@ const PlantedDefects& platform_defects() {
 
 TEST(PlatformDefect, GivesItsFindingAlone) {
   expect_each(platform_defects(), [](Healthy& n) { n.before.taken = n.now.taken - std::chrono::seconds(2); });
+}
+
+// What a repair can give is what the slot has.
+TEST(Pcie, ASlotOfFewLanesThatTrainedSlowly) {
+  Healthy node;
+  node.now.topology.nics[1].link = {8, 32, 4, 16};
+  at(node, kNic).link = {8, 32, 4, 16};
+  at(node, kBelowNic).link = {8, 16, 4, 4};
+  const auto found = complaints_of(node.view(), {"pcie"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_EQ(found[0].expected, "x4 at 16 GT/s: at most 63 of 400 Gb/s");
+  EXPECT_TRUE(has(found[0].meaning, "4 of its 16 lanes and 16 of its 32 GT/s: that is no fault")) << found[0].meaning;
 }
 
 // Their peer-to-peer transfers are translated, too.

@@ -369,6 +369,29 @@ TEST(MtuChain, ABondHasTheSwitchPortsOfItsMembers) {
   EXPECT_TRUE(has(found[0].observed, "frames of 1518")) << found[0].observed;
 }
 
+// The physical function has the MTU of the port: that of its functions is no larger.
+TEST(MtuChain, NamesAFunctionWithALargerMtuThanItsPort) {
+  Healthy node;
+  Port function = node.now.ports[1];
+  make_virtual(function);
+  function.owner = node.now.ports[1].pci;
+  function.pci = "0000:24:00.1";
+  function.rdma = "mlx5_9";
+  function.netdev = "ens1v0";
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  node.now.ports.push_back(function);
+  node.policy.ports[0].want.mtu.reset();
+  const auto found = complaints_of(node.view(), {"mtu-chain", "roce-mtu"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_EQ(found[0].subject, "mlx5_1/1");
+  EXPECT_TRUE(has(found[0].observed, "netdev 1500; its virtual function mlx5_9/1 (ens1v0) has 9000"))
+      << describe(found);
+  EXPECT_TRUE(has(found[0].remedy, "ip link set dev ens1 mtu 9000")) << found[0].remedy;
+  node.now.ports.back().qos.mtu = 1500;
+  EXPECT_FALSE(has(said(node.view(), {"mtu-chain"}), "virtual function"));
+}
+
 TEST(GidIndex, NamesWhatShiftedTheTable) {
   Healthy node;
   auto& gids = node.now.ports[2].gids;

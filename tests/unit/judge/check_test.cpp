@@ -460,6 +460,102 @@ TEST(Check, NicsThatCannotDoRdmaAreNamed) {
   }
 }
 
+// Neither the policy nor the inventory knows of one.
+TEST(Check, AWorkstationNeedsNoRdmaDevice) {
+  Healthy healthy;
+  Node node = healthy.now;
+  node.ports.clear();
+  node.topology.nics.resize(1);
+  node.topology.nics[0].rdma.clear();
+  node.topology.nics[0].vendor = 0x8086;
+  node.topology.nics[0].device = 0x1563;
+  node.platform.functions[node.topology.nics[0].pci].kernel_driver = "ixgbe";
+  const auto said_of = [&](const Policy* policy) {
+    return test::said({.now = node, .policy = policy}, {"port-state"});
+  };
+  EXPECT_TRUE(has(said_of(nullptr), "host unknown: no RDMA device: 1 NIC with ixgbe")) << "GPUs of a server";
+  for (Gpu& gpu : node.topology.gpus) gpu.class_code = 0x030000;
+  EXPECT_EQ(said_of(nullptr), "");
+  EXPECT_TRUE(has(said_of(&healthy.policy), "unknown")) << "the policy has ports";
+  node.inventory.emplace().parts.push_back({.pci = "0000:14:00.0", .name = "mlx5_0", .rdma = {"mlx5_0"}});
+  EXPECT_TRUE(has(said_of(nullptr), "unknown")) << "there was one";
+  node.inventory.reset();
+  node.topology.hypervisor = "QEMU";
+  EXPECT_TRUE(has(said_of(nullptr), "unknown")) << "its host may have forgotten to give it one";
+}
+
+TEST(Check, GaudiHasPortsOfItsOwn) {
+  Healthy healthy;
+  Node node = healthy.now;
+  node.ports.clear();
+  for (Gpu& gpu : node.topology.gpus) gpu.vendor = kHabana, gpu.device = 0x1063;
+  node.topology.nics.clear();
+  const auto said_of = [&] { return test::said({.now = node}, {"port-state"}); };
+  EXPECT_EQ(said_of(), "port-state host warning: 4 accelerators of Habana (Gaudi, driver habanalabs) (GPU0 at " +
+                           node.topology.gpus[0].pci + ", ...) without a netdev\n");
+  for (const Gpu& gpu : node.topology.gpus) {
+    static_cast<PciDevice&>(node.topology.nics.emplace_back()) = gpu;
+    node.topology.nics.back().netdevs = {"ens" + gpu.name};
+  }
+  EXPECT_FALSE(has(said_of(), "Habana")) << said_of();
+}
+
+// Half of the NICs have no cable: that may be the design, which only its builders know.
+TEST(Check, PortsThatNeverHadALinkMayBeWithoutACable) {
+  Healthy node(8);
+  const auto meaning_of = [&](size_t port) {
+    for (const Finding& each : test::complaints_of(node.view(), {"port-state"}))
+      if (each.subject == node.now.ports[port].id()) return each.meaning + each.remedy;
+    return std::string();
+  };
+  for (size_t port = 4; port < 8; ++port) {
+    for (Node* each : {&node.before, &node.now}) {
+      Port& down = each->ports[port];
+      down.link_layer = LinkLayer::infiniband;
+      down.gids.clear();
+      down.state = kPortDown;
+      down.phys_state = kPhysPolling;
+      down.counters.carrier_down.reset();
+      down.counters.pma.clear();
+    }
+  }
+  for (size_t port = 0; port < 4; ++port)
+    for (Node* each : {&node.before, &node.now}) each->ports[port].link_layer = LinkLayer::infiniband;
+  EXPECT_TRUE(has(meaning_of(4), "like 3 other ports of its model, and 4 are up: perhaps")) << meaning_of(4);
+  EXPECT_TRUE(has(meaning_of(4), "fabric-agentctl ack port-state mlx5_4/1")) << meaning_of(4);
+  node.now.ports[6].counters.pma = {{"link_downed", 3}};
+  EXPECT_FALSE(has(meaning_of(4), "perhaps")) << "one of them had a link";
+}
+
+// The physical state Disabled leaves open whether the host disabled the port: its netdev does not.
+TEST(Check, APortThatIsUpWithoutACarrierIsSaidToBeSo) {
+  Healthy node;
+  test::down(node, 1, kPhysDisabled);
+  node.now.ports[1].link_layer = LinkLayer::ethernet;
+  node.now.ports[1].carrier = false;
+  node.now.ports[1].link_status.reset();
+  const auto found = test::complaints_of(node.view(), {"port-state"});
+  ASSERT_EQ(found.size(), 1U) << test::describe(found);
+  EXPECT_TRUE(has(found[0].meaning, "The netdev is up and has no carrier")) << found[0].meaning;
+  EXPECT_FALSE(has(found[0].remedy, "Find out")) << found[0].remedy;
+}
+
+TEST(Check, AnOmniPathDeviceThatUdevHasRenamed) {
+  Healthy node;
+  Port& port = node.now.ports[1];
+  const auto observed = [&] {
+    const std::vector<std::string> only{"port-state"};
+    for (const Finding& each : run_rules(node.view(), only).findings)
+      if (each.subject == port.id()) return each.observed;
+    return std::string();
+  };
+  port.kernel_driver = "hfi1";
+  port.rdma = "hfi1_0";
+  EXPECT_FALSE(has(observed(), "PSM2")) << observed();
+  port.rdma = "opap129s0";
+  EXPECT_TRUE(has(observed(), "PSM2 looks for hfi1_N")) << observed();
+}
+
 TEST(Check, TableIsSound) {
   std::set<std::string> seen;
   for (const Rule& check : test::checks()) {

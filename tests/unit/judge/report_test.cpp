@@ -474,6 +474,34 @@ TEST(Unseen, QueuePairsThatAreNotCounted) {
   EXPECT_FALSE(unseen_traffic(node)) << "the driver counts all of them";
 }
 
+// InfiniBand's counters stop at the greatest value of their field.
+TEST(Unseen, CountersThatAreFull) {
+  const std::vector<std::string> only{"counter-full"};
+  Healthy node;
+  Port& port = node.now.ports[1];
+  port.link_layer = LinkLayer::infiniband;
+  port.counters.pma = {{"link_downed", 254}, {"port_rcv_errors", 65'534}, {"port_rcv_data", 255}, {"unknown", 65'535}};
+  const auto found = [&]() -> std::optional<Finding> {
+    const Report report = run_rules(node.view(), only);
+    const Finding* each = finding_of(report, "counter-full", "mlx5_1/1");
+    if (each == nullptr || !each->unjudged) return std::nullopt;
+    return *each;
+  };
+  EXPECT_FALSE(found());
+  port.counters.pma = {{"link_downed", 255},
+                       {"port_xmit_wait", 0xffff'ffff},
+                       {"port_rcv_data", 0xffff'ffff},
+                       {"excessive_buffer_overrun_errors", 15},
+                       {"symbol_error", 3}};
+  const auto full = found();
+  ASSERT_TRUE(full);
+  EXPECT_TRUE(
+      full->observed.ends_with("link_downed 255, port_xmit_wait 4294967295, port_rcv_data 4294967295, "
+                               "excessive_buffer_overrun_errors 15"))
+      << full->observed;
+  EXPECT_TRUE(has(full->remedy, "perfquery -R -C mlx5_1 -P 1")) << full->remedy;
+}
+
 TEST(Unseen, TrafficWithoutPfcIsReportedBeforeItIsLost) {
   Healthy node;
   carry(node, 1, {.on_priority_3 = 0.02});

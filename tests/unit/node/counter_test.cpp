@@ -402,6 +402,8 @@ TEST(CounterRise, GrowsWrapsOrWasReset) {
   EXPECT_EQ(counter_rise(hw, 32, uint64_t{1} << 40, 3), std::nullopt) << "a 64-bit counter does not wrap so soon";
   EXPECT_EQ(counter_rise(pma, 32, 0xffff'fffe, 3), std::nullopt) << "InfiniBand's counters stop when full";
   EXPECT_EQ(counter_rise(pma, 8, 255, 255), std::nullopt);
+  EXPECT_EQ(counter_rise(pma, 64, 0xffff'ffff, 0xffff'ffff), std::nullopt) << "data without extended counters";
+  EXPECT_EQ(counter_rise(pma, 64, 0xffff'ffff, 0x1'0000'0005), 6u);
 }
 
 // -- 32 bits: wraps

@@ -106,6 +106,9 @@ TEST(PciKind, Gpus) {
   EXPECT_TRUE(is_gpu(chip(0x8086, 0x0bd5, 0x038000))) << "Data Center GPU Max";
   EXPECT_TRUE(is_gpu(chip(0x1da3, 0x1020, 0x120000))) << "Gaudi 2";
   EXPECT_TRUE(is_gpu(chip(0x1d94, 0x55b7, 0x038000))) << "Hygon DCU";
+  EXPECT_TRUE(is_gpu(chip(0x1d0f, 0x7364, 0x088000))) << "Trainium 2";
+  EXPECT_TRUE(is_gpu(chip(0x1d0f, 0x7065, 0x088000))) << "Inferentia";
+  EXPECT_TRUE(is_gpu(chip(0x19e5, 0xd802, 0x120000))) << "Ascend 910B";
 }
 
 TEST(PciKind, DisplaysAndCompanionsAreNoGpus) {
@@ -116,6 +119,9 @@ TEST(PciKind, DisplaysAndCompanionsAreNoGpus) {
   EXPECT_FALSE(is_gpu(chip(0x8086, 0x3e98, 0x030000, "0000:00:02.0"))) << "graphics of a Core";
   EXPECT_FALSE(is_gpu(chip(0x1af4, 0x1050, 0x038000))) << "virtio-gpu";
   EXPECT_FALSE(is_gpu(chip(0x8086, 0x0b2b, 0x120000))) << "Stratix 10 FPGA";
+  EXPECT_FALSE(is_gpu(chip(0x19e5, 0xa250, 0x120000))) << "HiSilicon ZIP";
+  EXPECT_FALSE(is_gpu(chip(0x8086, 0x0998, 0x088000))) << "a system peripheral";
+  EXPECT_FALSE(is_gpu(chip(0x1d0f, 0xefa2, 0x020000))) << "EFA";
   EXPECT_FALSE(is_gpu(chip(0x10de, 0x22a3, 0x068000))) << "NVSwitch";
   EXPECT_FALSE(is_gpu(chip(0x10de, 0x10f0, 0x040300))) << "a GPU's audio";
 }

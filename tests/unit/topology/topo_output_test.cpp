@@ -413,6 +413,29 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
     EXPECT_TRUE(has(text, part)) << part;
 }
 
+TEST(TopoNotes, SwitchesThatAGuestShowsAreNotHidden) {
+  Node node = eight_on_eight();
+  node.topology.hypervisor = "Alibaba Cloud";
+  const auto text = [&] { return joined(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
+  size_t bus = 0x10;
+  const auto alone = [&](PciDevice& device) {
+    device.root = "pci0000:" + std::to_string(bus);
+    device.bridges = {"0000:" + std::to_string(bus + 1) + ":00.0", "0000:" + std::to_string(bus) + ":01.0"};
+    bus += 2;
+  };
+  for (Gpu& gpu : node.topology.gpus) alone(gpu);
+  for (Nic& nic : node.topology.nics) alone(nic);
+  EXPECT_TRUE(has(text(), "no two devices share one of the PCIe switches that it shows")) << text();
+  for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
+  EXPECT_TRUE(has(text(), "which hides the PCIe switches")) << text();
+}
+
+TEST(TopoNotes, AcceleratorsThatAreNotKnown) {
+  Node node = eight_on_eight();
+  node.topology.unknown_accelerators = {"0000:11:00.0 (1e52:401e, driver tenstorrent)"};
+  EXPECT_TRUE(has(printed("text", node), "not known to this program, and have no row: 0000:11:00.0 (1e52:401e"));
+}
+
 // Differences from nvidia-smi's words, and facts that its table cannot show.
 TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   const auto notes = [](const Node& node) { return joined(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
