@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: the findings of this machine, once or with --watch.
-#include "base/find.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
@@ -13,34 +12,13 @@ namespace {
 constexpr std::chrono::milliseconds kWatchPace{5'000};
 constexpr size_t kChangesShown = 10;
 
-// A port that this host disabled is one finding for a reader: the check and the cause say the same.
-Report for_a_reader(Report report) {
-  const Findings all = report.findings;
-  const auto beside = [&](const Finding& finding, std::string_view id) {
-    return find_where(all, [&](const Finding& each) {
-      return each.id == id && each.subject == finding.subject && each.status != Status::ok;
-    });
-  };
-  std::erase_if(report.findings,
-                [&](const Finding& each) { return each.id == "admin-down" && beside(each, "port-state") != nullptr; });
-  for (Finding& each : report.findings) {
-    if (each.id != "port-state" || each.status == Status::ok) continue;
-    if (const Finding* cause = beside(each, "admin-down"); cause != nullptr) {
-      each.culprit = cause->culprit;
-      each.certainty = cause->certainty;
-    }
-  }
-  return report;
-}
-
-std::string report_of(const Report& all, const Samples& samples, const Options& options, const Output& output,
+std::string report_of(const Report& report, const Samples& samples, const Options& options, const Output& output,
                       bool brief = false) {
   if (options.json) {
-    Json out = to_json(all);
+    Json out = to_json(report);
     out["unread"] = unseen_lines(samples.now);
     return json_text(out);
   }
-  const Report report = for_a_reader(all);
   std::string text =
       report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output);
   if (!brief) text += place_of_fixes(report, samples.now, options, output);

@@ -93,13 +93,6 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
     if (each.culprit) causes.findings.push_back(std::move(each));
     else if (is_listed(each)) others.findings.push_back(std::move(each));
   }
-  // The cause says the same of a port that this host disabled.
-  if (!options.json)
-    std::erase_if(others.findings, [&](const Finding& each) {
-      return each.id == "port-state" && std::ranges::any_of(causes.findings, [&](const Finding& cause) {
-               return cause.id == "admin-down" && cause.subject == each.subject;
-             });
-    });
   // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {
     return std::ranges::find(chosen, cause.subject, [](const Port* port) { return port->id(); });
