@@ -75,6 +75,7 @@ foreach(_example ${_examples})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
 
+suite_test(lint/summary COMMAND tests/parts/summary-checks)
 suite_test(lint/examples COMMAND tests/parts/examples ${_tools}/promtool)
 
 # ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
