@@ -227,6 +227,7 @@ std::vector<FindingGroup> group_findings(const Report& report) {
     groups.push_back(std::move(group));
     firsts.push_back(&check.front());
   }
+  std::ranges::stable_sort(groups, {}, [](const FindingGroup& group) { return is_silenced(*group.finding); });
   return groups;
 }
 
@@ -297,16 +298,19 @@ std::vector<UnseenLine> merged_unseen(const Node& node) {
 
 Json causes_json(const Report& report) {
   Json out = Json::array();
-  for (const Finding& each : report.findings)
-    if (each.culprit)
-      out.push_back(Json::object({{"port", each.subject},
-                                  {"rule", each.id},
-                                  {"culprit", to_text(*each.culprit)},
-                                  {"status", to_text(each.status)},
-                                  {"certainty", certainty_json(each)},
-                                  {"conclusion", each.meaning},
-                                  {"evidence", each.evidence},
-                                  {"next", each.next}}));
+  for (const Finding& each : report.findings) {
+    if (!each.culprit) continue;
+    Json& entry = out.emplace_back(Json::object({{"port", each.subject},
+                                                 {"rule", each.id},
+                                                 {"culprit", to_text(*each.culprit)},
+                                                 {"status", to_text(each.status)},
+                                                 {"certainty", certainty_json(each)},
+                                                 {"conclusion", each.meaning},
+                                                 {"evidence", each.evidence},
+                                                 {"next", each.next}}));
+    if (each.acknowledged) entry["acknowledged"] = each.acknowledgement;
+    if (each.suppressed) entry["suppressed"] = each.suppression;
+  }
   return out;
 }
 

@@ -241,6 +241,16 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
 }
 
+// The operator knows them: what is new comes first, whatever its status.
+TEST(Report, SilencedFindingsAreTheLast) {
+  Report report = of({Status::critical, Status::warning, Status::warning, Status::unknown});
+  for (size_t i = 0; i < report.findings.size(); ++i) report.findings[i].id = std::to_string(i);
+  report.findings[0].suppressed = report.findings[2].acknowledged = true;
+  std::string order;
+  for (const FindingGroup& group : group_findings(report)) order += group.finding->id;
+  EXPECT_EQ(order, "1302");
+}
+
 // -- Subjects that are not judged
 
 const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
