@@ -84,8 +84,9 @@ bool is_name_part(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
 }
 
-// The text with a mark in place of each of the names, as whole words: eth1 is not in eth10, and not in the list
-// eth1;eth2, which is the same for both.
+}  // namespace
+
+// eth1 is not in eth10, and not in the list eth1;eth2, which is the same for both.
 std::string masked(std::string text, const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
@@ -103,7 +104,6 @@ std::string masked(std::string text, const std::vector<std::string>& names) {
   return text;
 }
 
-// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
 std::string with_placeholders(const std::string& text) {
   constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
   std::string out;
@@ -119,6 +119,8 @@ std::string with_placeholders(const std::string& text) {
   }
   return out;
 }
+
+namespace {
 
 // The finding in words, without what was observed.
 std::string texts_of(const Finding& finding) {
