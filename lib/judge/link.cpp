@@ -168,7 +168,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
               then = "Until then";
   if (is_virtual(port)) {
-    first = "Raise the MTU of its physical function first, which limits it. ";
+    const std::string place = place_of_physical(view, port);
+    first = (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
     then = "Then";
   }
   Fix remedy{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <ranges>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -33,7 +32,7 @@ std::string block_text(const std::vector<Column>& columns) {
   std::string out;
   for (size_t row = 0; row < columns.front().cells.size(); ++row) {
     const auto is_empty = [&](const Column& column) { return column.cells[row].empty(); };
-    if (std::ranges::all_of(columns | std::views::drop(1), is_empty)) continue;
+    if (row > 0 && std::all_of(columns.begin() + 1, columns.end(), is_empty)) continue;
     std::string line;
     size_t end = 0;
     for (const Column& column : columns) {
