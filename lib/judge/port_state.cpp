@@ -799,7 +799,9 @@ void ask_port_state(const View& view, Findings& findings) {
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, kHostSubject, "-", "at least one RDMA device",
                            "RDMA devices could not be listed: " + view.now.rdma_unread + ".",
-                           "ls -l /sys/class/infiniband; run the check as root. For an I/O error: journalctl -k"));
+                           {"ls -l /sys/class/infiniband",
+                            {Work::as_root, "; run the check as root"},
+                            ". For an I/O error: journalctl -k"}));
     return;
   }
   add_gone_ports(view, findings);
