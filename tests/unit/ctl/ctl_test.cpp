@@ -803,6 +803,16 @@ TEST(CtlText, StatusShowAndChanges) {
   expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, {}, true, output); });
 }
 
+// What is accepted is the inventory of the machine itself.
+TEST(CtlText, AnInventoryOfATreeIsNotAccepted) {
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"inventory", "--root", tree.path()});
+  EXPECT_EQ(result.code, kFailure);
+  EXPECT_TRUE(has(result.errors, "has no inventory")) << result.errors;
+  EXPECT_FALSE(has(result.errors, "accept")) << result.errors;
+}
+
 // Every port is in use, by a process on its own device: one block, as for the reasons without a name.
 TEST(CtlText, APlanMergesPortsThatDifferInTheirNames) {
   Healthy node;
