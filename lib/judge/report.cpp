@@ -122,11 +122,14 @@ std::string with_placeholders(const std::string& text) {
 
 namespace {
 
+// Nothing was observed, so that the checks that could not be made for one reason are one finding, whatever each expects.
+bool has_no_reading(const Finding& finding) { return finding.status == Status::unknown && finding.observed == "-"; }
+
 // The finding in words, without what was observed.
 std::string texts_of(const Finding& finding) {
-  std::string out;
-  for (const std::string* text : {&finding.expected, &finding.meaning, &finding.remedy})
-    out.append(*text).append(1, '\n');
+  std::string out = has_no_reading(finding) ? "" : finding.expected;
+  for (const std::string* text : {&finding.meaning, &finding.remedy}) out.append(1, '\n').append(*text);
+  out += '\n';
   for (const std::string& step : finding.next) out.append(step).append(1, '\n');
   return out;
 }
@@ -178,11 +181,12 @@ std::string own_words(const MaskedFinding& fault, const std::string& masked_text
 // The findings of one check that are one fault.
 FindingGroup group_of(const std::vector<MaskedFinding>& faults) {
   const MaskedFinding& first = faults.front();
-  FindingGroup group{first.finding, {first.finding->id}, {}};
+  FindingGroup group{first.finding, {first.finding->id}, {}, first.finding->expected};
   const bool one_observation =
       std::ranges::all_of(faults, [&](const MaskedFinding& each) { return each.observes_like(first); });
   for (const MaskedFinding& each : faults) {
     add_once(group.subjects, each.finding->subject);
+    if (has_no_reading(*each.finding) && each.finding->expected != group.expected) group.expected.clear();
     if (!one_observation) {
       const std::string& what = each.finding->about.empty() ? each.finding->subject : each.finding->about;
       add_once(group.observed, what + ": " + observed_of(*each.finding));
@@ -224,6 +228,7 @@ std::vector<FindingGroup> group_findings(const Report& report) {
       ++same;
     if (same < groups.size()) {
       add_once(groups[same].ids, group.ids.front());
+      if (has_no_reading(*group.finding) && group.expected != groups[same].expected) groups[same].expected.clear();
       continue;
     }
     groups.push_back(std::move(group));

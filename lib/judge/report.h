@@ -116,6 +116,7 @@ std::string with_placeholders(const std::string& text);
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
+  std::string expected{};  // of the first; empty: what could not be read should be one value here and another there
   // What was observed of each subject and since when, "mlx5_0/1: 12 drops, since TIME"; empty: the same of all, as
   // of the first.
   std::vector<std::string> observed{};

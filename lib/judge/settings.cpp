@@ -18,7 +18,6 @@ struct Verdict {
 constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply";
 // plan ends with the command that comes next on this machine: an apply may be refused, or not be enough.
 constexpr std::string_view kPlan = "fabric-agentctl plan";
-constexpr const char* kValueOfPolicy = "the value of the policy";
 
 Verdict verdict_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
@@ -34,14 +33,18 @@ Verdict verdict_of(const Change& change, bool enforced) {
       return {setting.severity,
               meaning,
               {"The agent repairs it. ", {Work::service, "If it stays: journalctl -u fabric-agent"}}};
-    case Outcome::pending:
+    case Outcome::pending: {
+      // Without an agent nothing writes it later. The exporter, which does not see who uses a port, says that it
+      // differs.
+      const Status status = enforced ? Status::warning : setting.severity;
       if (!change.detail.empty()) {
         const char* next = "When the cause is over: fabric-agentctl apply";
         if (enforced) next = "When the cause is over, the agent writes it. State of the port: fabric-agentctl status";
-        return {Status::warning, meaning + " It is not written now: " + change.detail + ".", next};
+        return {status, meaning + " It is not written now: " + change.detail + ".", next};
       }
-      return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
+      return {status, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now"};
+    }
     case Outcome::unsupported:
       return {Status::warning, "The value that the policy wants cannot be set on this port in its present state.",
               "Correct the reported cause, or remove " + change.key() + " from the policy of this port."};
@@ -67,9 +70,8 @@ Verdict verdict_of(const Change& change, bool enforced) {
            " and stop it; the agent then enforces the value again."}};
 }
 
-// Without the value itself: all settings of a port that cannot be read for the same reason are one finding in a text.
-Finding unreadable(const Port& port, const std::string& why) {
-  return bad(Status::unknown, port.id(), "-", kValueOfPolicy, "The settings of the port could not be read: " + why + ".",
+Finding unreadable(const Port& port, const std::string& wanted, const std::string& why) {
+  return bad(Status::unknown, port.id(), "-", wanted, "The settings of the port could not be read: " + why + ".",
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
@@ -79,7 +81,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused) {
     std::string why = planned.detail;
     if (why.empty()) why = errno_name(planned.code);
-    return unreadable(port, why);
+    return unreadable(port, planned.to, why);
   }
   const std::string outcome(to_text(change.outcome));
   const PortPolicy* entry = policy_of(view, port);
@@ -122,7 +124,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {
   if (view.policy == nullptr) {
     const std::string why = view.no_policy.empty() ? "no configuration" : first_error(view);
-    findings.push_back(bad(Status::unknown, kHostSubject, "-", kValueOfPolicy,
+    findings.push_back(bad(Status::unknown, kHostSubject, "-", "the value of the policy",
                            "There is no policy to compare with: " + why + ".",
                            "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a "
                            "file with --config."));
@@ -133,7 +135,7 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
     const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
-      findings.push_back(unreadable(port, why_unread(port, "settings")));
+      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
       continue;
     }
     for (const Change& change : *changes)

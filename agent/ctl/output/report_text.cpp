@@ -94,7 +94,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
       lines.emplace_back("Since:   ", finding.since);
     }
     if (!brief) {
-      lines.emplace_back("Expected:", finding.expected);
+      lines.emplace_back("Expected:", block.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
       lines.emplace_back("Reason:  ", finding.suppression);
       if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
