@@ -473,7 +473,7 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
   }
   if (names.empty()) return std::nullopt;
   return LostNic{" without a Data Direct function",
-                 " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + names_text(names) +
+                 " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + joined(names) +
                      (names.size() == 1 ? " has" : " have") + " none: it is not on the PCI bus.",
                  {"lspci -d 15b3:2100; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
                   {Work::at_machine,
