@@ -777,7 +777,7 @@ constexpr FixRow kUpdate{
 Finding firmware_finding(const View& view, const Port& port) {
   Fix fix = kUpdate;
   if (const std::string place = place_of_physical(view, port); !place.empty())
-    fix = place + ": its NIC has the firmware, which nothing in this guest or pod changes.";
+    fix = place + ": update the firmware of its NIC. Nothing in this guest or pod changes it.";
   const std::string board = board_of(port);
   std::string observed = port.firmware;
   if (!board.empty()) observed += " on board " + board;

@@ -458,8 +458,8 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
   return std::nullopt;
 }
 
-// On machines like GB300 a NIC reaches its GPU by a Data Direct function. nullopt: the nearest NICs have one, or none of
-// their model has.
+// On machines like GB300 a NIC reaches its GPU by a Data Direct function, which can be missing. nullopt: each of the
+// nearest NICs has one, or none of their model has.
 std::optional<LostNic> lost_direct_function_of(const Topology& topology, const Placement& placed, size_t gpu) {
   std::vector<std::string> names;
   std::string first;  // the address of the first of these NICs
@@ -467,7 +467,7 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
     const Nic& nic = topology.nics[index];
     const auto has_one = [&](size_t each) { return topology.nics[each].direct && are_alike(topology.nics[each], nic); };
     if (path_class(topology.gpus[gpu], nic) != placed.path(gpu)) continue;
-    if (nic.direct || std::ranges::none_of(placed.compute, has_one)) return std::nullopt;
+    if (nic.direct || std::ranges::none_of(placed.compute, has_one)) continue;
     if (names.empty()) first = nic.pci;
     names.push_back(nic.name);
   }

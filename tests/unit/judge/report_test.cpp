@@ -246,6 +246,7 @@ TEST(Report, SilencedFindingsAreTheLast) {
   Report report = of({Status::critical, Status::warning, Status::warning, Status::unknown});
   for (size_t i = 0; i < report.findings.size(); ++i) report.findings[i].id = std::to_string(i);
   report.findings[0].suppressed = report.findings[2].acknowledged = true;
+  report.findings[0].suppression = report.findings[2].acknowledgement = "until 2027-01-31";
   std::string order;
   for (const FindingGroup& group : group_findings(report)) order += group.finding->id;
   EXPECT_EQ(order, "1302");
