@@ -238,6 +238,7 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   return out;
 }
 
+// A suppressed rule explains its symptoms, too: run_rules() marks its finding.
 void diagnose_port(const PortContext& ctx, Findings& out) {
   Symptoms left = ctx.symptoms;
   left.remove(reported_elsewhere(ctx));
@@ -246,7 +247,6 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
   for (const Rule* each : cause_rules()) {
     const Rule& rule = *each;
     if (!left.any_of(rule.explains)) continue;
-    if (is_suppressed(ctx.view, rule.id)) continue;  // its symptoms have findings of their own
     auto result = rule.find_cause(ctx);
     if (!result) continue;
     const Symptoms explains = explained_by(rule, *result, ctx);

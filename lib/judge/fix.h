@@ -26,6 +26,7 @@ enum class Work : uint8_t {
   in_machine = 6,  // at_machine and ends_jobs: the machine is off, or restarts, for it
   when_idle = 8,   // its text says that no job may run
   service = 16,    // a command that controls a service of this machine, or reads its log
+  as_root = 32,    // reads again, as root, what this run could not read
 };
 constexpr Work operator|(Work a, Work b) {
   return static_cast<Work>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));

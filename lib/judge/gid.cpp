@@ -236,13 +236,15 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (belongs_elsewhere(view.now, port))
     return good(port.id(), "none in this network namespace: its netdev is in another", expected);
   if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
-  const std::string files =
-      "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
+  const auto read_again = [&](const char* files) -> Fix {
+    return {{Work::as_root, "Run the check as root. "},
+            "Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) + files};
+  };
   std::string give_address = "ip address add ADDRESS/PREFIX dev " + port.netdev;
   if (port.netdev.empty()) give_address = "its netdev is missing, or in another network namespace: rdma link show";
   if (port.gids.empty() && is_unread(port, "gid"))
     return bad(Status::unknown, port.id(), "-", expected,
-               "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
+               "The GID table could not be read: " + why_unread(port, "gid") + ".", read_again("/gids"));
   std::vector<Gid> v2;
   std::ranges::copy_if(port.gids, std::back_inserter(v2),
                        [&](const Gid& gid) { return gid.type == "RoCE v2" && is_here(view.now, port, gid); });
@@ -258,7 +260,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   }
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
-               files + "/gid_attrs/types");
+               read_again("/gid_attrs/types"));
   if (port.gids.empty())
     if (const Port* active = active_member(view.now, port); active != nullptr)
       return active_backup_finding(view, port, *active,

@@ -34,11 +34,12 @@ struct JobLimit {
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
 Fix persistent_fix(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
-  const Step activation(Work::service, "Then: systemctl daemon-reload && systemctl restart " + service.unit);
+  const std::string restart = "Then restart " + service.unit;
+  const Step command(Work::service, ": systemctl daemon-reload && systemctl restart " + service.unit);
   const auto& setting = service.*limit.file;
   if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
       !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
-    return {"In " + setting->where.text() + " write " + limit.line + ". ", activation};
+    return {"In " + setting->where.text() + " write " + limit.line + ". " + restart, command};
   // systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
   std::string name = limit.drop_in;
   if (setting && setting->where.file.find(".d/") != std::string::npos)
@@ -46,8 +47,8 @@ Fix persistent_fix(const JobService& service, const JobLimit& limit) {
   // The drop-in of an instance belongs to its template: "slurmd@.service.d".
   std::string unit = service.unit;
   if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
-  return {"Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + ". ",
-          activation};
+  return {"Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + ". " + restart,
+          command};
 }
 
 // The process of a service with the lowest limit; nullptr: none could be read.
@@ -131,7 +132,7 @@ Finding memlock_finding(const View& view, const JobService& service, const JobPr
     if (!starts_jobs) return good(service.unit, observed, expected);
     return bad(Status::unknown, service.unit, observed, expected,
                "The limits of its running processes could not be read.",
-               "Run as root: fabric-agentctl check --only memlock");
+               {Work::as_root, "Run as root: fabric-agentctl check --only memlock"});
   }
   if (!starts_jobs) return good(service.unit, observed + " (starts no jobs itself)", "any");
   Status low = Status::warning;

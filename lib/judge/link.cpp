@@ -80,7 +80,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
         {{Work::at_link,
           "Swap the cables of the two ports, if both lead to the same peer or switch: if the lower rate moves "
           "with the cable, replace it, or its modules, by one for the higher rate. "},
-         "Else configure the same speed and FEC at the far end (" + show + ")."});
+         {Work::ends_jobs, "If neither is at fault, configure the same speed and FEC at the far end (" + show + ")."}});
   }
   // If all ports have the best rate or one lower rate, and at least half of them, two or more, have the lower one,
   // these are two groups by design. More than half of the ports that serve GPUs must have the lower rate: if half of
@@ -92,7 +92,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const auto least = full + dark + (for_gpus.contains(port.rdma) ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
-  Fix fix{"Configure the same speed and FEC as on the switch port (" + show + "). ",
+  Fix fix{{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" + show + "). "},
           {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}};
   if (is_virtual(port)) fix = fix_of_far_link();
   for (const Port& member : view.now.ports)
@@ -172,7 +172,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
               then = "Until then";
   if (is_virtual(port)) {
-    first = "Raise the MTU of its physical function first, which limits it. ";
+    const std::string place = place_of_physical(view, port);
+    first = (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
     then = "Then";
   }
   Fix remedy{

@@ -3,6 +3,7 @@
 #include "judge/network.h"
 
 #include "judge/finding.h"
+#include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
 #include "node/endpoints.h"
@@ -801,6 +802,9 @@ constexpr FixRow kUpdate{
     "reset the NIC or reboot."};
 
 Finding firmware_finding(const View& view, const Port& port) {
+  Fix fix = kUpdate;
+  if (const std::string place = place_of_physical(view, port); !place.empty())
+    fix = place + ": update the firmware of its NIC. Nothing in this guest or pod changes it.";
   const std::string board = board_of(port);
   std::string observed = port.firmware;
   if (!board.empty()) observed += " on board " + board;
@@ -811,7 +815,8 @@ Finding firmware_finding(const View& view, const Port& port) {
   if (allowed != nullptr) {
     if (matches_any(*allowed, port.firmware)) return good(port.rdma, observed, joined(*allowed, " or "));
     return bad(Status::warning, port.rdma, observed, joined(*allowed, " or ") + ", from [firmware]",
-               "The site does not allow this firmware: it may lack fixes and behave differently.", kUpdate);
+               "The site does not allow this firmware: it may lack fixes and behave differently.",
+               std::move(fix));
   }
   std::map<std::string, std::set<std::string>> cards;  // with this board, by version
   if (!board.empty())
@@ -828,7 +833,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   if (port.firmware == usual) return good(port.rdma, observed, usual);
   return bad(Status::warning, port.rdma, observed, usual + ", like equal NICs",
              "Firmware versions differ in defaults, limits and bugs: one rail may be slow or behave differently.",
-             kUpdate);
+             std::move(fix));
 }
 
 void add_driver_finding(const View& view, const Port& port, Findings& findings) {

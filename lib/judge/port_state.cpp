@@ -438,17 +438,17 @@ Finding no_guid_finding(const View& view, const Port& port) {
         "with the connection manager (rdma_cm: UCX, NVMe, ib_write_bw -R) fail or crash; NCCL does not use rdma_cm.",
         std::move(fix));
   };
+  const std::string place = place_of_physical(view, port);
   // Port::pci of a subfunction is the PCI function of the NIC: to unbind that would remove all devices of the NIC.
   if (is_subfunction(port)) {
-    const std::string where = port.role == PortRole::guest_function ? "On the host: " : "",
-                      set = "devlink port function set DEV/PORT_INDEX ";
+    const std::string set = "devlink port function set DEV/PORT_INDEX ";
     return finding(
-        {where + "devlink port show. ",
+        {place.empty() ? "devlink port show. " : place + ": devlink port show. ",
          {Work::ends_jobs, "Then " + set + "state inactive; " + set + "hw_addr ADDRESS; " + set + "state active"}});
   }
   std::string where = "N is the number of this function: ", netdev = physical_netdev(view, port);
   if (netdev.empty()) {
-    where = "On the host (PF: netdev of the physical function, N: number of this function): ";
+    where = (place.empty() ? "On the host" : place) + " (PF: netdev of the physical function, N: number of this function): ";
     netdev = "PF";
   }
   return finding({where + "ip link set " + netdev + " vf N mac ADDRESS. ",
@@ -468,6 +468,7 @@ Finding function_state_finding(const View& view, const Port& port) {
   const Status status =
       host_is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
   const std::string set_up = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
+  const std::string host = lower(place_of_physical(view, port));
   if (!is_endpoint(port))
     return bad(Status::warning, port.id(), observed, expected,
                "No connections run over this port: " + why_unmanageable(port) + ".", "rdma link show " + port.id());
@@ -489,7 +490,7 @@ Finding function_state_finding(const View& view, const Port& port) {
     return bad(status, port.id(), observed, expected,
                "The subfunction has no link. Its function is on the host of this pod: the port function there is not "
                "active, or the netdev here is down.",
-               set_up + "on the host: devlink port show; devlink port function set DEV/PORT_INDEX state active");
+               set_up + host + ": devlink port show; devlink port function set DEV/PORT_INDEX state active");
   // Without a GUID, or with the policy "disable", the physical state of a function is Disabled.
   if (!host_is_here && infiniband &&
       (port.phys_state == kPhysPolling || port.phys_state == kPhysTraining || port.phys_state == kPhysRecovery))
@@ -510,7 +511,7 @@ Finding function_state_finding(const View& view, const Port& port) {
           "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
           "its host, or the subnet has no virtualization for it";
     return bad(status, port.id(), observed, expected, meaning + ".",
-               set_up + "on the host, where PF is its physical function and N its number: ip link show PF; " +
+               set_up + host + ", where PF is its physical function and N its number: ip link show PF; " +
                    link_commands(port, "PF", "N"));
   }
   std::string netdev = physical_netdev(view, port), number = "N";  // of the physical function; its number
@@ -892,7 +893,9 @@ void ask_port_state(const View& view, Findings& findings) {
   if (!view.now.rdma_unread.empty()) {
     findings.push_back(bad(Status::unknown, kHostSubject, "-", "at least one RDMA device",
                            "RDMA devices could not be listed: " + view.now.rdma_unread + ".",
-                           "ls -l /sys/class/infiniband; run the check as root. For an I/O error: journalctl -k"));
+                           {"ls -l /sys/class/infiniband",
+                            {Work::as_root, "; run the check as root"},
+                            ". For an I/O error: journalctl -k"}));
     return;
   }
   add_gone_ports(view, findings);
@@ -931,6 +934,13 @@ Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
 Fix fix_of_far_link() {
   return "The link is that of its physical function, on the host of this guest or pod: run fabric-agentctl diagnose "
          "there, or report it to the operator of the host.";
+}
+
+std::string place_of_physical(const View& view, const Port& function) {
+  if (function.role != PortRole::guest_function) return {};
+  const bool is_of_others =
+      !view.now.topology.hypervisor.empty() || capabilities_of(function.kernel_driver).only_in_clouds;
+  return is_of_others ? "Ask the operator of the host" : "On the host";
 }
 
 std::optional<Finding> port_state_fault(const View& view, const Port& port) {

@@ -23,6 +23,10 @@ Fix fix_of_link_layer(const std::string& pci, LinkLayer layer);
 // The link of a guest's function is that of a physical function, which is on its host.
 Fix fix_of_far_link();
 
+// Where the physical function of a guest's function is, as the beginning of a fix there: "On the host"; in a virtual
+// machine, and with a NIC that only clouds have, "Ask the operator of the host". Empty: it is here.
+std::string place_of_physical(const View& view, const Port& function);
+
 // The port is down and the NIC's reason contains one of the texts.
 MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons);
 

@@ -84,8 +84,9 @@ bool is_name_part(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
 }
 
-// The text with a mark in place of each of the names, as whole words: eth1 is not in eth10, and not in the list
-// eth1;eth2, which is the same for both.
+}  // namespace
+
+// eth1 is not in eth10, and not in the list eth1;eth2, which is the same for both.
 std::string masked(std::string text, const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
@@ -103,7 +104,6 @@ std::string masked(std::string text, const std::vector<std::string>& names) {
   return text;
 }
 
-// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
 std::string with_placeholders(const std::string& text) {
   constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
   std::string out;
@@ -120,11 +120,16 @@ std::string with_placeholders(const std::string& text) {
   return out;
 }
 
+namespace {
+
+// Nothing was observed, so that the checks that could not be made for one reason are one finding, whatever each expects.
+bool has_no_reading(const Finding& finding) { return finding.status == Status::unknown && finding.observed == "-"; }
+
 // The finding in words, without what was observed.
 std::string texts_of(const Finding& finding) {
-  std::string out;
-  for (const std::string* text : {&finding.expected, &finding.meaning, &finding.remedy})
-    out.append(*text).append(1, '\n');
+  std::string out = has_no_reading(finding) ? "" : finding.expected;
+  for (const std::string* text : {&finding.meaning, &finding.remedy}) out.append(1, '\n').append(*text);
+  out += '\n';
   for (const std::string& step : finding.next) out.append(step).append(1, '\n');
   return out;
 }
@@ -176,11 +181,12 @@ std::string own_words(const MaskedFinding& fault, const std::string& masked_text
 // The findings of one check that are one fault.
 FindingGroup group_of(const std::vector<MaskedFinding>& faults) {
   const MaskedFinding& first = faults.front();
-  FindingGroup group{first.finding, {first.finding->id}, {}};
+  FindingGroup group{first.finding, {first.finding->id}, {}, first.finding->expected};
   const bool one_observation =
       std::ranges::all_of(faults, [&](const MaskedFinding& each) { return each.observes_like(first); });
   for (const MaskedFinding& each : faults) {
     add_once(group.subjects, each.finding->subject);
+    if (has_no_reading(*each.finding) && each.finding->expected != group.expected) group.expected.clear();
     if (!one_observation) {
       const std::string& what = each.finding->about.empty() ? each.finding->subject : each.finding->about;
       add_once(group.observed, what + ": " + observed_of(*each.finding));
@@ -222,11 +228,13 @@ std::vector<FindingGroup> group_findings(const Report& report) {
       ++same;
     if (same < groups.size()) {
       add_once(groups[same].ids, group.ids.front());
+      if (has_no_reading(*group.finding) && group.expected != groups[same].expected) groups[same].expected.clear();
       continue;
     }
     groups.push_back(std::move(group));
     firsts.push_back(&check.front());
   }
+  std::ranges::stable_sort(groups, {}, [](const FindingGroup& group) { return is_silenced(*group.finding); });
   return groups;
 }
 
@@ -297,16 +305,19 @@ std::vector<UnseenLine> merged_unseen(const Node& node) {
 
 Json causes_json(const Report& report) {
   Json out = Json::array();
-  for (const Finding& each : report.findings)
-    if (each.culprit)
-      out.push_back(Json::object({{"port", each.subject},
-                                  {"rule", each.id},
-                                  {"culprit", to_text(*each.culprit)},
-                                  {"status", to_text(each.status)},
-                                  {"certainty", certainty_json(each)},
-                                  {"conclusion", each.meaning},
-                                  {"evidence", each.evidence},
-                                  {"next", each.next}}));
+  for (const Finding& each : report.findings) {
+    if (!each.culprit) continue;
+    Json& entry = out.emplace_back(Json::object({{"port", each.subject},
+                                                 {"rule", each.id},
+                                                 {"culprit", to_text(*each.culprit)},
+                                                 {"status", to_text(each.status)},
+                                                 {"certainty", certainty_json(each)},
+                                                 {"conclusion", each.meaning},
+                                                 {"evidence", each.evidence},
+                                                 {"next", each.next}}));
+    if (each.acknowledged) entry["acknowledged"] = each.acknowledgement;
+    if (each.suppressed) entry["suppressed"] = each.suppression;
+  }
   return out;
 }
 

@@ -106,18 +106,25 @@ Json to_json(const Report& report);
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
+// The text with a mark in place of each of the names, as whole words: texts that differ only in them become equal.
+std::string masked(std::string text, const std::vector<std::string>& names);
+// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
+std::string with_placeholders(const std::string& text);
+
 // Findings with the same meaning and the same fix, but for the names of their subjects: each id applies to each
 // subject.
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
+  std::string expected{};  // of the first; empty: what could not be read should be one value here and another there
   // What was observed of each subject and since when, "mlx5_0/1: 12 drops, since TIME"; empty: the same of all, as
   // of the first.
   std::vector<std::string> observed{};
   // In place of the first subject's netdev or address in the texts, and of Finding::about: the others'.
   std::vector<std::string> likewise{};
 };
-// The groups of the findings that are listed, in the report's order: those that are not ok come first.
+// The groups of the findings that are listed, in the report's order: those that are not ok come first. The silenced ones
+// are the last.
 std::vector<FindingGroup> group_findings(const Report& report);
 
 // Counts the findings of this status that are not silenced.

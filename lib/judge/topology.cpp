@@ -77,7 +77,10 @@ Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
           {Work::in_machine, "If the probe fails again, power the node off and on, and update the NIC's firmware."}};
     return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
   }
-  return {journal + "; devlink dev param show pci/" + nic.pci + " (enable_rdma, enable_roce); ",
+  std::string look = journal + "; ";
+  if (const std::string_view names = capabilities_of(function->kernel_driver).rdma_parameters; !names.empty())
+    look += "devlink dev param show pci/" + nic.pci + " (" + std::string(names) + "); ";
+  return {look,
           {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
 }
 
@@ -455,10 +458,34 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
   return std::nullopt;
 }
 
+// On machines like GB300 a NIC reaches its GPU by a Data Direct function, which can be missing. nullopt: each of the
+// nearest NICs has one, or none of their model has.
+std::optional<LostNic> lost_direct_function_of(const Topology& topology, const Placement& placed, size_t gpu) {
+  std::vector<std::string> names;
+  std::string first;  // the address of the first of these NICs
+  for (const size_t index : placed.compute) {
+    const Nic& nic = topology.nics[index];
+    const auto has_one = [&](size_t each) { return topology.nics[each].direct && are_alike(topology.nics[each], nic); };
+    if (path_class(topology.gpus[gpu], nic) != placed.path(gpu)) continue;
+    if (nic.direct || std::ranges::none_of(placed.compute, has_one)) continue;
+    if (names.empty()) first = nic.pci;
+    names.push_back(nic.name);
+  }
+  if (names.empty()) return std::nullopt;
+  return LostNic{" without a Data Direct function",
+                 " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + joined(names) +
+                     (names.size() == 1 ? " has" : " have") + " none: it is not on the PCI bus.",
+                 {"lspci -d 15b3:2100; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
+                  {Work::at_machine,
+                   "If it stays away, compare the firmware and its settings (mstconfig -d " + first +
+                       " query) with those of a NIC that has one."}}};
+}
+
 std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, size_t gpu) {
   const Topology& topology = node.topology;
   if (auto out = lost_function_of(placed, topology, gpu)) return out;
   if (auto out = useless_nic_of(node, placed, gpu)) return out;
+  if (auto out = lost_direct_function_of(topology, placed, gpu)) return out;
   if (placed.without_rdma) return without_rdma_device(node, topology.nics[*placed.without_rdma]);
   std::string names, addresses;
   for (const size_t nic : placed.pairing.idle) {
@@ -629,7 +656,8 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
     for (const std::string& reason : view.now.unseen)
       if (reason.starts_with("GPUs and NICs"))
         return bad(Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
-                   "Run the check as root. fabric-agentctl check lists the reason below its findings.");
+                   {{Work::as_root, "Run the check as root. "},
+                    "fabric-agentctl check lists the reason below its findings."});
   if (!differs) return good("node", observed, expected);
   if (!is_missing)
     return bad(Status::warning, "node", observed, expected,
@@ -678,8 +706,8 @@ void ask_expect(const View& view, Findings& findings) {
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
                              "of its slowest link.",
-                             {"Configure the same speed and FEC as on the switch port (" +
-                                  fill_names("ethtool {netdev}", &port, port.id()) + "). ",
+                             {{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" +
+                                                    fill_names("ethtool {netdev}", &port, port.id()) + "). "},
                               {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}}));
     else findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
   }
@@ -724,7 +752,7 @@ constexpr Words kWords[]{
     {Kind::rate,
      "",
      "The link is slower than recorded. Every collective runs at the speed of its slowest link.",
-     {"Configure the same speed and FEC as on the switch port; ",
+     {{Work::ends_jobs, "Configure the same speed and FEC as on the switch port; "},
       {Work::at_link, "replace a cable or transceiver that brings up fewer lanes; "}}},
     {Kind::numa, "NUMA node ",
      "The firmware reports another NUMA node (-1: none) for this root bus: jobs are bound to the wrong CPUs and "

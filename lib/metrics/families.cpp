@@ -60,7 +60,8 @@ constexpr Metric kAgentHeld{"fabric_agent_held",
 constexpr Metric kDiagnosis{
     "fabric_diagnosis",
     "1 for a cause of the port's symptoms, by culprit (host, cable, network, peer, unknown, none), rule, and certainty "
-    "(certain, likely; absent if unknown). Without symptoms culprit and rule are none."};
+    "(certain, likely; absent if unknown). Without symptoms culprit and rule are none; a "
+    "cause that the configuration suppresses is left out."};
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject covers all subjects that are ok."};
@@ -194,7 +195,7 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
     const Labels labels = port_labels(port);
     bool is_healthy = true;
     for (const Finding& each : report.findings) {
-      if (!each.culprit || each.subject != id) continue;
+      if (!each.culprit || each.suppressed || each.subject != id) continue;
       Labels cause = labels;
       cause.push_back({"culprit", to_text(*each.culprit)});
       cause.push_back({"rule", each.id});

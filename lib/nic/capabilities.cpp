@@ -25,6 +25,8 @@ constexpr DriverRow kRows[] = {
       .lldp_agent_off =
           "mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 LLDP_NB_DCBX_P1=0, then mlxfwreset -d ADDRESS reset",
       .devlink_reload = true,
+      .cnp_dscp = 48,  // CNP_DSCP_P1 of mlxconfig
+      .rdma_parameters = "enable_rdma, enable_roce",
       .module_command = "mlxlink -d {device} -m"}},
     {"mlx4_core", {.devlink_reload = true}},
     {"hns3", {.devlink_reload = true}},
@@ -32,7 +34,8 @@ constexpr DriverRow kRows[] = {
      {.priority_bytes = true,
       .storm_warning_stops_pause = true,
       .lldp_agent_off = "niccli: LLDP nearest bridge agent off in the NIC's NVM",
-      .devlink_reload = true}},
+      .devlink_reload = true,
+      .rdma_parameters = "enable_roce"}},
     {"bng_en", {.priority_bytes = true}},
     {"ice",
      {.lldp_agent_off = "ethtool --set-priv-flags NETDEV fw-lldp-agent off, or fw_lldp = false in the policy",
@@ -41,10 +44,11 @@ constexpr DriverRow kRows[] = {
       .roce_switch =
           "devlink dev param set pci/{pci} name enable_iwarp value false cmode runtime && devlink dev param set "
           "pci/{pci} name enable_roce value true cmode runtime"}},
-    {"i40e",
-     {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
-    {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}},
-    {"mana", {.only_in_clouds = true}},
+=======
+    .rdma_parameters = "enable_roce, enable_iwarp"}
+}
+, {"i40e", {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
+    {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}}, {"mana", {.only_in_clouds = true}},
     {"erdma", {.sends_by_other_netdev = true, .only_in_clouds = true}},
     {"qede", {.roce_switch = "set the RDMA protocol of the port to RoCE in the setup of the NIC (BIOS), and reboot"}},
     {"rxe", {.is_software = true, .sends_by_other_netdev = true}},

@@ -94,7 +94,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
       lines.emplace_back("Since:   ", finding.since);
     }
     if (!brief) {
-      lines.emplace_back("Expected:", finding.expected);
+      lines.emplace_back("Expected:", block.expected);
       lines.emplace_back("Known:   ", finding.acknowledgement);
       lines.emplace_back("Reason:  ", finding.suppression);
       if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
@@ -261,14 +261,31 @@ std::string blocks_text(const std::vector<PortText>& ports, const Output& output
   return text;
 }
 
-std::string changes_text(const Changes& changes, bool all, const Output& output) {
-  std::vector<PortText> ports;
+std::string changes_text(const Changes& changes, const std::vector<Port>& ports, bool all, const Output& output) {
+  // A detail may name its port. Ports whose changes differ only in that share a block, with the words of runbooks in
+  // place of the names.
+  struct PortChanges {
+    Changes own, without_names;
+    std::string text;  // of `without_names`
+  };
+  std::vector<PortChanges> by_port;
   for (const Change& change : changes) {
     if (change.outcome == Outcome::in_sync && !all) continue;
-    if (ports.empty() || ports.back().port != change.port) ports.push_back({change.port, {}, {}});
-    ports.back().text += diff_text(change, output);
+    if (by_port.empty() || by_port.back().own.front().port != change.port) by_port.emplace_back();
+    PortChanges& block = by_port.back();
+    block.own.push_back(change);
+    Change& plain = block.without_names.emplace_back(change);
+    if (const Port* port = find_port(ports, change.port))
+      plain.detail = with_placeholders(masked(change.detail, {port->netdev, port->pci, port->id(), port->rdma}));
+    block.text += diff_text(plain, {});
   }
-  return blocks_text(ports, output);
+  std::vector<PortText> texts;
+  for (const PortChanges& block : by_port) {
+    PortText& out = texts.emplace_back(PortText{block.own.front().port, {}, {}});
+    const bool is_shared = std::ranges::count(by_port, block.text, &PortChanges::text) > 1;
+    for (const Change& change : is_shared ? block.without_names : block.own) out.text += diff_text(change, output);
+  }
+  return blocks_text(texts, output);
 }
 
 Json changes_json(const Changes& changes) {

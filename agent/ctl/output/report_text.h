@@ -49,8 +49,8 @@ std::string blocks_text(const std::vector<PortText>& ports, const Output& output
 
 // True if apply would write the setting, now or once the port is idle.
 bool is_write(const Change& change);
-// A diff by port, with equal ports in one block; `all`: including settings in sync.
-std::string changes_text(const Changes& changes, bool all, const Output& output);
+// A diff by port, with equal ports in one block; `all`: including settings in sync. `ports`: those that details name.
+std::string changes_text(const Changes& changes, const std::vector<Port>& ports, bool all, const Output& output);
 // [{"port","setting","outcome","from","to","disruptive","errno","detail"}]
 Json changes_json(const Changes& changes);
 

@@ -219,9 +219,8 @@ class Picture {
     std::vector<Paragraph> paragraphs{
         {"Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.", "#555555", 11}};
     if (!view_.problems.empty()) paragraphs.front().text += " Red boxes: see below.";
-    for (const Finding& problem : view_.problems)
-      paragraphs.push_back(
-          {"⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, kProblemColor, 12});
+    for (const std::string& line : problem_lines(view_.problems))
+      paragraphs.push_back({"⚠ " + line, kProblemColor, 12});
     for (const std::string& note : topo_notes(view_)) paragraphs.push_back({note, "#555555", 11});
     std::string out;
     for (const Paragraph& paragraph : paragraphs) {

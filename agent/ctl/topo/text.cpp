@@ -26,10 +26,13 @@ struct Column {
   [[nodiscard]] size_t width() const { return std::ranges::max(cells, {}, &std::string::size).size() + 1; }
 };
 
-// The lines of the columns; every column but the last is padded to its width.
+// The lines of the columns; every column but the last is padded to its width. A row that has its name alone is left
+// out.
 std::string block_text(const std::vector<Column>& columns) {
   std::string out;
   for (size_t row = 0; row < columns.front().cells.size(); ++row) {
+    const auto is_empty = [&](const Column& column) { return column.cells[row].empty(); };
+    if (row > 0 && std::all_of(columns.begin() + 1, columns.end(), is_empty)) continue;
     std::string line;
     size_t end = 0;
     for (const Column& column : columns) {
@@ -119,13 +122,13 @@ std::string topo_text(const TopoView& view) {
   std::string out;
   if (!view.problems.empty()) {
     out += "Problems (see fabric-agentctl check):\n\n";
-    for (const Finding& problem : view.problems)
-      out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
+    for (const std::string& line : problem_lines(view.problems)) out += "  " + line + "\n";
     out += "\n";
   }
-  if (!topology.gpus.empty() && !view.compute.empty()) {
+  if (!topology.gpus.empty()) {
     out += "Best pairing:\n\n";
-    for (size_t g = 0; g < topology.gpus.size(); ++g) {
+    if (view.compute.empty()) out += "  none: no NIC with RDMA serves the GPUs\n";
+    for (size_t g = 0; g < topology.gpus.size() && !view.compute.empty(); ++g) {
       const Pair& pair = view.pairing.pairs[g];
       out += "  " + topology.gpus[g].name + ": ";
       if (pair.nics.empty()) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of the machine: sockets, NUMA nodes, root buses, switches and the devices in them.
+#include <algorithm>
+#include <iterator>
+
 #include "base/find.h"
 #include "base/parse.h"
 #include "ctl/topo/view.h"
@@ -102,6 +105,10 @@ std::string topo_tree(const TopoView& view) {
     out += socket.title + "\n";
     add_lines(view, socket, "", out);
   }
+  std::vector<Finding> elsewhere;  // than at a GPU or NIC
+  std::ranges::copy_if(view.problems, std::back_inserter(elsewhere),
+                       [&](const Finding& problem) { return !is_shown(view, problem); });
+  for (const std::string& line : problem_lines(elsewhere)) out += "! " + line + "\n";
   for (const std::string& note : topo_notes(view)) out += note + "\n";
   if (out.empty()) return "No GPU and no NIC found.\n";
   return out;

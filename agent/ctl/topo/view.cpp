@@ -135,8 +135,8 @@ std::string soft_iwarp(const TopoView& view) {
 }  // namespace
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
-  std::vector<std::string> only{"expect", "inventory", "symmetry", "locality", "pairing", "planes", "pcie"};
-  if (!node.ports.empty()) only.insert(only.end(), {"rate", "port-state"});
+  const std::vector<std::string> only{"expect", "inventory", "symmetry",   "locality", "pairing",  "planes",
+                                      "pcie",   "rate",      "port-state", "acs",      "gpudirect"};
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
   std::erase_if(report.findings,
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
@@ -184,6 +184,24 @@ std::vector<std::string> topo_notes(const TopoView& view) {
       notes.push_back(nic.name + " reaches its GPU through its Data Direct function " + nic.direct->pci +
                       "; the matrix shows the NIC's own function, as nvidia-smi does.");
   return notes;
+}
+
+bool is_shown(const TopoView& view, const Finding& problem) {
+  const std::string device = problem.subject.substr(0, problem.subject.find('/'));
+  return contains(view.topology.gpus, device, &Gpu::name) || contains(view.topology.nics, device, &Nic::name);
+}
+
+std::vector<std::string> problem_lines(const std::vector<Finding>& problems) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // what is wrong, and its subjects
+  for (const Finding& problem : problems) {
+    const std::string text = problem.observed + "; expected " + problem.expected;
+    const auto same = std::ranges::find(lines, text, [](const auto& line) { return line.first; });
+    if (same == lines.end()) lines.push_back({text, {problem.subject}});
+    else same->second.push_back(problem.subject);
+  }
+  std::vector<std::string> out;
+  for (const auto& [text, subjects] : lines) out.push_back(names_text(subjects) + ": " + text);
+  return out;
 }
 
 std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device) {

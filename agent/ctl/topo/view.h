@@ -18,7 +18,7 @@ struct TopoView {
   const Policy* policy = nullptr;  // null: no configuration
   std::vector<size_t> compute;     // Built::present_compute()
   Pairing pairing;                 // of the compute NICs that are up
-  std::vector<Finding> problems;   // of locality, pairing, pcie and port-state, without suppressed ones
+  std::vector<Finding> problems;   // of the parts and their paths, without suppressed ones
   std::string bootstrap;           // netdev of the default route; empty: unknown
   unsigned width = 0;              // of the output; 0: no limit
   std::string topology_file{};     // provider_topology_file()
@@ -32,6 +32,11 @@ std::vector<std::string> topo_notes(const TopoView& view);
 
 // The problems of the device or one of its ports.
 std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device);
+
+// Whether a GPU or NIC of that name has the problem; else it is of the host, a switch port or a missing part.
+bool is_shown(const TopoView& view, const Finding& problem);
+// "mlx5_1/1, mlx5_2/1: 100 Gb/s; expected 200 Gb/s": equal problems in one line.
+std::vector<std::string> problem_lines(const std::vector<Finding>& problems);
 
 std::string host_title(const TopoView& view);  // the host name, or "this machine"
 std::string nic_title(const Nic& nic);         // "mlx5_0 (ens0)"

@@ -39,8 +39,10 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
     std::string certainty = "-";
     if (cause.certainty) certainty = to_text(*cause.certainty);
     table.add({cause.subject, culprit, certainty, cause.id});
-    blocks += "\n" + colored(output, cause.status, cause.subject + "  " + culprit + "  " + cause.id) + "\n  " +
-              wrapped(cause.meaning, output.width, 2) + "\n";
+    blocks += "\n" + colored(output, cause.status, cause.subject + "  " + culprit + "  " + cause.id);
+    if (cause.acknowledged) blocks += "  (acknowledged " + cause.acknowledgement + ")";
+    if (cause.suppressed) blocks += "  (suppressed " + cause.suppression + ")";
+    blocks += "\n  " + wrapped(cause.meaning, output.width, 2) + "\n";
     std::string label = "Evidence: ";
     for (const std::string& line : cause.evidence) {
       blocks += "  " + label + wrapped(line, output.width, 12) + "\n";
@@ -93,9 +95,11 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
     if (each.culprit) causes.findings.push_back(std::move(each));
     else if (is_listed(each)) others.findings.push_back(std::move(each));
   }
-  // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
+  // Sorted by port, the silenced ones last. The causes of a port keep the order in which they explain each other, as
+  // diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {
-    return std::ranges::find(chosen, cause.subject, [](const Port* port) { return port->id(); });
+    return std::pair(is_silenced(cause),
+                     std::ranges::find(chosen, cause.subject, [](const Port* port) { return port->id(); }));
   });
   if (options.json) {
     Report settings = others;

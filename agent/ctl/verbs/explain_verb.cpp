@@ -442,8 +442,9 @@ int explain_ids(const Options& options, Output& output) {
   for (const Rule& rule : chosen) {
     if (!text.empty()) text += "\n";
     text += std::string(rule.id) + " (" + std::string(rule.group) + ")\n";
-    text += "  " + wrapped(rule.title, output.width, 2) + "\n";
     const std::string book = runbook(rule);
+    if (!book.starts_with(rule.title.substr(0, rule.title.find_last_not_of('.') + 1)))
+      text += "  " + wrapped(rule.title, output.width, 2) + "\n";
     for (const std::string_view line : split(book, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
     text += "  " +
             wrapped("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output.width, 2) +

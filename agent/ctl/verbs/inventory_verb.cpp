@@ -128,6 +128,9 @@ int run_inventory(const Options& options, Output& output) {
   const Node node = scan(machine->kernel, what);
   if (accepts) return accept(node, *machine, options, output);
   if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
+  if (!node.inventory && options.root != options.host)
+    return fail(output, kFailure,
+                "inventory: " + options.root + " has no inventory: fabric-agentd of the captured machine records it");
   if (!node.inventory)
     return fail(output, kFailure,
                 "inventory: no inventory is recorded: fabric-agentd records one half a minute after its start, or "

@@ -38,13 +38,14 @@ void append(Changes& all, const Changes& more) { all.insert(all.end(), more.begi
 
 // Prints the results and returns the exit code. `recorded`: the result of saving the state of restore or --confirm. Its
 // failure after a write is kChanges, not kFailure.
-int print_changes(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
+int print_changes(const Changes& changes, const std::vector<Port>& ports, const Options& options, Output& output,
+                  const Result<void>& recorded) {
   if (!recorded) failure(recorded.error(), output);
   const bool all_good = std::ranges::all_of(changes, [](const Change& change) { return is_done(change.outcome); });
   if (options.json) {
     output.text += json_text(changes_json(changes));
   } else {
-    std::string text = changes_text(changes, options.verbose, output);
+    std::string text = changes_text(changes, ports, options.verbose, output);
     if (text.empty()) text = "Nothing to do: " + counted(changes.size(), "setting") + " in sync.\n";
     output.text += text;
   }
@@ -252,7 +253,8 @@ int run_plan(const Options& options, Output& output) {
     if (options.verbose) output.text += json_text(changes_json(all));
     else output.text += json_text(changes_json(writes));
   } else {
-    if (const std::string diff = changes_text(all, options.verbose, output); !diff.empty()) output.text += diff + "\n";
+    if (const std::string diff = changes_text(all, node.ports, options.verbose, output); !diff.empty())
+      output.text += diff + "\n";
     if (const std::string unmanaged = unmanaged_text(node, *machine->policy, output); !unmanaged.empty())
       output.text += unmanaged + "\n";
     if (writes.empty()) output.text += "Nothing to write";
@@ -337,7 +339,7 @@ int run_apply(const Options& options, Output& output) {
     append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
   settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
-  return print_changes(all, options, output, trial->await(output));
+  return print_changes(all, writer->node.ports, options, output, trial->await(output));
 }
 
 int run_restore(const Options& options, Output& output) {
@@ -404,7 +406,7 @@ int run_restore(const Options& options, Output& output) {
     return kDone;
   }
   settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
-  const int code = print_changes(all, options, output, saved);
+  const int code = print_changes(all, writer->node.ports, options, output, saved);
   return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }
 

@@ -262,7 +262,7 @@ class Landing {
       if (finding.observed != "-") terms += term("Found", finding.observed);
       terms += term("Since", finding.since);
     }
-    terms += term("Expected", finding.expected) + term("Known", finding.acknowledgement) +
+    terms += term("Expected", group.expected) + term("Known", finding.acknowledgement) +
              term("Reason", finding.suppression) + term("Fix", finding.remedy, css("fix")) +
              term("Also for", joined(group.likewise));
     out += element("dl", "", terms);

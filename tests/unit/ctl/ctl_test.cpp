@@ -32,6 +32,7 @@
 namespace fabric::ctl {
 namespace {
 
+using test::count_of;
 using test::expect_golden;
 using test::expect_goldens;
 using test::has;
@@ -798,8 +799,36 @@ TEST(CtlText, StatusShowAndChanges) {
   node.change("mlx5_3/1", "mtu").detail = "the port is in use";
   Changes all;
   for (const auto& [port, changes] : node.plan) all.insert(all.end(), changes.begin(), changes.end());
-  expect_goldens("ctl_plan", [&](const Output& output) { return changes_text(all, false, output); });
-  expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, true, output); });
+  expect_goldens("ctl_plan", [&](const Output& output) { return changes_text(all, {}, false, output); });
+  expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, {}, true, output); });
+}
+
+// What is accepted is the inventory of the machine itself.
+TEST(CtlText, AnInventoryOfATreeIsNotAccepted) {
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"inventory", "--root", tree.path()});
+  EXPECT_EQ(result.code, kFailure);
+  EXPECT_TRUE(has(result.errors, "has no inventory")) << result.errors;
+  EXPECT_FALSE(has(result.errors, "accept")) << result.errors;
+}
+
+// Every port is in use, by a process on its own device: one block, as for the reasons without a name.
+TEST(CtlText, APlanMergesPortsThatDifferInTheirNames) {
+  Healthy node;
+  Changes all;
+  for (const Port& port : node.now.ports)
+    all.push_back({port.id(), SettingId::mtu, Outcome::pending, 0, true, "1500", "9000",
+                   "a process has queue pairs on " + port.rdma + " (" + port.netdev + ")"});
+  for (const unsigned width : {0U, 60U}) {
+    Output output;
+    output.width = width;
+    const std::string text = changes_text(all, node.now.ports, false, output);
+    EXPECT_TRUE(text.starts_with("mlx5_0/1, mlx5_1/1, mlx5_2/1, mlx5_3/1\n")) << text;
+    EXPECT_EQ(count_of(text, "+ mtu 9000"), 1u) << text;
+    EXPECT_EQ(count_of(text, "RDMADEV"), 1u) << text;
+  }
+  EXPECT_TRUE(has(changes_text({all[0]}, node.now.ports, false, {}), "queue pairs on mlx5_0")) << "of one port";
 }
 
 TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {

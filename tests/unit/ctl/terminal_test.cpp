@@ -45,6 +45,16 @@ TEST(Widths, Explain) {
   test::expect_goldens("ctl_explain_list", [](const Output& output) { return explained({}, output); });
 }
 
+// The meaning of some rules begins with their title.
+TEST(Explain, NoRuleSaysItsTitleTwice) {
+  Output output;
+  for (const Rule& rule : rules()) {
+    const std::string text = explained({std::string(rule.id)}, output),
+                      title(rule.title.substr(0, rule.title.find_last_not_of('.') + 1));
+    EXPECT_EQ(test::count_of(text, title), 1u) << text;
+  }
+}
+
 TEST(Widths, Neighbors) {
   test::Healthy machine;
   Node& node = machine.now;

@@ -917,6 +917,40 @@ TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
   }
 }
 
+// What belongs to the physical function is on the host: in a virtual machine, and with a NIC of a cloud, the operator of
+// the host changes it.
+TEST(Check, AGuestAsksTheOperatorOfItsHost) {
+  using Plant = void (*)(Port&);
+  constexpr std::pair<const char*, Plant> kFaults[]{{"roce-mtu",
+                                                     [](Port& port) {
+                                                       port.qos.mtu = 1500;
+                                                       port.active_mtu = 1024;
+                                                     }},
+                                                    {"firmware", [](Port& port) { port.firmware = "1.0"; }},
+                                                    {"port-state", [](Port& port) { port.no_node_guid = true; }},
+                                                    {"port-state", [](Port& port) {
+                                                       port.state = kPortDown;
+                                                       port.phys_state = kPhysDisabled;
+                                                     }}};
+  for (const auto& [rule, plant] : kFaults)
+    for (const char* machine : {"pod", "guest", "cloud"}) {
+      Healthy node;
+      node.policy.ports.clear();
+      for (Node* each : {&node.before, &node.now})
+        for (Port& port : each->ports) port.role = PortRole::guest_function;
+      plant(node.now.ports[1]);
+      if (machine == std::string("guest")) node.now.topology.hypervisor = "QEMU";
+      if (machine == std::string("cloud"))
+        for (Port& port : node.now.ports) port.kernel_driver = "mana";
+      const bool is_pod = machine == std::string("pod");
+      const std::vector<Finding> found = test::complaints_of(node.view(), {rule});
+      ASSERT_FALSE(found.empty()) << rule << " " << machine;
+      const std::string said = lower(found[0].remedy);
+      EXPECT_EQ(has(said, "on the host"), is_pod) << rule << " " << machine << ": " << said;
+      EXPECT_EQ(has(said, "operator"), !is_pod) << rule << " " << machine << ": " << said;
+    }
+}
+
 TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
   Healthy node;
   for (Port& port : node.now.ports) {

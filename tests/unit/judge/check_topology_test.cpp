@@ -52,6 +52,18 @@ struct Asymmetry {
   std::string words;  // part of the observation or its meaning
 };
 
+// Each NIC is behind the CPU, and reaches the switch of its GPU by a Data Direct function.
+Node direct_server() {
+  Node out = test::mi300x_server();
+  for (size_t i = 0; i < out.topology.nics.size(); ++i) {
+    Nic& nic = out.topology.nics[i];
+    nic.direct = nic;
+    nic.bridges = {"000" + std::to_string(i) + ":00:00.0"};
+    nic.root = "pci000" + std::to_string(i) + ":00";
+  }
+  return out;
+}
+
 const std::vector<Asymmetry>& asymmetries() {
   static const std::vector<Asymmetry> all{
       {"gpu_behind_the_bridges_of_its_module", test::mi300x_server, [](Node& n) { remove_nic(n, 6); }, "locality GPU6",
@@ -74,6 +86,8 @@ const std::vector<Asymmetry>& asymmetries() {
          std::erase_if(n.ports, [](const Port& port) { return port.rdma == "bnxt_re2"; });
        },
        "locality GPU2", "has no RDMA device"},
+      {"nic_without_its_data_direct_function", direct_server, [](Node& n) { n.topology.nics[2].direct.reset(); },
+       "locality GPU2", "without a Data Direct function"},
   };
   return all;
 }
@@ -90,6 +104,7 @@ TEST_P(SymmetryDefect, GivesItsFindingAlone) {
   EXPECT_TRUE(has(found[0].observed + " " + found[0].meaning, GetParam().words))
       << found[0].observed << " " << found[0].meaning;
   EXPECT_FALSE(found[0].remedy.empty());
+  EXPECT_FALSE(has(GetParam().words, "Data Direct") && has(found[0].remedy, "slot")) << "a function is missing";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(asymmetries()), test::kByName);

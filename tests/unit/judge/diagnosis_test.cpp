@@ -94,6 +94,34 @@ TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   }
 }
 
+// What the operator knows and has suppressed does not come back as a symptom without a cause.
+TEST(Diagnosis, ASuppressedRuleStillExplainsItsPort) {
+  using PlantFault = void (*)(Healthy&);
+  constexpr std::pair<const char*, PlantFault> kFaults[]{
+      {"port-state", [](Healthy& node) { take_down(node, kPhysDisabled); }},
+      {"admin-down", [](Healthy& node) { take_down(node, kPhysDisabled, kSwitchedOff.data()); }},
+      {"ecn-off", [](Healthy& node) {
+         grow(node, Where::hw, "rp_cnp_ignored", 100);
+         hold(node, 0.3, "rx");
+       }}};
+  for (const auto& [rule, plant] : kFaults) {
+    Healthy node;
+    plant(node);
+    const auto ids = [&](bool suppressed) {
+      std::set<std::string> out;
+      for (const Finding& each : run_rules(node.view()).findings)
+        if (each.culprit && each.suppressed == suppressed) out.insert(each.id);
+      return out;
+    };
+    std::set<std::string> others = ids(false);
+    ASSERT_TRUE(others.contains(rule)) << rule;
+    others.erase(rule);
+    node.policy.rules.enabled[rule] = false;
+    EXPECT_EQ(ids(false), others) << rule;
+    EXPECT_EQ(ids(true), std::set<std::string>{rule});
+  }
+}
+
 TEST(Diagnosis, EveryRuleHasItsTexts) {
   std::set<std::string_view> ids;
   for (const Rule& rule : test::causes()) {

@@ -241,6 +241,17 @@ TEST(Report, ASuppressedFindingIsListedAndDoesNotCount) {
   EXPECT_FALSE(json["checks"][1].contains("suppressed"));
 }
 
+// The operator knows them: what is new comes first, whatever its status.
+TEST(Report, SilencedFindingsAreTheLast) {
+  Report report = of({Status::critical, Status::warning, Status::warning, Status::unknown});
+  for (size_t i = 0; i < report.findings.size(); ++i) report.findings[i].id = std::to_string(i);
+  report.findings[0].suppressed = report.findings[2].acknowledged = true;
+  report.findings[0].suppression = report.findings[2].acknowledgement = "until 2027-01-31";
+  std::string order;
+  for (const FindingGroup& group : group_findings(report)) order += group.finding->id;
+  EXPECT_EQ(order, "1302");
+}
+
 // -- Subjects that are not judged
 
 const Finding* finding_of(const Report& report, std::string_view id, std::string_view subject) {
@@ -722,6 +733,60 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
                            ". Read the log; ",
                            {Work::service, "then systemctl restart x"}}),
             "fabric-agentctl plan. Read the log");
+}
+
+// Reading again as root helps on the machine, not in its capture; a new limit of a service needs its restart in any case.
+TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
+  const auto remedy = [](const char* rule, bool is_captured, auto change) {
+    Healthy node;
+    change(node);
+    View view = node.view();
+    view.is_captured = is_captured;
+    const auto found = complaints_of(view, {rule});
+    return found.size() == 1 ? found[0].remedy : describe(found);
+  };
+  for (const bool is_captured : {false, true}) {
+    const std::string gid = remedy("gid", is_captured, [](Healthy& node) {
+      node.now.ports[1].gids.clear();
+      node.now.ports[1].unread.emplace_back("gid: gids: ENOENT");
+    });
+    EXPECT_EQ(has(gid, "Run the check as root"), !is_captured) << gid;
+    EXPECT_EQ(has(gid, "Capture the machine again"), is_captured) << gid;
+    EXPECT_TRUE(has(gid, "/ports/1/gids")) << gid;
+    const std::string memlock = remedy("memlock", is_captured, [](Healthy& node) {
+      for (JobProcess& each : node.now.host->services[0].processes) each.limits.memlock = ResourceLimit{8 << 20, 8 << 20};
+    });
+    EXPECT_EQ(has(memlock, "systemctl restart containerd.service"), !is_captured) << memlock;
+    EXPECT_TRUE(has(memlock, "Then restart containerd.service")) << memlock;
+  }
+}
+
+// A write of speed or FEC takes the link down, as hands at its cable do.
+TEST(Remedy, SpeedAndFecChangeOnADrainedNode) {
+  Healthy node;
+  node.now.ports[1].rate = *node.now.ports[1].rate / 2;
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].remedy.starts_with("Drain the node first. Configure the same speed")) << found[0].remedy;
+}
+
+// The settings of every port could not be read for one reason: one paragraph.
+TEST(Report, SettingsThatCouldNotBeReadAreOneFinding) {
+  Healthy node;
+  for (auto& [port, changes] : node.plan)
+    for (Change& each : changes) {
+      each.outcome = Outcome::refused;
+      each.detail = "no netlink in a captured tree";
+      each.from = "-";
+    }
+  const std::vector<std::string> only{"settings"};
+  const Report report = run_rules(node.view(), only);
+  std::vector<FindingGroup> unread;
+  for (const FindingGroup& each : group_findings(report))
+    if (each.finding->status == Status::unknown) unread.push_back(each);
+  ASSERT_EQ(unread.size(), 1u);
+  EXPECT_GT(unread[0].ids.size(), 5u);
+  EXPECT_EQ(unread[0].subjects.size(), node.now.ports.size());
 }
 
 // The agent runs: the correction is the same, whichever process reloads it.

@@ -298,6 +298,28 @@ TEST(Families, ThePolicyOfTheAgentAndWhatItHasNotApplied) {
   EXPECT_EQ(shown(), Series{}) << "the word of an agent that is gone";
 }
 
+TEST(Families, ASuppressedCauseIsNoDiagnosis) {
+  Node node;
+  node.ports.emplace_back().rdma = "mlx5_0";
+  Report report;
+  for (const char* id : {"ecn-off", "port-state"}) {
+    report.findings.push_back({id, node.ports[0].id(), Status::critical, "", "", "", ""});
+    report.findings.back().culprit = Culprit::cable;
+  }
+  const auto diagnosed = [&] {
+    std::string out;
+    for (const auto& [series, value] :
+         series_of([&](FamilySet& set) { add_diagnoses(set, node, {{node.ports[0].id(), {}}}, report); }))
+      out += series.substr(series.find(",rule=")) + "\n";
+    return out;
+  };
+  EXPECT_EQ(diagnosed(), ",rule=ecn-off\n,rule=port-state\n");
+  report.findings[1].suppressed = true;
+  EXPECT_EQ(diagnosed(), ",rule=ecn-off\n");
+  report.findings[0].suppressed = true;
+  EXPECT_EQ(diagnosed(), ",rule=none\n");
+}
+
 TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
   RulePolicy rules;
   rules.enabled = {{"nofile", false}, {"link-flap", false}, {"loss", true}};

@@ -401,6 +401,47 @@ TEST(TopoProblems, AreThoseOfTheCheck) {
   EXPECT_EQ(problems(node), found(node));
 }
 
+// A machine without one RDMA device, and paths that do not turn in their switch, are problems of the topology, too; one
+// that no GPU or NIC has is in the tree all the same.
+TEST(TopoProblems, WhatNoGpuOrNicHas) {
+  const auto print = [](const Healthy& node, const char* format) { return printed(format, node.now); };
+  Healthy bare;
+  bare.now.ports.clear();
+  for (Nic& nic : bare.now.topology.nics) nic.rdma.clear();
+  for (const char* format : {"text", "tree"})
+    EXPECT_TRUE(has(print(bare, format), " host: no RDMA device: 4 NICs have the driver mlx5_core")) << format;
+  EXPECT_TRUE(has(print(bare, "text"), "Best pairing:\n\n  none: no NIC with RDMA"));
+  Healthy redirected;
+  const Nic& nic = redirected.now.topology.nics[1];
+  redirected.now.pci_settings->functions[nic.bridges.front()].acs = uint16_t{0x05};
+  for (const char* format : {"text", "tree"})
+    EXPECT_TRUE(has(print(redirected, format), " " + nic.bridges.front() + ": SrcValid+ ReqRedir+; expected ReqRedir-"))
+        << format;
+  Healthy closed;
+  closed.now.platform.gpudirect.nvidia_open = false;
+  closed.now.platform.gpudirect.peer_modules.clear();
+  EXPECT_TRUE(has(print(closed, "text"), " host: NVIDIA driver ")) << print(closed, "text");
+}
+
+TEST(TopoProblems, EqualOnesAreOneLine) {
+  Node node = eight_on_eight();
+  for (const size_t port : {1U, 2U}) node.ports[port].state = 1;
+  EXPECT_TRUE(printed("text", node).starts_with("Problems (see fabric-agentctl check):\n\n  mlx5_1/1, mlx5_2/1: DOWN"))
+      << printed("text", node);
+  EXPECT_EQ(count_of(printed("svg", node), "⚠ mlx5_"), 1u);
+}
+
+// The affinity is that of GPUs: in a block of its own it has no rows of NICs.
+TEST(TopoText, NoRowHasItsNameAlone) {
+  const Node node = eight_on_eight();
+  ctl::TopoView view = ctl::topo_view(node);
+  for (const unsigned width : {40U, 60U, 80U, 200U}) {
+    view.width = width;
+    for (const std::string& line : lines_of(ctl::find_topo_format("text")->print(view)))
+      EXPECT_FALSE(line.starts_with("NIC") && line.find(' ') == std::string::npos) << line;
+  }
+}
+
 TEST(TopoNotes, WhatTheClassesCannotSay) {
   Node node = eight_on_eight();
   EXPECT_TRUE(ctl::topo_notes(ctl::topo_view(node)).empty());
