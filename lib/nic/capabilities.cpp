@@ -43,12 +43,12 @@ constexpr DriverRow kRows[] = {
       // Documentation/networking/devlink/ice.rst of Linux 6.12: both are of mode runtime, and exclude each other.
       .roce_switch =
           "devlink dev param set pci/{pci} name enable_iwarp value false cmode runtime && devlink dev param set "
-          "pci/{pci} name enable_roce value true cmode runtime"}},
-=======
-    .rdma_parameters = "enable_roce, enable_iwarp"}
-}
-, {"i40e", {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
-    {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}}, {"mana", {.only_in_clouds = true}},
+          "pci/{pci} name enable_roce value true cmode runtime",
+      .rdma_parameters = "enable_roce, enable_iwarp"}},
+    {"i40e",
+     {.lldp_agent_off = "ethtool --set-priv-flags NETDEV disable-fw-lldp on, or fw_lldp = false in the policy"}},
+    {"efa", {.resends_on_other_paths = true, .only_in_clouds = true}},
+    {"mana", {.only_in_clouds = true}},
     {"erdma", {.sends_by_other_netdev = true, .only_in_clouds = true}},
     {"qede", {.roce_switch = "set the RDMA protocol of the port to RoCE in the setup of the NIC (BIOS), and reboot"}},
     {"rxe", {.is_software = true, .sends_by_other_netdev = true}},
