@@ -47,7 +47,8 @@ Fix persistent_fix(const JobService& service, const JobLimit& limit) {
   // The drop-in of an instance belongs to its template: "slurmd@.service.d".
   std::string unit = service.unit;
   if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
-  return {"Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + ". " + restart,
+  return {"Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + ". " +
+              restart,
           command};
 }
 

@@ -173,7 +173,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
               then = "Until then";
   if (is_virtual(port)) {
     const std::string place = place_of_physical(view, port);
-    first = (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
+    first =
+        (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
     then = "Then";
   }
   Fix remedy{

@@ -815,8 +815,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   if (allowed != nullptr) {
     if (matches_any(*allowed, port.firmware)) return good(port.rdma, observed, joined(*allowed, " or "));
     return bad(Status::warning, port.rdma, observed, joined(*allowed, " or ") + ", from [firmware]",
-               "The site does not allow this firmware: it may lack fixes and behave differently.",
-               std::move(fix));
+               "The site does not allow this firmware: it may lack fixes and behave differently.", std::move(fix));
   }
   std::map<std::string, std::set<std::string>> cards;  // with this board, by version
   if (!board.empty())

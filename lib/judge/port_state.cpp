@@ -448,7 +448,8 @@ Finding no_guid_finding(const View& view, const Port& port) {
   }
   std::string where = "N is the number of this function: ", netdev = physical_netdev(view, port);
   if (netdev.empty()) {
-    where = (place.empty() ? "On the host" : place) + " (PF: netdev of the physical function, N: number of this function): ";
+    where = (place.empty() ? "On the host" : place) +
+            " (PF: netdev of the physical function, N: number of this function): ";
     netdev = "PF";
   }
   return finding({where + "ip link set " + netdev + " vf N mac ADDRESS. ",

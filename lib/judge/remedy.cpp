@@ -163,8 +163,7 @@ void adapt_remedy(Finding& finding, const View& view) {
   if (view.is_captured && leave_out(finding, Work::service) && finding.fix.empty())
     add_last(finding,
              "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
-  if (view.is_captured && leave_out(finding, Work::as_root))
-    add_last(finding, "Capture the machine again, as root.");
+  if (view.is_captured && leave_out(finding, Work::as_root)) add_last(finding, "Capture the machine again, as root.");
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
   else if (is_in_cloud(view.now.topology) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);

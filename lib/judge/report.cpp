@@ -122,7 +122,8 @@ std::string with_placeholders(const std::string& text) {
 
 namespace {
 
-// Nothing was observed, so that the checks that could not be made for one reason are one finding, whatever each expects.
+// Nothing was observed, so that the checks that could not be made for one reason are one finding, whatever each
+// expects.
 bool has_no_reading(const Finding& finding) { return finding.status == Status::unknown && finding.observed == "-"; }
 
 // The finding in words, without what was observed.

@@ -123,8 +123,8 @@ struct FindingGroup {
   // In place of the first subject's netdev or address in the texts, and of Finding::about: the others'.
   std::vector<std::string> likewise{};
 };
-// The groups of the findings that are listed, in the report's order: those that are not ok come first. The silenced ones
-// are the last.
+// The groups of the findings that are listed, in the report's order: those that are not ok come first. The silenced
+// ones are the last.
 std::vector<FindingGroup> group_findings(const Report& report);
 
 // Counts the findings of this status that are not silenced.

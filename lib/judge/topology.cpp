@@ -80,8 +80,7 @@ Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
   std::string look = journal + "; ";
   if (const std::string_view names = capabilities_of(function->kernel_driver).rdma_parameters; !names.empty())
     look += "devlink dev param show pci/" + nic.pci + " (" + std::string(names) + "); ";
-  return {look,
-          {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
+  return {look, {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
 }
 
 // `like`: the NICs that have an RDMA device.
@@ -476,9 +475,8 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
                  " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + joined(names) +
                      (names.size() == 1 ? " has" : " have") + " none: it is not on the PCI bus.",
                  {"lspci -d 15b3:2100; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
-                  {Work::at_machine,
-                   "If it stays away, compare the firmware and its settings (mstconfig -d " + first +
-                       " query) with those of a NIC that has one."}}};
+                  {Work::at_machine, "If it stays away, compare the firmware and its settings (mstconfig -d " + first +
+                                         " query) with those of a NIC that has one."}}};
 }
 
 std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, size_t gpu) {
@@ -655,9 +653,9 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   if (topology.gpus.empty() && topology.nics.empty())
     for (const std::string& reason : view.now.unseen)
       if (reason.starts_with("GPUs and NICs"))
-        return bad(Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
-                   {{Work::as_root, "Run the check as root. "},
-                    "fabric-agentctl check lists the reason below its findings."});
+        return bad(
+            Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
+            {{Work::as_root, "Run the check as root. "}, "fabric-agentctl check lists the reason below its findings."});
   if (!differs) return good("node", observed, expected);
   if (!is_missing)
     return bad(Status::warning, "node", observed, expected,

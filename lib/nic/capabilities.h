@@ -30,7 +30,7 @@ struct Capabilities {
   // a NIC has no RoCE, or has it always.
   std::string_view roce_switch{};
   bool only_in_clouds =
-      false;  // a function that a cloud makes for its instances: no driver of a physical one is public
+      false;             // a function that a cloud makes for its instances: no driver of a physical one is public
   uint8_t cnp_dscp = 0;  // of CNPs, unless it is set; 0: unknown
   // The parameters of devlink that switch the RDMA device of a function on and off; empty: there are none.
   std::string_view rdma_parameters{};

@@ -86,12 +86,12 @@ inline bool has_no_network(const Nic& nic) { return nic.nvlink_management || !ni
 struct Topology {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
-  std::map<int, std::string> numa_cpus;    // NUMA nodes with CPUs -> CPUs, "0-15,32-47"; empty on a kernel without NUMA
-  std::map<int, int> numa_socket{};        // NUMA node -> its package, if the kernel reports it
-  std::vector<int> memory_nodes{};         // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
-  std::vector<Core> cores{};               // by socket, NUMA node, number
-  std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
-  std::string cloud{};                     // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
+  std::map<int, std::string> numa_cpus;  // NUMA nodes with CPUs -> CPUs, "0-15,32-47"; empty on a kernel without NUMA
+  std::map<int, int> numa_socket{};      // NUMA node -> its package, if the kernel reports it
+  std::vector<int> memory_nodes{};       // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
+  std::vector<Core> cores{};             // by socket, NUMA node, number
+  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
+  std::string cloud{};                   // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
   // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
   // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
   std::vector<std::string> unknown_accelerators{};

@@ -917,8 +917,8 @@ TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
   }
 }
 
-// What belongs to the physical function is on the host: in a virtual machine, and with a NIC of a cloud, the operator of
-// the host changes it.
+// What belongs to the physical function is on the host: in a virtual machine, and with a NIC of a cloud, the operator
+// of the host changes it.
 TEST(Check, AGuestAsksTheOperatorOfItsHost) {
   using Plant = void (*)(Port&);
   constexpr std::pair<const char*, Plant> kFaults[]{{"roce-mtu",
@@ -1518,7 +1518,8 @@ TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
           << name;
       if (alert.find("increase(fabric_events_total") != std::string::npos ||
           alert.find("port_events:increase") != std::string::npos)
-        EXPECT_TRUE(has(alert, "keep_firing_for:") || has(alert, ":lasting[10m]")) << name << " would end after five minutes";
+        EXPECT_TRUE(has(alert, "keep_firing_for:") || has(alert, ":lasting[10m]"))
+            << name << " would end after five minutes";
     }
   }
 }

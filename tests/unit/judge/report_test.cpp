@@ -735,7 +735,8 @@ TEST(Remedy, OfACapturedTreeStartsNoServiceHere) {
             "fabric-agentctl plan. Read the log");
 }
 
-// Reading again as root helps on the machine, not in its capture; a new limit of a service needs its restart in any case.
+// Reading again as root helps on the machine, not in its capture; a new limit of a service needs its restart in any
+// case.
 TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
   const auto remedy = [](const char* rule, bool is_captured, auto change) {
     Healthy node;
@@ -754,7 +755,8 @@ TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
     EXPECT_EQ(has(gid, "Capture the machine again"), is_captured) << gid;
     EXPECT_TRUE(has(gid, "/ports/1/gids")) << gid;
     const std::string memlock = remedy("memlock", is_captured, [](Healthy& node) {
-      for (JobProcess& each : node.now.host->services[0].processes) each.limits.memlock = ResourceLimit{8 << 20, 8 << 20};
+      for (JobProcess& each : node.now.host->services[0].processes)
+        each.limits.memlock = ResourceLimit{8 << 20, 8 << 20};
     });
     EXPECT_EQ(has(memlock, "systemctl restart containerd.service"), !is_captured) << memlock;
     EXPECT_TRUE(has(memlock, "Then restart containerd.service")) << memlock;

@@ -308,8 +308,9 @@ TEST(Families, ASuppressedCauseIsNoDiagnosis) {
   }
   const auto diagnosed = [&] {
     std::string out;
-    for (const auto& [series, value] :
-         series_of([&](FamilySet& set) { add_diagnoses(set, node, {{node.ports[0].id(), {}}}, report); }))
+    for (const auto& [series, value] : series_of([&](FamilySet& set) {
+           add_diagnoses(set, node, {{node.ports[0].id(), {}}}, report);
+         }))
       out += series.substr(series.find(",rule=")) + "\n";
     return out;
   };
