@@ -72,6 +72,8 @@ class Server {
   struct Request {
     MHD_Connection* connection = nullptr;
     uint64_t number = 0;               // never used again
+    size_t target_size = 0;            // RequestLine
+    bool begun = false;                // its headers are known
     bool counted = false;              // by the limit of requests
     bool waited = false;               // for readings
     std::optional<unsigned> access{};  // Access::refused(), when it is known
