@@ -42,13 +42,15 @@ class Site {
 
 class Server {
  public:
-  Server(sd_event* loop, Site& site, const ServerLimits& limits = {}, std::shared_ptr<const WebConfig> web = {})
+  // `state`: a folder that survives a restart; empty: none.
+  Server(sd_event* loop, Site& site, const ServerLimits& limits = {}, std::shared_ptr<const WebConfig> web = {},
+         std::string state = {})
       : loop_(loop),
         site_(site),
         limits_(limits),
         rate_(limits.requests, UINT_MAX),
         handshakes_(limits.handshakes, limits.all_handshakes),
-        access_(std::move(web)),
+        access_(std::move(web), std::move(state)),
         connections_(limits.connections, limits.per_client, limits.greeting, limits.request) {}
   ~Server() { resume_all(); }
   Server(const Server&) = delete;

@@ -824,6 +824,57 @@ TEST(PasswordQueue, ThousandsWhoGuessDoNotKeepANewClientOut) {
   EXPECT_EQ(serve(queue, true, now), "new");
 }
 
+// After a start nobody has failed yet, and hundreds who guess fill the queue.
+TEST(PasswordQueue, WhoHadTheRightPasswordBeforeIsFirst) {
+  PasswordQueue queue;
+  EXPECT_TRUE(queue.trust("scraper"));
+  EXPECT_FALSE(queue.trust("scraper"));
+  for (uint64_t request = 1; request <= 400; ++request)
+    queue.add(check_of(std::to_string(request), "x"), request, kNow);
+  const auto dropped = queue.add(check_of("scraper", "right"), 500, kNow);
+  ASSERT_EQ(dropped.size(), 1u);
+  EXPECT_NE(dropped[0].first, 500u);
+  EXPECT_EQ(serve(queue, false, kNow), "scraper");
+  queue.add(check_of("scraper", "wrong"), 501, kNow);
+  EXPECT_NE(serve(queue, false, kNow), "scraper") << "one that has failed since is not";
+  for (int i = 0; i < 200; ++i) queue.trust("client " + std::to_string(i));
+  EXPECT_EQ(queue.trusted().size(), PasswordLimits().trusted);
+}
+
+TEST_F(LockedServer, KnowsItsClientsAfterARestart) {
+  Tree state;
+  const std::string file = state.path() + "/clients";
+  const std::string right = "Basic cHJvbTpzZWNyZXQ=", client = "\x7f\x01\x02\x03";
+  sd_event* loop = nullptr;
+  ASSERT_GE(sd_event_new(&loop), 0);
+  {
+    Access access(web_, state.path());
+    unsigned status = Access::kWaits;
+    ASSERT_TRUE(access.start(loop, [&](uint64_t, unsigned said) { status = said; }));
+    EXPECT_EQ(access.refused_password(right, client, 1, Access::Clock::now()), Access::kWaits);
+    while (status == Access::kWaits) sd_event_run(loop, 1'000'000);
+    EXPECT_EQ(status, 0u);
+    EXPECT_EQ(access.refused_password(right, "\x0a\x0a\x0a\x0a", 2, Access::Clock::now()), 0u) << "a known password";
+  }
+  EXPECT_EQ(test::slurp(file), "0a0a0a0a\n7f010203\n");
+  Access access(web_, state.path());
+  std::map<uint64_t, unsigned> ended;
+  ASSERT_TRUE(access.start(loop, [&](uint64_t request, unsigned said) { ended[request] = said; }));
+  for (uint64_t i = 0; i < 400; ++i) {
+    const std::string other{1, 2, static_cast<char>(i >> 8), static_cast<char>(i)};
+    (void)access.refused_password("Basic cHJvbTp3cm9uZw==", other, i, Access::Clock::now());
+  }
+  EXPECT_EQ(access.refused_password(right, client, 1000, Access::Clock::now()), Access::kWaits);
+  while (!ended.contains(1000)) sd_event_run(loop, 1'000'000);
+  EXPECT_EQ(ended[1000], 0u);
+  EXPECT_LE(ended.size(), 4u) << "the one that was being hashed, and the one that gave way";
+  for (const char* text : {"", "x\nzz\n\n7f\n", "\xff\xff"}) {
+    state.file("clients", text);
+    const Access odd(web_, state.path());
+  }
+  sd_event_unref(loop);
+}
+
 TEST(PasswordQueue, ManyAtOnceFromOneGiveWayToo) {
   PasswordQueue queue;
   uint64_t request = 0;
