@@ -185,14 +185,12 @@ void Agent::handle_notification(const Notification& note) {
   PortTable::LinkEvents events;
   if (note.how == NotificationKind::link) events = manager_.link_changed(note.link);
   if (events.rescan) schedule_.at({TaskKind::rescan}, now());
-  // Ports are matched again once their link has a speed.
-  if (events.carrier_up &&
-      std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); }))
-    schedule_.at({TaskKind::rescan}, now() + kSettleDelay);
   for (const std::string& id : ids) {
     manager_.on_notification(id, note.how);
     schedule_check(id);
-    if (events.carrier_up) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
+    if (!events.carrier_up) continue;
+    schedule_.cancel({TaskKind::settle, id});  // the delay counts from the last carrier-up
+    schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
   }
 }
 
@@ -266,6 +264,10 @@ void Agent::settle(const std::string& id) {
                    LOG_WARNING,
                    done.error().text() + "; will be retried after the next carrier-up",
                    {{"FABRIC_PORT", id}}});
+  // Ports are matched again, because the link has a speed now. A rescan that was due at this time would not do: an
+  // earlier one takes its place.
+  if (std::ranges::any_of(manager_.policy().ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); }))
+    schedule_.at({TaskKind::rescan}, now());
   schedule_check(id);
 }
 

@@ -16,8 +16,14 @@ std::tm local_time() {
 
 Environment real_environment(Kernel& kernel) {
   constexpr std::chrono::minutes kRouteHold{2};
-  Environment out{.kernel = kernel, .scan = {}, .in_use = qos::hold_default_route(qos::ask_kernel(kernel), kRouteHold)};
-  out.directory = kernel.root.path();
+  const bool read_only = !kernel.root.is_host();
+  const std::string directory = kernel.root.path();
+  Environment out{
+      .kernel = kernel,
+      .directory = directory,
+      .scan = {},
+      .in_use = qos::hold_default_route(qos::ask_kernel(kernel), kRouteHold, read_only ? std::string() : directory),
+      .read_only = read_only};
   out.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();
     what.topology = matches_by_role(policy);
@@ -26,7 +32,6 @@ Environment real_environment(Kernel& kernel) {
     Node node = scan(kernel, what);
     return FoundPorts(std::move(node.ports), std::move(node.rdma_unread));
   };
-  out.read_only = !kernel.root.is_host();
   return out;
 }
 

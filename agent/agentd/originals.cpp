@@ -40,7 +40,8 @@ Result<void> OriginalsStore::save(const Port& port, const Qos& before) {
       if (other.place == state::port_place(port) || card.starts_with(state::port_place(port)))
         environment_.log(port_entry(port.id(), LOG_NOTICE,
                                     "this card replaces " + card + "; the original settings of both are kept"));
-  return state::save_original(environment_.directory, *originals, port, before);
+  return state::save_original(environment_.directory, *originals, port, before,
+                              qos::bond_above(environment_.kernel.root, port));
 }
 
 Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::string& before) {

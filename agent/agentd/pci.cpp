@@ -62,7 +62,8 @@ int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, const Port
   const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel), .wanted_of = qos::WantedOf::same_policy()};
   if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms).changes);
   const qos::SaveOriginal save = [&](const Port& of, const Qos& before) {
-    return state::save_original(environment.directory, originals, of, before);
+    return state::save_original(environment.directory, originals, of, before,
+                                qos::bond_above(environment.kernel.root, of));
   };
   const auto writes = turns.terms_for(port, terms, std::chrono::steady_clock::now());
   return report(environment, qos::reconcile(environment.kernel, port, want, writes, save).changes);
@@ -98,13 +99,9 @@ int reconcile_all(PciEnvironment& environment, Policy policy, const Node& node) 
   if (!trial) worst = failed(environment, trial.error());
   if (!trial && !confirm::is_lost(trial.error())) policy.mode = Mode::audit;  // an apply may await confirmation
   if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
-    Node present = node;
-    if (!policy.exclude.empty() && confirm::misses_card(**trial, node.ports)) {
-      Policy all = policy;
-      all.exclude.clear();
-      present = environment.scan(all);
-    }
-    const auto restored = confirm::lapse(environment.directory, environment.kernel, present.ports, **trial,
+    const auto present = confirm::with_excluded(**trial, node.ports, policy,
+                                                [&](const Policy& all) { return environment.scan(all).ports; });
+    const auto restored = confirm::lapse(environment.directory, environment.kernel, present, **trial,
                                          {.in_use = qos::ask_kernel(environment.kernel),
                                           .turns = turns,
                                           .sleep = {},

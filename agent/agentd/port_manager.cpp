@@ -114,12 +114,8 @@ std::vector<std::string> PortManager::rescan() {
   }
   // A port that could not be listed is not gone.
   incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
-  if (!unread.empty()) {
-    errors_.once(unread + "; the known ports are kept");
-    for (const std::string& id : table_.ids())
-      if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
-  }
-  const Renames renames = table_.note_renames(present);
+  if (!unread.empty()) errors_.once(unread + "; the known ports are kept");
+  const Renames renames = table_.note_renames(present, unread.empty());
   releases_.note_renames(renames);
   rename_ids(left_, renames);
   rename_ids(restored_, renames);
@@ -181,7 +177,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (found == nullptr) return {};
   PortEntry& entry = *found;
   const PortPolicy* wanted = policy_for(policy_, entry.port);
-  if (originals_.end_self_test(entry.port, turns_, wanted != nullptr && wanted->front_end)) restored_.insert(id);
+  if (originals_.end_self_test(entry.port, turns_, allows_front_end(entry.port))) restored_.insert(id);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
@@ -193,6 +189,12 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
+  if (entry.may_lack_pause)
+    terms.original = [this](const Port& port) -> std::optional<Qos> {
+      auto originals = state::load_originals(environment_.directory);
+      if (!originals) return std::nullopt;
+      return state::original_for(std::move(*originals), port);
+    };
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.have;
@@ -211,6 +213,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
+    if (end != PassEnd::whole) entry.may_lack_pause = true;
+    else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0)
+      entry.may_lack_pause = false;
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
@@ -334,7 +339,7 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
 }
 
 Result<void> PortManager::settle(const std::string& id) {
-  const PortEntry* entry = table_.find(id);
+  PortEntry* entry = table_.find(id);
   if (entry == nullptr) return {};
   unsettled_.load();  // fabric-agentctl may have written the port
   const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
@@ -342,6 +347,7 @@ Result<void> PortManager::settle(const std::string& id) {
   if (!is_enforced && !is_left && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
+  entry->seen.settled = true;
   auto settled = qos::settle(environment_.kernel, entry->port);
   if (!settled) return settled;
   restored_.erase(id);
@@ -355,18 +361,10 @@ Suspension::NextSteps PortManager::watch_confirm() {
   if (std::ranges::any_of(ports, [&](const Port& port) { return !qos::bond_above(root, port).empty(); }))
     turns_.note_others(ports, std::chrono::steady_clock::now());
   const auto present = [&](const confirm::Record& record) {
-    std::vector<Port> all = ports;
-    if (policy_.exclude.empty() || !confirm::misses_card(record, ports)) return all;
-    Policy without = policy_;
-    without.exclude.clear();
-    for (Port& port : environment_.scan(without).ports)
-      if (matches_any(policy_.exclude, port.rdma)) all.push_back(std::move(port));
-    return all;
+    return confirm::with_excluded(record, ports, policy_,
+                                  [this](const Policy& all) { return environment_.scan(all).ports; });
   };
-  const auto front_end = [this](const Port& port) {
-    const PortPolicy* entry = policy_for(policy_, port);
-    return entry != nullptr && entry->front_end;
-  };
+  const auto front_end = [this](const Port& port) { return allows_front_end(port); };
   Suspension::NextSteps next = suspension_.watch(config_, {.present = present, .front_end = front_end}, turns_);
   restored_.insert(next.written.begin(), next.written.end());
   return next;
@@ -379,6 +377,11 @@ void PortManager::on_notification(const std::string& id, NotificationKind how) {
   if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
 }
 
+bool PortManager::allows_front_end(const Port& port) const {
+  const PortPolicy* entry = policy_for(policy_, port);
+  return entry != nullptr && entry->front_end;
+}
+
 bool PortManager::waits_for_idle(const std::string& id) const {
   return is_enforcing() && policy_.disruptive == Disruptive::idle && results_.has_pending(id) &&
          maintenance_now(environment_, policy_) == qos::Maintenance::open;
@@ -387,9 +390,8 @@ bool PortManager::waits_for_idle(const std::string& id) const {
 bool PortManager::is_idle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
   if (entry == nullptr) return true;
-  const PortPolicy* wanted = policy_for(policy_, entry->port);
   const qos::Use use = environment_.in_use(entry->port);
-  return !use || (use.is_front_end() && wanted != nullptr && wanted->front_end);
+  return !use || (use.is_front_end() && allows_front_end(entry->port));
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

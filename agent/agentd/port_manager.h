@@ -86,6 +86,8 @@ class PortManager {
   // True if disruptive writes of the port wait for the link of another member of its bond, which we or fabric-agentctl
   // have written.
   bool must_wait_for_member(const Port& port, qos::Instant now);
+  // Whether the port's entry has front_end = true (qos::Terms::front_end).
+  [[nodiscard]] bool allows_front_end(const Port& port) const;
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
   // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();

@@ -14,7 +14,7 @@ bool waits_for_speed(const Policy& policy, const Port& port) {
   return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
 }
 
-Renames PortTable::note_renames(const std::map<std::string, Port>& present) {
+Renames PortTable::note_renames(std::map<std::string, Port>& present, bool is_whole) {
   // A bond that is formed or ended has a new RDMA device, which no job can have open.
   const auto keeps_netdev = [](const Port& port) { return !port.is_member() && port.role != PortRole::bond; };
   // A netdev may have a second RDMA device (rxe).
@@ -22,6 +22,14 @@ Renames PortTable::note_renames(const std::map<std::string, Port>& present) {
     const auto* port = find_in(ports, id);
     return port != nullptr && port->ifindex == ifindex;
   };
+  if (!is_whole) {
+    std::set<int> found;
+    for (const auto& [id, port] : present) found.insert(port.ifindex);
+    std::erase_if(present, [&](const auto& each) {
+      const PortEntry* own = find_in(entries_, each.first);
+      return own != nullptr && !found.contains(own->port.ifindex) && !ids_on(each.second.ifindex, {}).empty();
+    });
+  }
   Renames known, expected;
   for (const auto& [id, port] : present) {
     const PortEntry* own = find_in(entries_, id);
@@ -49,6 +57,8 @@ Renames PortTable::note_renames(const std::map<std::string, Port>& present) {
   rename_ids(expected_, expected);
   known.insert(known.end(), expected.begin(), expected.end());
   rename_ids(seen_before_, known);
+  if (!is_whole)
+    for (const auto& [id, entry] : entries_) present.emplace(id, entry.port);
   return known;
 }
 
@@ -73,7 +83,7 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
   found.new_device = is_new || entry.port.ifindex != port.ifindex;
   found.renamed = !found.new_device && entry.port.netdev != port.netdev;
   if (found.new_device) {
-    entry = {.port = {}, .carrier = port.carrier};
+    const PortEntry last = std::exchange(entry, {.port = {}, .carrier = port.carrier});
     if (const auto expected = expected_.find(id); expected != expected_.end()) {
       if (!expected->second || *expected->second == port.ifindex) entry.arrival = Arrival::settled;
       expected_.erase(expected);
@@ -81,6 +91,8 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
     } else if (expects_all_) {
       entry.arrival = Arrival::settled;
     }
+    // A netdev that could not be found for a moment, and has its index again, is not a new device.
+    if (port.ifindex == 0 && last.arrival == Arrival::settled) expected_[id] = last.port.ifindex;
     entry.seen.recreated = !seen_before_.insert(id).second && entry.arrival == Arrival::appeared;
   }
   const PortPolicy* before = policy_for(policy, entry.port);

@@ -31,6 +31,7 @@ enum class PassEnd : uint8_t {
 struct Sightings {
   bool recreated = false;  // the device is a new one (driver reload): its values are the driver's defaults
   bool carrier_lost = false;
+  bool settled = false;  // Driver::settle has written PFC as it was, which the kernel announces like a foreign write
   std::map<NotificationKind, std::vector<qos::Candidate>> notified{};  // possible writers, by kind of notification
 };
 
@@ -41,7 +42,10 @@ struct PortEntry {
   std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};
   PassEnd end = PassEnd::whole;
-  unsigned cut_short = 0;         // passes in a row that did not end whole
+  unsigned cut_short = 0;  // passes in a row that did not end whole
+  // A pass that was cut short, maybe of an earlier agent, may have switched global pause off and not have come to PFC:
+  // until a pass finds one of them on.
+  bool may_lack_pause = true;
   bool waits_for_member = false;  // in the last pass: for the link of another member of the bond
   bool changed = false;           // the last pass has read other values than the one before
   std::optional<bool> carrier{};
@@ -89,8 +93,10 @@ class PortTable {
   // All ports that are present have been taken: a port that appears later is new.
   void expect_no_more() { expects_all_ = false; }
   // Renames the ports whose netdevs have another RDMA device's name now, also if that happened while no agent ran: they
-  // are the same devices. Call it with each scan, before drop_missing().
-  Renames note_renames(const std::map<std::string, Port>& present);
+  // are the same devices. Call it with each scan, before drop_missing(). `is_whole` false: the scan may lack ports. The
+  // known ports that it lacks are added to `present`, because they are not gone. A port that has the name of one of
+  // them is left out until that one is found, too: they may have exchanged their names.
+  Renames note_renames(std::map<std::string, Port>& present, bool is_whole);
   // Removes the ports that are not among `present`, and returns them.
   std::vector<Port> drop_missing(const std::map<std::string, Port>& present);
   // Adds or updates a port that a scan has found.

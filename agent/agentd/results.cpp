@@ -17,6 +17,7 @@ NotificationKind announced_by(const Change& change) {
 // Notifications that follow a write of ours do not, either.
 bool is_foreign_write(const Change& change, const Sightings& seen, const Results::OfPort& before) {
   const NotificationKind how = announced_by(change);
+  if (seen.settled && how == setting_of(SettingId::pfc).announced) return false;
   return how != NotificationKind::link && seen.notified.contains(how) &&
          std::ranges::none_of(
              before, [how](const auto& each) { return was_written(each.second) && announced_by(each.second) == how; });

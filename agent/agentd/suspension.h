@@ -31,7 +31,7 @@ class Suspension {
     std::set<std::string> written{};  // ports whose previous settings were restored: they must be settled
   };
   struct Ports {
-    // The ports that are present, also excluded ones if the record names their cards (confirm::misses_card()).
+    // The ports that are present, also excluded ones if the record names their cards (confirm::with_excluded()).
     std::function<std::vector<Port>(const confirm::Record&)> present;
     std::function<bool(const Port&)> front_end;  // confirm::RevertTerms::front_end
   };

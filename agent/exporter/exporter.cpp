@@ -164,9 +164,10 @@ class Exporter final : public Site {
     health_due_ = false;
     const Snapshot snapshot = collector_->snapshot();
     const Moment now = moment_now();
-    if (auto updated = health_.update(snapshot, configuration_.policy.get(), now); !updated)
+    const Report* report = nullptr;
+    const auto judge = [&] { return report = cache_.refresh(*collector_, snapshot, context()); };
+    if (auto updated = health_.update(snapshot, configuration_.policy.get(), now, judge); !updated)
       warnings_.log("health", updated.error().text(), Clock::now());
-    const Report* report = cache_.refresh(*collector_, snapshot, context());
     if (report == nullptr || directory_.empty()) return;
     std::string fault;
     if (auto saved = save_report(directory_, {*report, now.boot}); !saved) fault = saved.error().text();

@@ -94,10 +94,11 @@ std::string left_text(const Record& record) {
 std::chrono::seconds RetryPause::after(const Changes& changes) {
   constexpr unsigned kMostDoublings = 6;
   constexpr std::chrono::seconds kLongest{60};
-  const bool refused = std::ranges::any_of(
-      changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
-  refusals_ = refused ? std::min(refusals_ + 1, kMostDoublings) : 0;
-  return std::min(kLongest, std::chrono::seconds(1U << refusals_));
+  const bool waits = contains(changes, Outcome::pending, &Change::outcome);
+  const bool grows = std::ranges::any_of(
+      changes, [&](const Change& change) { return !is_done(change.outcome) && (!waits || !is_left_to_do(change)); });
+  doublings_ = grows ? std::min(doublings_ + 1, kMostDoublings) : 0;
+  return std::min(kLongest, std::chrono::seconds(1U << doublings_));
 }
 
 Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
@@ -194,15 +195,24 @@ void allow_front_end(Record& record, const Port& port) {
     if (!key.empty()) record.front_end->insert(key);
 }
 
+// An apply that did not wait for the maintenance window is reverted without waiting for it. With "never" it may have
+// added protection, which is taken away on an idle port.
+static qos::Terms terms_of(const Record& record, const std::vector<Port>& ports, const qos::UseCheck& in_use) {
+  return {.in_use = in_use,
+          .wanted_of = qos::saved_settings(ports, record.before),
+          .disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive,
+          .window = qos::Maintenance::open};
+}
+
+// Overdue since the deadline or, after a reboot, since the boot.
+static bool is_patience_over(const Record& record, const BootMoment& now) {
+  const uint64_t due = is_of_this_boot(record, now) ? record.deadline : 0;
+  return std::chrono::milliseconds(now.milliseconds - std::min(due, now.milliseconds)) >= kPatience;
+}
+
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how) {
-  // An apply that did not wait for the maintenance window is reverted without waiting for it. With "never" it may have
-  // added protection, which is taken away on an idle port.
-  const Disruptive disruptive = record.disruptive == Disruptive::never ? Disruptive::idle : record.disruptive;
-  qos::Terms terms{.in_use = how.in_use,
-                   .wanted_of = qos::saved_settings(ports, record.before),
-                   .disruptive = disruptive,
-                   .window = qos::Maintenance::open};
+  qos::Terms terms = terms_of(record, ports, how.in_use);
   const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const auto original = state::original_for(record.before, port);
     if (!original) return {};
@@ -227,15 +237,12 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
   for (const Change& change : of_host)
     if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);
 
-  // Overdue since the deadline or, after a reboot, since the boot.
-  const uint64_t due = is_of_this_boot(record, now) ? record.deadline : 0;
-  const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
-  const bool gives_up = overdue >= kPatience && !contains(all, Outcome::pending, &Change::outcome);
+  const bool gives_up = is_patience_over(record, now) && !contains(all, Outcome::pending, &Change::outcome);
   if (gives_up && how.share == Share::all)
     for (Change& change : qos::restore_of_absent(record.before, ports)) {
       change.outcome = Outcome::refused;
       change.code = ENODEV;
-      change.detail = "the card has been gone for 10 minutes";
+      change.detail = "for 10 minutes: " + change.detail;
       all.push_back(std::move(change));
     }
   if (is_pending(record) && (record.is_restored() || (gives_up && how.share == Share::all)))
@@ -243,18 +250,47 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
   return all;
 }
 
+bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const qos::UseCheck& in_use,
+             const std::function<bool(const Port&)>& front_end) {
+  qos::Terms terms = terms_of(record, ports, in_use);
+  const bool is_over = is_patience_over(record, this_moment(kernel.root));
+  const auto may_be_back = [&](const Change& change) {
+    if (change.outcome == Outcome::pending) return false;
+    return is_over || is_done(change.outcome) || change.outcome == Outcome::differs;
+  };
+  for (const Port& port : ports) {
+    const auto original = state::original_for(record.before, port);
+    if (!original) continue;
+    terms.front_end = allows_front_end(record, port) || front_end(port);
+    if (!std::ranges::all_of(qos::plan(kernel, port, *original, terms).changes, may_be_back)) return false;
+  }
+  return (is_over || !misses_card(record, ports)) &&
+         std::ranges::all_of(qos::plan_sysctl(kernel.root, record.sysctl), may_be_back);
+}
+
 bool misses_card(const Record& record, const std::vector<Port>& ports) {
   return !state::absent_originals(record.before, ports).empty();
+}
+
+std::vector<Port> with_excluded(const Record& record, std::vector<Port> known, Policy policy,
+                                const std::function<std::vector<Port>(const Policy&)>& scan) {
+  if (policy.exclude.empty() || !misses_card(record, known)) return known;
+  policy.exclude.clear();
+  for (Port& port : scan(policy))
+    if (!contains(known, port.id(), &Port::id)) known.push_back(std::move(port));
+  return known;
 }
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how) {
   const bool is_empty = record.is_restored();  // before revert() removes restored settings
+  const std::string text = record_text(record);
   Changes changes = revert(kernel, ports, record, this_moment(kernel.root), how);
   if (is_empty) {
     if (auto removed = remove(directory); !removed) return removed.error();
-  } else if (auto saved = save(directory, record); !saved) {
-    return saved.error();
+  } else if (record_text(record) != text) {
+    // A file without news would be noticed by agentd, which would come back at once.
+    if (auto saved = save(directory, record); !saved) return saved.error();
   }
   return changes;
 }

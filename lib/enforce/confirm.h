@@ -95,25 +95,35 @@ struct RevertTerms {
 // left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
 // for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
 // boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
-// in the record.
+// in the record. So do those that a port lacks because it has become a member of a bond.
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
+
+// Whether revert() would end the apply now, if the drivers accept its writes: no setting has to wait, and none is lost,
+// unless it has been for ten minutes. Writes nothing.
+bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const qos::UseCheck& in_use,
+             const std::function<bool(const Port&)>& front_end);
 
 // True if previous settings are of a card that is not among the ports: it is absent, or the present configuration
 // excludes it, which that of the apply (--config) did not.
 bool misses_card(const Record& record, const std::vector<Port>& ports);
-// Calls revert() and saves the record. If the apply wrote nothing, removes the record.
+// The ports for lapse(): `known`; if the record misses a card and the policy excludes ports, also those that `scan`
+// finds with a policy that excludes none.
+std::vector<Port> with_excluded(const Record& record, std::vector<Port> known, Policy policy,
+                                const std::function<std::vector<Port>(const Policy&)>& scan);
+// Calls revert() and saves the record if it has changed. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::vector<Port>& ports, Record& record,
                       const RevertTerms& how);
 
-// The pause before the next lapse(): a second while ports are busy or absent; doubled, up to a minute, while settings
-// are refused, because each try of a disruptive write may stop traffic.
+// The pause before the next lapse(): a second while a port is busy; doubled, up to a minute, while settings are
+// refused, because each try of a disruptive write may stop traffic, or while nothing else is left than settings that no
+// present port has.
 class RetryPause {
  public:
   std::chrono::seconds after(const Changes& changes);
 
  private:
-  unsigned refusals_ = 0;
+  unsigned doublings_ = 0;
 };
 
 // Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act`, which

@@ -5,10 +5,13 @@
 #include <map>
 #include <memory>
 
+#include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
 #include "node/netdev_use.h"
+#include "node/state.h"
 
 namespace fabric::qos {
 namespace {
@@ -16,7 +19,7 @@ namespace {
 // Whether the error says that there is no such file. After every other one it is unknown what there is.
 bool is_absent(const Error& why) { return why.code == ENOENT; }
 
-// True if `device` belongs to a virtual function or subfunction of one of the functions
+// True if `device` belongs to one of the functions, or to a virtual function or subfunction of one
 // (Documentation/ABI/testing/sysfs-bus-pci; auxiliary bus devices below the function): its traffic uses the same link.
 Result<bool> is_function_of(const Root& root, const std::string& device, const std::vector<std::string>& functions) {
   const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";
@@ -26,12 +29,30 @@ Result<bool> is_function_of(const Root& root, const std::string& device, const s
   if (!place && !is_absent(place.error())) return place.error();
   return std::ranges::any_of(functions, [&](const std::string& pci) {
     if (physical) return physical->ends_with("/" + pci);
-    return place && place->find("/" + pci + "/") != std::string::npos;
+    return place && (*place + "/").find("/" + pci + "/") != std::string::npos;
   });
 }
 
-// True if a guest or another network namespace uses a virtual function or subfunction of the function `pci`: RDMA
-// netlink does not list its queue pairs, and no socket diagnosis its TCP sessions.
+// True if a vDPA device of the function is bound to vhost_vdpa (a guest or a container) or virtio_vdpa: its driver
+// makes the queues by itself, so that RDMA netlink lists none.
+Result<bool> has_vdpa(const Root& root, const std::string& function) {
+  const std::string devices = "sys/bus/vdpa/devices";
+  const auto names = root.list(devices);
+  if (!names && !is_absent(names.error())) return names.error();
+  if (!names || names->empty()) return false;
+  const auto own = root.resolve(function);
+  if (!own) return own.error();
+  for (const std::string& name : *names) {
+    const auto device = root.resolve(devices + "/" + name);
+    if (!device && !is_absent(device.error())) return device.error();
+    if (device && device->starts_with(*own + "/") && root.exists(*device + "/driver")) return true;
+  }
+  return false;
+}
+
+// True if a guest, another network namespace or a driver of user space (DPDK on uio_pci_generic) uses a virtual
+// function or subfunction of the function `pci`: RDMA netlink does not list its queue pairs, and no socket diagnosis
+// its TCP sessions.
 Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& pci) {
   const std::string folder = "sys/bus/pci/devices/" + pci + "/";
   const auto names = root.list(folder);
@@ -47,15 +68,65 @@ Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& 
       if (root.number_in<uint32_t>(function + "/enable").value_or(1) > 0) return true;
       continue;
     }
+    const auto vdpa = has_vdpa(root, function);
+    if (!vdpa || *vdpa) return vdpa;
     // The folder looks empty while the RDMA device or the netdev is in a container's network namespace.
+    bool is_for_others = driver.ok();  // uio_pci_generic, igb_uio, Xen's pciback: it has neither
     for (const char* devices : {"/infiniband", "/net"}) {
       const auto seen = root.list(function + devices);
       if (!seen && !is_absent(seen.error())) return seen.error();
       if (seen && seen->empty()) return true;
+      is_for_others = is_for_others && !seen;
     }
+    if (is_for_others) return true;
   }
   return false;
 }
+
+// The file kHeldPortsFile.
+struct HeldPorts {
+  std::set<std::string> ports{};  // by state::port_key()
+};
+FABRIC_JSON(HeldPorts, ports)
+
+// The ports that have or have had the default route within `hold`.
+class RouteHolds {
+ public:
+  RouteHolds(std::chrono::milliseconds hold, std::string directory) : hold_(hold), directory_(std::move(directory)) {
+    if (directory_.empty()) return;
+    const auto root = Root::open(directory_);
+    if (!root) return;
+    const auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
+    if (!last || !*last) return;
+    saved_ = (*last)->ports;
+    for (const std::string& port : saved_) seen_[port] = Clock::now();
+  }
+
+  bool is_held(const Port& port, bool has_route) {
+    const auto now = Clock::now();
+    const std::string key = state::port_key(port);
+    if (has_route) seen_[key] = now;
+    std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
+    save();
+    return seen_.contains(key);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Without the file, which /run may have no room for, this agent still holds the ports.
+  void save() {
+    HeldPorts held;
+    for (const auto& [port, last] : seen_) held.ports.insert(port);
+    if (directory_.empty() || held.ports == saved_) return;
+    if (replace_file(directory_, kHeldPortsFile, state_text(held))) saved_ = std::move(held.ports);
+  }
+
+  const std::chrono::milliseconds hold_;
+  const std::string directory_;
+  std::map<std::string, Clock::time_point> seen_;
+  std::set<std::string> saved_;
+};
 
 }  // namespace
 
@@ -77,7 +148,10 @@ Use is_in_use(Kernel& kernel, const Port& port) {
   bool known = false;
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
-    if (!own) {
+    // RDMA in software (rxe) has no function.
+    const bool is_software = !port.netdev.empty() && kernel.root.line_of(std::string(infiniband::kClass) + "/" +
+                                                                         device.name + "/parent") == port.netdev;
+    if (!own && !is_software) {
       const auto shares_link = is_function_of(kernel.root, device.name, *functions);
       if (!shares_link) return unknown(shares_link.error().text());
       if (!*shares_link) continue;
@@ -106,15 +180,11 @@ UseCheck ask_kernel(Kernel& kernel) {
   return [&kernel](const Port& port) { return is_in_use(kernel, port); };
 }
 
-UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold) {
-  using Clock = std::chrono::steady_clock;
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
   return [ask = std::move(ask), hold,
-          seen = std::make_shared<std::map<std::string, Clock::time_point>>()](const Port& port) -> Use {
+          holds = std::make_shared<RouteHolds>(hold, std::move(directory))](const Port& port) -> Use {
     Use use = ask(port);
-    const auto now = Clock::now();
-    if (use.has_default_route) (*seen)[port.id()] = now;
-    const auto last = seen->find(port.id());
-    if (last == seen->end() || now - last->second >= hold) return use;
+    if (!holds->is_held(port, use.has_default_route)) return use;
     use.has_default_route = true;
     if (use) return use;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();

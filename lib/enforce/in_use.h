@@ -48,10 +48,11 @@ class UseCheck {
   std::function<Use(const Port&)> ask_;
 };
 
-// The user of the port, or of a virtual function or subfunction on its link (RoCE LAG: of all members' functions):
+// The user of the port, or of another function on its link (functions_on_link(), their virtual functions and
+// subfunctions), or of RDMA in software on its netdev:
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
-// - a guest that has the function open (vfio),
+// - a guest that has the function open (vfio), a vDPA device of it, or a driver that is not the NIC's (DPDK on uio),
 // - its RDMA device in another network namespace (rdma system set netns exclusive), or the netdev of such a function,
 // - a bridge or Open vSwitch above it with another member,
 // - a device above it in another network namespace (a container's macvlan, ipvlan or VLAN),
@@ -67,7 +68,10 @@ UseCheck ask_kernel(Kernel& kernel);
 // Also reports a port as in use for `hold` after `ask` has last reported its default route. A network service that
 // restarts takes the route away for a moment, and with the address the sessions that used the port until then; without
 // its link the port might not get the route back. A route that `ask` has not reported, because no write waited or RDMA
-// used the port, does not hold the port.
-UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold);
+// used the port, does not hold the port. The ports that are held are in a file below `directory` (empty: there is no
+// file), because the next agent of this boot must hold them, too: from its start on, since it cannot know when the
+// route left.
+inline constexpr const char* kHeldPortsFile = "run/fabric-agent/held-ports.json";
+UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory = {});
 
 }  // namespace fabric::qos

@@ -198,26 +198,7 @@ class PortPass {
       have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
-    // Settings that the port did not offer at first have their originals in the newest reading: all of them, because a
-    // write may reach more than its own.
-    bool is_new = false;
-    for (const Setting& setting : kSettings) {
-      if (has_value(setting, first_.values) || !has_value(setting, have_.values)) continue;
-      copy_value(setting, have_.values, first_.values);
-      if (has_key(have_.notes.unread, setting.id)) first_.notes.unread.set(index(setting.id));
-      is_new = true;
-    }
-    // Once we have written it, a later reading shows our own mode.
-    const bool stays_unknown = row.setting->id == SettingId::fec && first_.values.fec == kUnknownFec;
-    if (save_ != nullptr && (!saved_ || (*saved_ && (is_new || stays_unknown)))) {
-      Qos original = first_.values;
-      if (original.fec == kUnknownFec && !stays_unknown) original.fec.reset();
-      // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
-      for (const Setting& setting : kSettings)
-        if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr)
-          copy_value(setting, Qos{}, original);
-      saved_ = (*save_)(port_, original);
-    }
+    save_originals(row.setting->id);
     if (saved_ && !*saved_) {
       block(row, {Outcome::unsaved, saved_->error().text()});
       return false;
@@ -238,6 +219,28 @@ class PortPass {
       row.progress = Progress::proven;
     }
     return true;
+  }
+
+  // Call it before each write of a setting: sets saved_.
+  void save_originals(SettingId id) {
+    // Settings that the port did not offer at first have their originals in the newest reading: all of them, because a
+    // write may reach more than its own.
+    bool is_new = false;
+    for (const Setting& setting : kSettings) {
+      if (has_value(setting, first_.values) || !has_value(setting, have_.values)) continue;
+      copy_value(setting, have_.values, first_.values);
+      if (has_key(have_.notes.unread, setting.id)) first_.notes.unread.set(index(setting.id));
+      is_new = true;
+    }
+    // Once we have written it, a later reading shows our own mode.
+    const bool stays_unknown = id == SettingId::fec && first_.values.fec == kUnknownFec;
+    if (save_ == nullptr || (saved_ && !(*saved_ && (is_new || stays_unknown)))) return;
+    Qos original = first_.values;
+    if (original.fec == kUnknownFec && !stays_unknown) original.fec.reset();
+    // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
+    for (const Setting& setting : kSettings)
+      if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr) copy_value(setting, Qos{}, original);
+    saved_ = (*save_)(port_, original);
   }
 
   // Writes the value, and reads again what the write can touch.
@@ -266,31 +269,49 @@ class PortPass {
     return written;
   }
 
-  // Global pause goes off before PFC goes on, because drivers refuse PFC beside it. If the pass could not switch PFC on
-  // afterwards (it or what it needs was refused or ignored, or an answer was lost before), pause is what protects RoCE:
-  // it is written again.
+  // Global pause goes off before PFC goes on, because drivers refuse PFC beside it. If PFC did not come afterwards (it
+  // or what it needs was refused or ignored or waits, or an answer was lost before), pause is what protects RoCE: it is
+  // written again.
   void restore_pause() {
     WantedSetting* pause = find(SettingId::pause);
     const WantedSetting* pfc = find(SettingId::pfc);
-    if (dry_run_ || pause == nullptr || pause->times == 0 || !pfc_follows()) return;
+    if (dry_run_ || pause == nullptr || !pfc_follows()) return;
     // After a lost answer the newest reading may be older than the writes.
     const bool is_lost = read_error_.has_value();
     if (is_lost && (!is_transient(*read_error_) || may_have_pfc_)) return;
     if (!have_.values.pfc || have_.values.pfc->bits != 0) return;
-    const std::optional<Pause>&before = first_.values.pause, &now = is_lost ? want_.pause : have_.values.pause;
+    const bool went_off_now = pause->times != 0;
+    const std::optional<Pause> before = went_off_now ? first_.values.pause : pause_of_cut_pass(*pause, *pfc),
+                               now = is_lost ? want_.pause : have_.values.pause;
     if (!before || !now || !((before->rx && !now->rx) || (before->tx && !now->tx))) return;
+    save_originals(SettingId::pause);
+    if (saved_ && !*saved_) return;
     Qos value = have_.values;
     value.pause = before;
     const auto written = write(*pause, value);
     if (is_lost) return;
     if (!written) {
-      pause->progress = Progress::refused;
+      if (went_off_now) pause->progress = Progress::refused;
       return;
     }
+    first_.values.pause = have_.values.pause;  // what the report calls the value before
     std::string why = pfc->blocker.why;
     if (was_refused(*pfc)) why = pfc->refusal.text();
     else if (pfc->progress == Progress::ignored) why = "the driver accepted it and shows another value";
     block(*pause, wait_for_pfc(why));
+  }
+
+  // The original global pause, which an earlier pass has switched off for PFC before it was cut short. nullopt:
+  // unknown, or it may not be written now. A PFC that is in conflict is not tried in this pass; pause is not, either.
+  std::optional<Pause> pause_of_cut_pass(const WantedSetting& pause, const WantedSetting& pfc) {
+    if (!terms_.original || save_ == nullptr || is_in_conflict(pause)) return std::nullopt;
+    if (pfc.progress == Progress::blocked && pfc.blocker.outcome != Outcome::pending) return std::nullopt;
+    const auto original = terms_.original(port_);
+    if (!original) return std::nullopt;
+    in_use_.reset();
+    default_route_.reset();
+    if (is_disruptive(pause) && harm_blocker("the write stops traffic", true)) return std::nullopt;
+    return original->pause;
   }
 
   static void block(WantedSetting& row, Blocker blocker) {

@@ -54,6 +54,10 @@ struct Terms {
   std::function<bool(SettingId)> in_conflict{};
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
+  // The saved original settings of the port; nullopt: there are none. Null: no earlier pass over the port was cut short
+  // (its program was killed, an answer was lost). One that was may have switched off the global pause that they show,
+  // and not have come to PFC.
+  std::function<std::optional<Qos>(const Port&)> original{};
 };
 
 // The conditions of a pass that writes. Only Turns::terms_for() creates them: it knows whether the port has its turn

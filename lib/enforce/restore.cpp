@@ -6,6 +6,21 @@
 namespace fabric::qos {
 namespace {
 
+// Removes the MTU from `original` if it was saved without the bond `bond`, which has set another one: it stays in
+// the entry until the port leaves the bond (state::end_bond()).
+Changes take_kept_mtu(const Port& port, const std::string& bond, state::Original& original) {
+  if (original.bond == bond || !original.mtu || !has_key(own_keys(port), SettingId::mtu)) return {};
+  Change kept;
+  kept.port = port.id();
+  kept.setting = SettingId::mtu;
+  kept.outcome = Outcome::unsupported;
+  kept.from = "-";
+  kept.to = value_text(setting_of(SettingId::mtu), original);
+  kept.detail = bond + " sets the MTU of its members: kept until the port has left it";
+  original.mtu.reset();
+  return {std::move(kept)};
+}
+
 void add_unknown(const Port& port, const state::Original& original, Changes& out) {
   for (const Setting& setting : kSettings) {
     if (!has_key(original.unknown & own_keys(port), setting.id)) continue;
@@ -30,9 +45,13 @@ WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& sa
 }
 
 Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals, const WriteTerms& terms) {
-  const auto original = state::original_for(originals, port);
+  const std::string bond = bond_above(kernel.root, port);
+  state::end_bond(originals, port, bond);
+  auto original = state::original_for(originals, port);
   if (!original) return {};
+  const Changes kept = take_kept_mtu(port, bond, *original);
   Reconciled done = write_back(kernel, port, *original, terms);
+  done.changes.insert(done.changes.end(), kept.begin(), kept.end());
   Keys restored = own_keys(port);
   bool is_left = false;
   for (const Change& change : done.changes) {
@@ -45,9 +64,14 @@ Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals
 }
 
 Changes plan_restore(Kernel& kernel, const Port& port, const state::Originals& originals, const Terms& terms) {
-  const auto original = state::original_for(originals, port);
+  const std::string bond = bond_above(kernel.root, port);
+  state::Originals present = originals;
+  state::end_bond(present, port, bond);
+  auto original = state::original_for(std::move(present), port);
   if (!original) return {};
-  Changes changes = plan(kernel, port, *original, terms).changes;
+  Changes changes = take_kept_mtu(port, bond, *original);
+  const Changes planned = plan(kernel, port, *original, terms).changes;
+  changes.insert(changes.end(), planned.begin(), planned.end());
   add_unknown(port, *original, changes);
   return changes;
 }
@@ -64,8 +88,15 @@ Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes,
 
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
   Changes out;
-  for (const auto& entry : state::absent_originals(originals, ports)) {
-    const auto& [key, before] = *entry;
+  for (const auto& entry : originals) {
+    const auto& [key, before] = entry;
+    Keys present;
+    std::string bond;
+    for (const Port& port : ports) {
+      if (!state::is_entry_of(entry, port)) continue;
+      present |= own_keys(port);
+      bond = port.bond;
+    }
     std::string why = "the port is absent or excluded; its original settings are kept until it returns";
     if (!before.place.empty())
       why = "this card, last in " + before.place +
@@ -75,8 +106,10 @@ Changes restore_of_absent(const state::Originals& originals, const std::vector<P
       if (state::port_place(port) == place && !before.driver.empty() && before.driver != port.kernel_driver)
         why = "saved for " + before.driver + "; " + place + " has a card of " + port.kernel_driver +
               " now, which does not get them; they are kept until the other card returns";
+    if (present.any())
+      why = "a setting of " + bond + " while the port is part of that bond; kept until the bond has ended";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, before))
+      if (has_value(setting, before) && !has_key(present, setting.id))
         out.push_back({key, setting.id, Outcome::pending, 0, false, "-", value_text(setting, before), why, {}});
   }
   return out;

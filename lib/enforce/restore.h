@@ -10,9 +10,9 @@ namespace fabric::qos {
 // Reconciles the port to its entry in `originals`; returns nothing if there is no entry. When nothing is left to do,
 // the restored settings are erased from the entry, so that the next first write saves them again. While a setting is
 // pending or refused, the whole entry is kept. Settings that the port does not offer now, or that are not its own, stay
-// in the entry. A setting whose original is unknown (state::Original::unknown) is reported as unsupported, and erased.
-// The caller holds the lock and saves `originals` afterwards. A setting in conflict is restored if
-// Terms::in_conflict is null.
+// in the entry; so does the MTU of a port that has become a member of a bond. A setting whose original is unknown
+// (state::Original::unknown) is reported as unsupported, and erased. The caller holds the lock and saves `originals`
+// afterwards. A setting in conflict is restored if Terms::in_conflict is null.
 Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals, const WriteTerms& terms);
 // The changes that restore() would make. Writes nothing.
 Changes plan_restore(Kernel& kernel, const Port& port, const state::Originals& originals, const Terms& terms);
@@ -24,8 +24,8 @@ WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& sa
 // ice: the last DSCP takes ETS and PFC along).
 Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes, bool (*is_back)(const Change&));
 
-// The saved settings of absent ports (driver not loaded, NIC removed) as pending changes; Change::port is the port's
-// key in `originals`.
+// The saved settings that no present port has, as pending changes: of absent ports (driver not loaded, NIC removed),
+// and those that a port lacks while it is a member of a bond. Change::port is the port's key in `originals`.
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports);
 
 }  // namespace fabric::qos

@@ -8,13 +8,15 @@ namespace {
 
 constexpr FixRow kStart{Work::service,
                         "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent"};
-constexpr const char* kUnwatched =
-    "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
+std::string unwatched(const View& view) {
+  if (is_audit(view)) return "In audit mode the agent writes nothing. While it does not run, changes are not recorded.";
+  return "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
+}
 
 Finding agent_finding(const View& view, const AgentState& agent) {
   if (!agent.running)
     return bad(Status::warning, kHostSubject,
-               "not running, last change " + (agent.updated.empty() ? "-" : agent.updated), "running", kUnwatched,
+               "not running, last change " + (agent.updated.empty() ? "-" : agent.updated), "running", unwatched(view),
                kStart);
   const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   const std::string& lost = agent.originals_error;  // begins with the file's name
@@ -78,12 +80,20 @@ std::optional<Finding> ask_agent(const View& view) {
     return bad(Status::unknown, kHostSubject, "-", "running",
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
                {Work::service, "systemctl restart fabric-agent"});
-  if (view.policy != nullptr) return bad(Status::warning, kHostSubject, "not running", "running", kUnwatched, kStart);
+  if (view.is_captured) {
+    Finding finding = bad(Status::ok, kHostSubject, "no state file of the agent in this tree", "running",
+                          "Whether the agent runs on the captured machine is unknown.",
+                          "Capture the machine as root: fabric-agentctl capture DIR");
+    finding.unjudged = true;
+    return finding;
+  }
+  if (view.policy != nullptr)
+    return bad(Status::warning, kHostSubject, "not running", "running", unwatched(view), kStart);
   if (is_unreadable)
     return bad(Status::unknown, kHostSubject, "no state file; " + first_error(view), "running",
                "This user may not read the configuration.", kStart);
   return bad(Status::unknown, kHostSubject, "no state file and no configuration", "running",
-             "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
+             "fabric-agent is not configured on this host.", kStart);
 }
 
 }  // namespace

@@ -30,9 +30,8 @@ namespace {
 // The default route leaves by the netdev of the port: it is the front end.
 bool is_front_end(const View& view, const Port& port) {
   const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
-  constexpr uint32_t kMain = 254;
   return interface != nullptr && std::ranges::any_of(interface->routes, [](const Route& route) {
-           return route.prefix == 0 && route.table == kMain;
+           return route.prefix == 0 && route.table == kTableMain;
          });
 }
 

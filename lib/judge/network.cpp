@@ -252,10 +252,7 @@ std::optional<Finding> own_subnet_finding(const View& view, const Port& port) {
 }
 
 // The default routing table, or in a VRF the table of the VRF.
-uint32_t main_table(const Interface& interface) {
-  constexpr uint32_t kMain = 254;
-  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
-}
+uint32_t main_table(const Interface& interface) { return interface.vrf_table != 0 ? interface.vrf_table : kTableMain; }
 
 // Whether packets from the address may use the table: the main table, or the table of a rule for the address, for the
 // device or for all packets. A rule for some destinations counts too. Rules that were not read may name any table.
@@ -610,14 +607,13 @@ enum class By : uint8_t { source, source_or_device };
 // drivers/infiniband/core/addr.c) leads to a table with a route through this rail. A rule for some destinations counts
 // too: its author knows the topology.
 bool has_own_route(const Network& network, const RailNetdev& rail, By by) {
-  constexpr uint32_t kDefault = 253;
   if (!network.rules) return false;
   for (const RoutingRule& rule : *network.rules) {
     const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
                            rule.source_prefix > rail.address.prefix;
     const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
     if (!by_source && !by_device) continue;
-    if (rule.table == main_table(*rail.interface) || rule.table == kDefault) continue;
+    if (rule.table == main_table(*rail.interface) || rule.table == kTableDefault) continue;
     if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) continue;
     if (contains(rail.interface->routes, rule.table, &Route::table)) return true;
   }

@@ -33,14 +33,18 @@ Verdict verdict_of(const Change& change, bool enforced) {
       return {setting.severity,
               meaning,
               {"The agent repairs it. ", {Work::service, "If it stays: journalctl -u fabric-agent"}}};
-    case Outcome::pending:
+    case Outcome::pending: {
+      // Without an agent nothing writes it later. The exporter, which does not see who uses a port, says that it
+      // differs.
+      const Status status = enforced ? Status::warning : setting.severity;
       if (!change.detail.empty()) {
         const char* next = "When the cause is over: fabric-agentctl apply";
         if (enforced) next = "When the cause is over, the agent writes it. State of the port: fabric-agentctl status";
-        return {Status::warning, meaning + " It is not written now: " + change.detail + ".", next};
+        return {status, meaning + " It is not written now: " + change.detail + ".", next};
       }
-      return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
+      return {status, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now"};
+    }
     case Outcome::unsupported:
       return {Status::warning, "The value that the policy wants cannot be set on this port in its present state.",
               "Correct the reported cause, or remove " + change.key() + " from the policy of this port."};

@@ -16,9 +16,9 @@ namespace fabric {
 namespace {
 
 constexpr std::string_view kOpenVswitch = "openvswitch";
+constexpr std::string_view kGuestsDevices[]{"macvtap", "ipvtap"};
 // Prefixes that a default route may be split into: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all global addresses.
 constexpr unsigned kDefaultV4 = 1, kDefaultV6 = 3;
-constexpr uint32_t kTableDefault = 253, kTableMain = 254;  // RT_TABLE_DEFAULT, RT_TABLE_MAIN
 
 bool is_loopback(const Ip& ip) {
   if (!ip.v6) return ip.bytes[0] == 127;
@@ -52,6 +52,29 @@ struct NetworkStack {
     return link == nullptr ? "interface " + std::to_string(ifindex) : link->name;
   }
 };
+
+// Tells a physical port apart from all others of the machine: phys_port_id (i40e, qede), else the card and the number
+// of the port on it (phys_switch_id, phys_port_name: devlink's physical ports of bnxt_en, ice and mlx5). Empty: the
+// driver does not say.
+std::string physical_port_of(const Root& root, const std::string& netdev) {
+  const std::string folder = "sys/class/net/" + netdev + "/", id = root.line_of(folder + "phys_port_id");
+  if (!id.empty()) return id;
+  const std::string card = root.line_of(folder + "phys_switch_id"), name = root.line_of(folder + "phys_port_name");
+  if (card.empty() || name.empty()) return {};
+  return card + " " + name;
+}
+
+// The other netdevs of the same physical port, whose link is the same: partitions (NPAR), and the function for the
+// other socket of a Socket Direct NIC with a netdev for each.
+std::vector<std::string> others_on_physical_port(const Root& root, const std::string& netdev) {
+  std::vector<std::string> out;
+  const std::string wanted = netdev.empty() ? "" : physical_port_of(root, netdev);
+  if (wanted.empty()) return out;
+  for (std::string& other : root.names_in("sys/class/net"))
+    if (other != netdev && root.exists("sys/class/net/" + other + "/device") && physical_port_of(root, other) == wanted)
+      out.push_back(std::move(other));
+  return out;
+}
 
 // The names of the virtual functions and subfunctions on the port's link, as folders:
 // "sys/bus/pci/devices/.../virtfn0".
@@ -105,8 +128,9 @@ Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes route
   NetworkStack network{.links = std::move(*links), .routes = std::move(routes), .rules = std::move(rules).value_or({})};
   const auto functions = guest_functions(kernel.root, port);
   if (!functions) return functions.error();
-  std::vector<std::string> names{
-      port.netdev};  // and the netdevs of the functions, as far as they are in this namespace
+  // And the netdevs of the functions, as far as they are in this namespace.
+  std::vector<std::string> names = others_on_physical_port(kernel.root, port.netdev);
+  names.push_back(port.netdev);
   for (const std::string& function : *functions)
     for (std::string& netdev : kernel.root.names_in(function + "/net")) names.push_back(std::move(netdev));
   for (const rtnl::Link& link : network.links)
@@ -169,9 +193,7 @@ Result<std::optional<sock_diag::Session>> session_over(Kernel& kernel, const Net
   if (sessions->empty()) return std::optional<sock_diag::Session>();
   std::vector<const rtnl::IpRoute*> by_port;
   for (const rtnl::IpRoute& each : network.routes)
-    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0): any is possible.
-    if (each.unicast && (each.hops.empty() ||
-                         std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); })))
+    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return network.has(hop.ifindex); }))
       by_port.push_back(&each);
   std::set<std::tuple<Ip, Ip, int>> asked;
   for (const sock_diag::Session& session : *sessions) {
@@ -222,11 +244,13 @@ Result<std::optional<rtnl::Link>> device_elsewhere(Netlink& route, const Network
 
 // Whether this host forwards packets between the interface and others.
 bool forwards(const Root& root, const std::string& netdev, bool v6) {
-  const std::string file =
-      v6 ? "proc/sys/net/ipv6/conf/all/forwarding" : "proc/sys/net/ipv4/conf/" + netdev + "/forwarding";
-  const auto text = root.read(file);
-  if (!text) return text.error().code != ENOENT;  // IPv6 may be disabled
-  return !text->starts_with("0");
+  std::vector<std::string> files{"proc/sys/net/ipv4/conf/" + netdev + "/forwarding"};
+  if (v6) files = {"proc/sys/net/ipv6/conf/all/forwarding", "proc/sys/net/ipv6/conf/" + netdev + "/force_forwarding"};
+  return std::ranges::any_of(files, [&](const std::string& file) {
+    const auto text = root.read(file);
+    if (!text) return text.error().code != ENOENT;  // IPv6 may be disabled; force_forwarding: since Linux 6.17
+    return !text->starts_with("0");
+  });
 }
 
 std::string place_of(const NetworkStack& network, int ifindex, const Port& port) {
@@ -238,8 +262,6 @@ std::string place_of(const NetworkStack& network, int ifindex, const Port& port)
 std::string default_route_in(const NetworkStack& network, const Port& port) {
   for (const rtnl::IpRoute& each : network.routes) {
     if (!is_default(each)) continue;
-    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
-    if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
     for (const rtnl::NextHop& hop : each.hops)
       if (network.has(hop.ifindex) && !is_table_of(network, each.table, each.destination.v6))
         return "the default route leaves by " + place_of(network, hop.ifindex, port);
@@ -250,6 +272,9 @@ std::string default_route_in(const NetworkStack& network, const Port& port) {
 // A session of this host, a guest or a container.
 Result<std::string> session_in(Kernel& kernel, const NetworkStack& network, const Port& port) {
   for (const rtnl::Link& link : network.links) {
+    // The process that opens its device file is the guest's (/dev/tapN): no session of the guest is one of this host.
+    if (network.has(link.ifindex) && contains(kGuestsDevices, link.kind) && link.carrier != false)
+      return "a guest (" + link.name + ") uses " + place_of(network, link.lower.value_or(link.ifindex), port);
     if (network.has(link.ifindex) || !link.master || !network.has(*link.master) || link.carrier == false) continue;
     const auto* master =
         find_where(network.links, [&](const rtnl::Link& each) { return each.ifindex == *link.master; });
@@ -297,14 +322,16 @@ std::string forwarding_in(const Root& root, const NetworkStack& network, const P
 }  // namespace
 
 Result<std::vector<std::string>> functions_on_link(const Root& root, const Port& port) {
-  std::vector<std::string> out;
+  std::vector<std::string> out, netdevs = others_on_physical_port(root, port.netdev);
   if (!port.pci.empty()) out.push_back(port.pci);
-  if (port.bond.empty()) return out;
-  const auto members = root.read("sys/class/net/" + port.bond + "/bonding/slaves");
-  if (!members && members.error().code != ENOENT) return members.error();
-  if (!members) return out;
-  for (const std::string_view member : words(*members)) {
-    const auto folder = root.resolve("sys/class/net/" + std::string(member) + "/device");
+  if (!port.bond.empty()) {
+    const auto members = root.read("sys/class/net/" + port.bond + "/bonding/slaves");
+    if (!members && members.error().code != ENOENT) return members.error();
+    if (members)
+      for (const std::string_view member : words(*members)) netdevs.emplace_back(member);
+  }
+  for (const std::string& netdev : netdevs) {
+    const auto folder = root.resolve("sys/class/net/" + netdev + "/device");
     if (!folder && folder.error().code != ENOENT) return folder.error();
     const auto place = folder ? pci::parse_location(*folder) : std::nullopt;
     if (place && !contains(out, place->pci)) out.push_back(place->pci);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The users of a netdev besides RDMA: the machine's default route, its TCP sessions, guests and containers behind a
 // bridge; also through a device above it (bond, team, bridge, VLAN, VRF, vxlan, geneve, Open vSwitch, macvlan, ipvlan),
-// and over a virtual function or subfunction on the same link.
+// and over a virtual function, subfunction or partition (NPAR) on the same link.
 #pragma once
 
 #include "kernel/kernel.h"
@@ -27,7 +27,8 @@ struct NetdevUse {
 };
 
 // The first user of the port's netdev, in this order:
-// - a session: "a TCP session of this host (10.0.0.1) uses eth0", or a guest or container behind a bridge. Sessions of
+// - a session: "a TCP session of this host (10.0.0.1) uses eth0", or a guest or container behind a bridge, or a guest
+//   with a macvtap or ipvtap. Sessions of
 //   other network namespaces cannot be seen: a device of theirs above the netdev that has a carrier counts as a user. A
 //   captured tree has no sessions.
 // - the default route, as default_route_of() defines it,
@@ -38,8 +39,9 @@ struct NetdevUse {
 //
 // The conditions for forwarding, all of which must be the case:
 // - IP forwarding is on for the interface that the route leaves by, because the answers arrive there
-//   (ip_route_input_slow(), IN_DEV_FORWARD; IPv6 has one switch for all interfaces, ip6_forward()). A machine with
-//   docker or Kubernetes has it on everywhere, so this alone proves nothing.
+//   (ip_route_input_slow(), IN_DEV_FORWARD; IPv6 has one switch for all interfaces and, since Linux 6.17,
+//   force_forwarding for one, ip6_forward()). A machine with docker or Kubernetes has it on everywhere, so this alone
+//   proves nothing.
 // - A device outside the port's own stack leads to a container or guest, and has a carrier: a veth or netkit whose
 //   other end is in another network namespace, or a tap; also if it is in a bridge of its own (docker0).
 // - A route over the port leads beyond its own prefixes, in a table that packets of others can use. So a rail that has
@@ -48,8 +50,9 @@ struct NetdevUse {
 // arrive over the port, and leave by another one, are not noticed.
 NetdevUse use_of_netdev(Kernel& kernel, const Port& port);
 
-// The PCI functions whose virtual functions and subfunctions send over the port's link: its own; with RoCE LAG those of
-// all members of the bond, because the packets of such a function leave by any of them (VF LAG).
+// The PCI functions that, or whose virtual functions and subfunctions, send over the port's link: its own; the others
+// of the same physical port, as far as the drivers tell (NPAR, Socket Direct); with RoCE LAG those of all members of
+// the bond, because the packets of such a function leave by any of them (VF LAG).
 Result<std::vector<std::string>> functions_on_link(const Root& root, const Port& port);
 
 // Whether packets over the port may have a VLAN tag, and with it a priority: has_vlan(); a virtual function or

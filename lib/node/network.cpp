@@ -78,8 +78,7 @@ void query_addressing(Context& context, Network& network) {
     network.rules.emplace();
     for (const rtnl::IpRule& each : *rules) {
       network.tables.insert(each.rule.table);
-      constexpr uint32_t kDefault = 253, kLocal = 255;  // and "main" between them
-      const bool is_usual = kDefault <= each.rule.table && each.rule.table <= kLocal;
+      const bool is_usual = kTableDefault <= each.rule.table && each.rule.table <= kTableLocal;
       if (!each.narrow && (each.rule.source || !each.rule.device.empty() || !is_usual))
         network.rules->push_back(each.rule);
     }

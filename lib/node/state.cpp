@@ -70,7 +70,8 @@ void to_json(Json& json, const Original& original) {
   const std::pair<const char*, const std::string&> names[]{{"place", original.place},
                                                            {"address", original.address},
                                                            {"driver", original.driver},
-                                                           {"pci_id", original.pci_id}};
+                                                           {"pci_id", original.pci_id},
+                                                           {"bond", original.bond}};
   for (const auto& [key, text] : names) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
@@ -91,6 +92,7 @@ void from_json(const Json& json, Original& original) {
   read_member(json, "address", original.address);
   read_member(json, "driver", original.driver);
   read_member(json, "pci_id", original.pci_id);
+  read_member(json, "bond", original.bond);
   read_member(json, "front_end", original.front_end);
   read_member(json, "settings", static_cast<Qos&>(original));
   for (const Json& name : json.value("unknown", Json::array()))
@@ -102,7 +104,8 @@ bool is_empty(const Original& original) {
   if (keys_of(original).any()) return false;
   const Json entry = original;
   for (const auto& [key, value] : entry.items())
-    if (!contains(std::array{"place", "address", "driver", "pci_id", "settings", "front_end"}, key)) return false;
+    if (!contains(std::array{"place", "address", "driver", "pci_id", "settings", "front_end", "bond"}, key))
+      return false;
   return entry.at("settings").empty();
 }
 
@@ -171,6 +174,7 @@ Originals::iterator find_original(Originals& originals, const Port& port) {
     if (entry.as_read.empty()) std::swap(entry.as_read, old->second.as_read);
     note_names(entry, port);
     const Keys own = qos::own_keys(port);
+    if (own[index(SettingId::mtu)] && !entry.mtu) entry.bond = std::exchange(old->second.bond, {});
     for (size_t i = 0; i < kSettingCount; ++i) {
       if (!own[i]) continue;
       if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
@@ -207,14 +211,15 @@ Original& original_of(Originals& originals, const Port& port) {
   return entry;
 }
 
+bool is_entry_of(const Originals::value_type& entry, const Port& port) {
+  const auto& [key, original] = entry;
+  return is_its(key, original, port) || (key == port.card_address && is_of_driver(original, port));
+}
+
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports) {
   std::vector<Originals::const_iterator> out;
-  for (auto entry = originals.begin(); entry != originals.end(); ++entry) {
-    const auto is_present = [&name = entry->first, &original = entry->second](const Port& port) {
-      return is_its(name, original, port) || (name == port.card_address && is_of_driver(original, port));
-    };
-    if (std::ranges::none_of(ports, is_present)) out.push_back(entry);
-  }
+  for (auto entry = originals.begin(); entry != originals.end(); ++entry)
+    if (std::ranges::none_of(ports, [&](const Port& port) { return is_entry_of(*entry, port); })) out.push_back(entry);
   return out;
 }
 
@@ -288,14 +293,17 @@ static Result<Qos> before_self_test(const std::string& directory, const Port& po
   return before;
 }
 
-Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before,
+                           const std::string& bond) {
   const auto original = before_self_test(directory, port, before);
   if (!original) return original.error();
   const Originals old = originals;
+  end_bond(originals, port, bond);
   (void)find_original(originals, port);  // an entry under the card's other name becomes its own
   Original& entry = original_of(originals, port);
   note_names(entry, port);
   const Keys own = qos::own_keys(port);
+  if (own[index(SettingId::mtu)] && !entry.mtu) entry.bond = bond;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !entry.unknown[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], *original, entry);
   if (entry.fec == kUnknownFec) {
@@ -308,12 +316,19 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
   return saved;
 }
 
+void end_bond(Originals& originals, const Port& port, const std::string& bond) {
+  const auto entry = find_original(originals, port);
+  if (entry == originals.end() || entry->second.bond.empty() || entry->second.bond == bond) return;
+  forget(originals, port, Keys().set(index(SettingId::mtu)));
+}
+
 void forget(Originals& originals, const Port& port, const Keys& keys) {
   const auto entry = find_original(originals, port);
   if (entry == originals.end()) return;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);
   entry->second.unknown &= ~keys;
+  if (!entry->second.mtu) entry->second.bond.clear();
   if (is_empty(entry->second)) originals.erase(entry);
 }
 

@@ -35,13 +35,15 @@ struct Original : Qos {
   // Only in kSelfTestFile: the test may write the port while it carries the default route (qos::Terms::front_end).
   // nullopt: an earlier release wrote the entry, and ends its test in any case.
   std::optional<bool> front_end{};
+  // The bond of which the port was a member when its MTU was saved (end_bond()); empty: none.
+  std::string bond{};
   // The entry as it was read, JSON: members that this release does not know, at any depth, are written again as they
   // are. Empty: the entry is new.
   std::string as_read{};
   bool operator==(const Original& other) const {
     return static_cast<const Qos&>(*this) == static_cast<const Qos&>(other) && place == other.place &&
            address == other.address && driver == other.driver && pci_id == other.pci_id && unknown == other.unknown &&
-           front_end == other.front_end;
+           front_end == other.front_end && bond == other.bond;
   }
 };
 void to_json(Json& json, const Original& original);
@@ -80,6 +82,8 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 // Replaces a file of var/lib/fabric-agent by `text`. Members of the present file that `text` lacks, which a newer
 // release has written, are carried over. EBADMSG, kNewerFormat: the present file stays.
 Result<void> replace_kept_file(const std::string& directory, const char* file, std::string_view text);
+// Whether the entry is the port's, under its key or under the card's other name.
+bool is_entry_of(const Originals::value_type& entry, const Port& port);
 // The saved originals of cards that are not among `ports`, by key.
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
 // Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at, and returns the new name.
@@ -87,8 +91,14 @@ Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
 // their members save their own settings only. Of a port with a self-test that has not ended, the settings from before
-// it are saved.
-Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
+// it are saved. `bond`: qos::bond_above() the port.
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before,
+                           const std::string& bond = {});
+
+// A bond sets the MTU of its members, and gives each its own back when it leaves (bond_enslave() and
+// __bond_release_one() of drivers/net/bonding/bond_main.c): an MTU that was saved below another bond than the present
+// one, `bond`, is forgotten.
+void end_bond(Originals& originals, const Port& port, const std::string& bond);
 
 // Removes these settings from the port's entry, and an empty entry from the originals. A bond shares its entry with the
 // member on whose function its RDMA device is.

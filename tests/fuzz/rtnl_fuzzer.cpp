@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)fabric::rtnl::parse_link(message);
   (void)fabric::rtnl::parse_address(message);
   (void)fabric::rtnl::parse_route(message);
+  (void)fabric::rtnl::parse_next_hop(message);
   (void)fabric::rtnl::parse_rule(message);
   (void)fabric::rtnl::parse_neighbor(message);
   return 0;

@@ -26,17 +26,6 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
-// The ports, also excluded ones if the record names their cards.
-Node scan_for(const confirm::Record& record, Machine& machine) {
-  Node node = scan_for_writing(machine);
-  if (!machine.policy || machine.policy->exclude.empty() || !confirm::misses_card(record, node.ports)) return node;
-  std::vector<std::string> excluded;
-  std::swap(machine.policy->exclude, excluded);
-  node = scan_for_writing(machine);
-  std::swap(machine.policy->exclude, excluded);
-  return node;
-}
-
 // Runs in the guard after the deadline; returns the pause before the next call.
 std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1};
@@ -71,6 +60,19 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
 }
 
 }  // namespace
+
+Node scan_for(const confirm::Record& record, Machine& machine) {
+  Node node = scan_for_writing(machine);
+  if (!machine.policy) return node;
+  const auto scan = [&](const Policy& all) {
+    const Policy own = std::exchange(*machine.policy, all);
+    std::vector<Port> found = scan_for_writing(machine).ports;
+    machine.policy = own;
+    return found;
+  };
+  node.ports = confirm::with_excluded(record, std::move(node.ports), *machine.policy, scan);
+  return node;
+}
 
 Result<void> Trial::refuse(const Options& options) {
   auto record = confirm::load(options.root);

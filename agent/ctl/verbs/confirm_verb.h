@@ -7,6 +7,9 @@
 
 namespace fabric::ctl {
 
+// The ports for confirm::lapse(): also excluded ones if the record names their cards.
+Node scan_for(const confirm::Record& record, Machine& machine);
+
 // One apply with --confirm. Its guard is started before the first write. Without --confirm every step does nothing. The
 // caller holds the lock.
 class Trial {

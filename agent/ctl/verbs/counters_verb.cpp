@@ -96,6 +96,9 @@ int run_counters(const Options& options, Output& output) {
   if (!watch) {
     wait_until(machine->kernel, before.taken + interval);
     const Node now = read(*machine, options, Sample::now);
+    if (now.taken <= before.taken)
+      return fail(output, kFailure,
+                  "counters: the capture has one sample of the counters; take two: capture --interval 5");
     output.text += printable(round_text(round_of(*machine, before, now), options, output), output);
     return kDone;
   }

@@ -16,7 +16,8 @@ namespace {
 // `is_faultless`: no finding names one of the ports. `down`: the ports without a link that have no finding.
 std::string causes_text(const Report& causes, const Samples& samples, size_t ports, size_t down, bool is_faultless,
                         const Output& output) {
-  if (!samples.before) return "The cause of symptoms requires two samples of the counters: set --interval.\n";
+  if (!samples.before)
+    return "The cause of symptoms requires two samples of the counters, and there is one (--interval).\n";
   if (ports == 0) return "No RDMA port was observed.\n";
   const double seconds = in_seconds(samples.now.taken - samples.before->taken);
   char length[32];

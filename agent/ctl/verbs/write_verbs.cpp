@@ -86,14 +86,9 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
-    // apply ends it first, unless a port is in use, or would lose the link of the default route.
-    const auto is_used = [&](const Port& port) { return static_cast<bool>(qos::is_in_use(machine.kernel, port)); };
-    const auto keeps_link = [&](const Port& port) {
-      return state::original_for((*record)->before, port) && !confirm::allows_front_end(**record, port) &&
-             !front_end_of(machine)(port) && default_route_of(machine.kernel, port);
-    };
-    if (((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used)) ||
-        std::ranges::any_of(node.ports, keeps_link))
+    // apply ends it first.
+    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, qos::ask_kernel(machine.kernel),
+                          front_end_of(machine)))
       return step(allowed.error().text(), status);
   }
   if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)
@@ -106,19 +101,18 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
 
   const bool all_wait =
       std::ranges::all_of(writes, [](const Change& each) { return each.outcome == Outcome::pending; });
-  // A port with the default route waits for an entry that names it, whatever the command line says.
-  const auto waits_for_entry = [&](const Change& each) {
-    const Port* port = find_port(node.ports, each.port);
-    if (port == nullptr) return false;
-    return !front_end_of(machine)(*port) && default_route_of(machine.kernel, *port);
-  };
-  if (all_wait && std::ranges::all_of(writes, waits_for_entry))
-    return step("All of them wait for an entry that names the port and has front_end = true", status);
-  if (all_wait && options.disruptive != Disruptive::now) {
+  if (all_wait) {
     Options now = options;
     now.disruptive = Disruptive::now;
-    return step("All of them wait. The next command does not, and stops traffic",
-                sudo + "fabric-agentctl apply" + same_options(now));
+    Changes left;
+    for (const auto& [port, changes] : make_plan(machine, node, now)) append(left, changes);
+    if (std::ranges::any_of(left,
+                            [](const Change& each) { return is_write(each) && each.outcome != Outcome::pending; }))
+      return step("All of them wait. The next command does not, and stops traffic",
+                  sudo + "fabric-agentctl apply" + same_options(now));
+    if (contains(left, WaitsFor::front_end, &Change::wait))
+      return step("They wait for an entry that names the port and has front_end = true", status);
+    return step("They wait for settings of RoCE's class of traffic that cannot be written", status);
   }
   const auto agent = state::load_agent_state(machine.kernel.root);
   const bool runs = agent && *agent && (*agent)->running;
@@ -269,26 +263,27 @@ int run_plan(const Options& options, Output& output) {
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.
-    std::vector<std::string> netdevs, known, unknown;
+    std::vector<std::string> known, unknown;
     for (const Port& port : node.ports) {
       if (front_end_of(*machine)(port) || !contains(writes, port.id(), &Change::port)) continue;
       const DefaultRoute route = default_route_of(machine->kernel, port);
-      if (!route) continue;
-      netdevs.push_back(port.netdev);
-      (route.is_unknown ? unknown : known).push_back(port.netdev);
+      if (route) (route.is_unknown ? unknown : known).push_back(port.netdev);
     }
-    std::string routes;
-    if (!known.empty()) routes = "The default route leaves by " + joined(known);
+    const std::string rule =
+        ": disruptive writes are not made without an entry that names the port and has front_end = true.";
     if (!unknown.empty())
-      append_item(routes, "Whether the default route leaves by " + joined(unknown) + " is unknown", ". ");
-    if (!netdevs.empty())
       output.text +=
-          "\n" + routes +
-          ": disruptive writes are not made without an entry that names the port and has front_end = true. If that is "
-          "the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
-          "{ netdev = [" +
-          joined(netdevs, ", ", toml_string) +
-          "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+          "\n" + folded("Whether the default route leaves by " + joined(unknown) + " is unknown" + rule, output.width) +
+          "\n";
+    if (!known.empty()) {
+      std::string text = "The default route leaves by " + joined(known) + rule;
+      if (options.root == options.host) text += " If that is the management network, leave it alone:";
+      output.text += "\n" + folded(text, output.width) + "\n";
+      if (options.root == options.host)
+        output.text += "  printf '[[port]]\\nname = \"management\"\\nmatch = { netdev = [" +
+                       joined(known, ", ", toml_string) +
+                       "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+    }
     output.text += unseen_text(node, output);
     if (!writes.empty()) output.text += "\n" + next_step(*machine, node, writes, options, output);
   }
@@ -312,6 +307,7 @@ int run_apply(const Options& options, Output& output) {
   auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
+  terms.original = [&writer](const Port& port) { return state::original_for(writer->originals, port); };
   Changes all = std::move(*ended);
   const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
@@ -322,7 +318,8 @@ int run_apply(const Options& options, Output& output) {
       auto remembered =
           trial->remember(written, before, confirm::keys_changed(written, entry->want, before), entry->front_end);
       if (!remembered) return remembered;
-      return state::save_original(options.root, writer->originals, written, before);
+      return state::save_original(options.root, writer->originals, written, before,
+                                  qos::bond_above(writer->machine.kernel.root, written));
     };
     return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
   };

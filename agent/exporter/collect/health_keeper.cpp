@@ -71,8 +71,7 @@ Result<void> HealthKeeper::save_spent() {
   return saved;
 }
 
-void HealthKeeper::advance(const Snapshot& snapshot, std::shared_ptr<const Built> built, const Policy* policy,
-                           Moment now) {
+void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Moment now) {
   Node before, newest;  // the readings of the ports that have been read since the last update
   std::map<std::string, Signals> signals;
   newest.taken = snapshot.node.taken;
@@ -99,21 +98,26 @@ void HealthKeeper::advance(const Snapshot& snapshot, std::shared_ptr<const Built
                         std::make_move_iterator(had.ports.end()));
     had = {age.taken, std::move(ports)};
   }
+  for (const CollectorRun& run : snapshot.runs)  // a device that hangs from the start has no ports
+    if (run.collector == "reader" && !run.success && !contains(snapshot.ages, run.device, &DeviceAge::device))
+      memory_.health.ages[run.device] = run.seconds;
   std::erase_if(before_, [&](const auto& had) { return !contains(snapshot.ages, had.first, &DeviceAge::device); });
-  View view{.now = newest,
-            .before = &before,
-            .policy = policy,
-            .plan = nullptr,
-            .signals = &signals,
-            .health = &memory_.health,
-            .built = std::move(built),
-            .no_policy = {}};
+  View view{
+      .now = newest,
+      .before = &before,
+      .policy = policy,
+      .plan = nullptr,
+      .signals = &signals,
+      .health = &memory_.health,
+      .built = std::make_shared<const Built>(built_of(snapshot.node)),  // of all ports, also those without a reading
+      .no_policy = {}};
   if (taken_ == Clock::time_point{}) view.before = nullptr;  // the first update
   advance_health(memory_.health, view, now.boot, now.wall);
   taken_ = snapshot.node.taken;
 }
 
-Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now) {
+Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now,
+                                  const std::function<const Report*()>& judge) {
   // The time without a finding counts only while an exporter is running: it stops while none is running, and when the
   // clock is set.
   const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory_.health.now, 0.0, kLongestPace));
@@ -123,8 +127,7 @@ Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy
   for (AckSeen& ack : memory_.acks) ack.met = std::min(ack.met + unwatched, now.wall);
 
   const bool gap = now.boot - memory_.health.now > kLongestPace;
-  const auto built = std::make_shared<const Built>(built_of(snapshot.node));
-  advance(snapshot, built, policy, now);
+  advance(snapshot, policy, now);
   follow_history(memory_.history, memory_.health, gap);
   std::optional<Error> failed;
   auto root = Root::open(root_);
@@ -135,14 +138,9 @@ Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy
   } else {
     failed = read.error();
   }
-  const View view{.now = snapshot.node,
-                  .policy = policy,
-                  .plan = &snapshot.plan,
-                  .health = &memory_.health,
-                  .built = built,
-                  .no_policy = {}};
-  if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_rules(view), now.wall);
-  else if (!failed) memory_.acks.clear();
+  const Report* report = judge();
+  if (!acks_.empty() && report != nullptr) follow_acks(memory_.acks, acks_, *report, now.wall);
+  else if (acks_.empty() && !failed) memory_.acks.clear();
   auto saved = save_memory(directory_, kHealthName, memory_);
   if (saved) saved = save_spent();
   if (!saved && !failed) failed = saved.error();

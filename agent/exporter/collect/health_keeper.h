@@ -3,6 +3,8 @@
 // restart.
 #pragma once
 
+#include <functional>
+
 #include "exporter/collect/collector.h"
 #include "judge/engine.h"
 
@@ -28,9 +30,11 @@ class HealthKeeper {
 
   // Loads the state of the previous exporter process. After an Error the state is empty.
   Result<void> load();
-  // Evaluates the readings made since the last call. An Error, returned once: the state could not be saved, or the
-  // acknowledgements could not be read.
-  Result<void> update(const Snapshot& snapshot, const Policy* policy, Moment now);
+  // Evaluates the readings made since the last call. `judge` is called then: the findings that all programs show, which
+  // decide whether an acknowledged finding is over (null: the machine has not been read yet). An Error, returned once:
+  // the state could not be saved, or the acknowledgements could not be read.
+  Result<void> update(const Snapshot& snapshot, const Policy* policy, Moment now,
+                      const std::function<const Report*()>& judge);
 
   [[nodiscard]] const Health& health() const { return memory_.health; }
   // The acknowledgements in force at `wall`.
@@ -42,8 +46,7 @@ class HealthKeeper {
     std::vector<Port> ports;
   };
 
-  // `built`: of all ports, of which only some may have a new reading.
-  void advance(const Snapshot& snapshot, std::shared_ptr<const Built> built, const Policy* policy, Moment now);
+  void advance(const Snapshot& snapshot, const Policy* policy, Moment now);
   Result<void> save_spent();
 
   std::string root_, directory_, lasting_;

@@ -137,8 +137,7 @@ class Landing {
         unresponsive_[run.device] = "does not answer";
     for (const DeviceAge& age : snapshot_.ages)
       if (now_ - age.taken > kStale) unresponsive_[age.device] = "has not answered for " + seconds_since(age.taken);
-    verdict_ = worst(findings.report);
-    if (!checked_ || (verdict_ == Status::ok && !unresponsive_.empty())) verdict_ = Status::unknown;
+    if (checked_) verdict_ = worst(findings.report);
     std::stable_partition(groups_.begin(), groups_.end(), is_open);
     for (size_t i = 0; i < groups_.size(); ++i)
       for (const std::string& subject : groups_[i].subjects)
@@ -218,16 +217,6 @@ class Landing {
       } else {
         open += problem(groups_[i], i);
       }
-    }
-    if (!unresponsive_.empty()) {
-      std::vector<std::string> devices;
-      for (const auto& [device, fault] : unresponsive_) devices.push_back(device);
-      open +=
-          card(Status::unknown,
-               heading(to_text(Status::unknown), "no answer from", names(devices, kMaxNames)) +
-                   paragraph("The device or its firmware hangs. Its readings below are old.") +
-                   element("dl", "",
-                           term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
     }
     std::string out;
     if (open.empty() && known.empty() && suppressed.empty()) out = paragraph("Nothing: no check found a problem.");

@@ -6,6 +6,8 @@
 
 namespace fabric {
 
+inline constexpr uint32_t kTableDefault = 253, kTableMain = 254, kTableLocal = 255;  // RT_TABLE_*
+
 struct Address {
   Ip ip;
   unsigned prefix = 0;
@@ -17,7 +19,7 @@ struct Address {
 struct Route {
   Ip destination;
   unsigned prefix = 0;
-  uint32_t table = 0;  // 254 is "main"
+  uint32_t table = 0;
   std::optional<Ip> gateway{};
   bool operator==(const Route&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <linux/if_tunnel.h>
 #include <linux/neighbour.h>
 #include <linux/net_namespace.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <net/if_arp.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -264,7 +266,27 @@ Result<std::optional<IpRoute>> parse_route(View8 payload) {
   }
   if (const auto ifindex = value_of<uint32_t>(attributes, RTA_OIF))
     out.hops.push_back({static_cast<int>(*ifindex), gateway_of(header->rtm_family, attributes)});
+  out.next_hop_id = value_of<uint32_t>(attributes, RTA_NH_ID).value_or(0);
   return std::optional<IpRoute>(std::move(out));
+}
+
+Result<std::optional<NextHopObject>> parse_next_hop(View8 payload) {
+  auto header = header_of<nhmsg>(payload, "next hop");
+  if (!header) return header.error();
+  const auto attributes = parse_attributes(payload, sizeof(nhmsg));
+  const auto id = value_of<uint32_t>(attributes, NHA_ID);
+  if (!id) return std::optional<NextHopObject>();
+  NextHopObject out{.id = *id};
+  if (const auto ifindex = value_of<uint32_t>(attributes, NHA_OIF))
+    out.hop = NextHop{static_cast<int>(*ifindex), ip_of(header->nh_family, find(attributes, NHA_GATEWAY))};
+  View8 members;
+  if (const Attr* attr = find(attributes, NHA_GROUP)) members = attr->value;
+  for (; members.size() >= sizeof(nexthop_grp); members = members.subspan(sizeof(nexthop_grp))) {
+    nexthop_grp member;
+    std::memcpy(&member, members.data(), sizeof member);
+    out.group.push_back(member.id);
+  }
+  return std::optional<NextHopObject>(std::move(out));
 }
 
 Result<std::optional<IpRule>> parse_rule(View8 payload) {
@@ -328,8 +350,29 @@ Result<int> interface_to(Netlink& route, const Ip& destination, const std::optio
 Result<std::vector<IpAddress>> addresses(Netlink& route) {
   return dump<ifaddrmsg, IpAddress>(route, RTM_GETADDR, RTM_NEWADDR, "addresses", parse_address);
 }
+// Empty: the object, and with it the route, is gone by now. A group has no groups as members.
+static std::vector<NextHop> hops_of(const std::map<uint32_t, NextHopObject>& objects, uint32_t id) {
+  std::vector<NextHop> out;
+  const NextHopObject* object = find_in(objects, id);
+  if (object == nullptr) return out;
+  if (object->hop) out.push_back(*object->hop);
+  for (const uint32_t member : object->group)
+    if (const NextHopObject* each = find_in(objects, member); each != nullptr && each->hop) out.push_back(*each->hop);
+  return out;
+}
+
 Result<std::vector<IpRoute>> routes(Netlink& route) {
-  return dump<rtmsg, IpRoute>(route, RTM_GETROUTE, RTM_NEWROUTE, "routes", parse_route);
+  auto out = dump<rtmsg, IpRoute>(route, RTM_GETROUTE, RTM_NEWROUTE, "routes", parse_route);
+  const auto has_no_hops = [](const IpRoute& each) { return each.next_hop_id != 0 && each.hops.empty(); };
+  if (!out || std::ranges::none_of(*out, has_no_hops)) return out;
+  const auto objects =
+      dump<nhmsg, NextHopObject>(route, RTM_GETNEXTHOP, RTM_NEWNEXTHOP, "next hop objects", parse_next_hop);
+  if (!objects) return objects.error();
+  std::map<uint32_t, NextHopObject> by_id;
+  for (const NextHopObject& each : *objects) by_id[each.id] = each;
+  for (IpRoute& each : *out)
+    if (has_no_hops(each)) each.hops = hops_of(by_id, each.next_hop_id);
+  return out;
 }
 Result<std::vector<IpRule>> rules(Netlink& route) {
   return dump<fib_rule_hdr, IpRule>(route, RTM_GETRULE, RTM_NEWRULE, "routing rules", parse_rule);

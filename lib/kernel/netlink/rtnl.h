@@ -48,8 +48,9 @@ Result<Link> link_at(Netlink& route, int ifindex);             // ENODEV
 // Refused with ENODEV if the device was renamed (check_name()), and addressed by its index.
 Result<void> set_mtu(Netlink& route, const NetdevId& netdev, uint32_t mtu);
 
-// rtnetlink: addresses, routes, routing rules and neighbors (linux/rtnetlink.h, if_addr.h, fib_rules.h, neighbour.h;
-// net/ipv4/devinet.c, fib_semantics.c, core/fib_rules.c, core/neighbour.c of Linux 6.12). Readable without privilege.
+// rtnetlink: addresses, routes, routing rules and neighbors (linux/rtnetlink.h, if_addr.h, fib_rules.h, neighbour.h,
+// nexthop.h; net/ipv4/devinet.c, fib_semantics.c, nexthop.c, core/fib_rules.c, core/neighbour.c of Linux 6.12).
+// Readable without privilege.
 struct IpAddress {
   int ifindex = 0;
   Address address;
@@ -66,6 +67,16 @@ struct IpRoute {
   uint32_t table = 0;
   bool unicast = false;       // RTN_UNICAST, of another table than "local"
   std::vector<NextHop> hops;  // several: multipath
+  // RTA_NH_ID: the route leaves by this next hop object; 0: none. With net.ipv4.nexthop_compat_mode=0 its message has
+  // no hops; routes() takes them from the object.
+  uint32_t next_hop_id = 0;
+};
+
+// `ip nexthop`: a next hop, or a group of other objects.
+struct NextHopObject {
+  uint32_t id = 0;
+  std::optional<NextHop> hop{};  // absent: a group, or a blackhole
+  std::vector<uint32_t> group{};
 };
 
 struct IpRule {
@@ -80,11 +91,12 @@ struct NeighborEntry {
   uint16_t state = 0;  // NUD_*
 };
 
-// Parse RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEIGH payloads. nullopt: a family other than IPv4 and IPv6, an
-// incomplete message (an address without its bytes), or an entry of `ip route show cache`. EBADMSG: shorter than its
-// header. No I/O.
+// Parse RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWNEXTHOP, RTM_NEWRULE, RTM_NEWNEIGH payloads. nullopt: a family other than
+// IPv4 and IPv6, an incomplete message (an address without its bytes), or an entry of `ip route show cache`. EBADMSG:
+// shorter than its header. No I/O.
 Result<std::optional<IpAddress>> parse_address(View8 payload);
 Result<std::optional<IpRoute>> parse_route(View8 payload);
+Result<std::optional<NextHopObject>> parse_next_hop(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);
 Result<std::optional<NeighborEntry>> parse_neighbor(View8 payload);
 

@@ -493,6 +493,31 @@ TEST_F(Loop, AnIncompleteScanIsRepeatedSoon) {
   EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
 }
 
+// The link flaps, and the driver reports its speed a little after the last carrier-up.
+TEST_F(Loop, TheSpeedOfALinkIsReadAfterItsLastCarrierUp) {
+  const auto now = std::chrono::steady_clock::now;
+  std::atomic<qos::Instant> last_up{qos::Instant::max()};
+  Environment environment = this->environment([&](const Policy&) {
+    std::vector<Port> found = ports();
+    for (Port& port : found) {
+      port.carrier = last_up.load() != qos::Instant::max();
+      if (*port.carrier && now() - last_up.load() >= milliseconds(800)) port.speed = 100'000;
+    }
+    return found;
+  });
+  ASSERT_EQ(std::system("ip link set roce0 up"), 0);
+  RunningAgent::start(std::move(environment),
+                      "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmatch.speed = [\"100G\"]\nmtu = 4200\n");
+  ASSERT_TRUE(becomes([&] { return state().has_value(); }));
+  for (int flap = 0; flap < 2; ++flap) {
+    if (flap != 0) std::this_thread::sleep_for(milliseconds(600));
+    ASSERT_EQ(std::system("ip link set veth0 down"), 0);  // the other end
+    last_up = now();
+    ASSERT_EQ(std::system("ip link set veth0 up"), 0);
+  }
+  EXPECT_TRUE(becomes_mtu(4200)) << "not with the next re-read, in an hour";
+}
+
 // Loses the first answers about DCB.
 class LossyNetlink final : public Netlink {
  public:

@@ -303,6 +303,31 @@ TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {
   }
 }
 
+// A foreign PFC takes the link away, which may come back half a minute later: what is written then is the agent's.
+TEST_F(PortManagerTest, TheWriteAfterCarrierUpDoesNotProlongAConflict) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "reread = \"1h\"\nconflict = { rounds = 3, window = \"10min\" }\n");
+  for (int round = 0; round < 4; ++round, now_ += seconds(1)) {
+    nic.pfc.pfc_en = 1 << 4;
+    nic.link_up();
+    manager.on_notification(kId, NotificationKind::dcb);
+    look();
+  }
+  ASSERT_EQ(outcome("pfc"), "conflict");
+  const qos::Instant last_write = now_ - seconds(1);
+  bool is_settled = false;
+  for (; now_ <= last_write + seconds(55); now_ += kConflictReread) {
+    if (!is_settled && now_ >= last_write + seconds(30)) {
+      is_settled = true;
+      EXPECT_TRUE(manager.settle(kId).ok());
+      manager.on_notification(kId, NotificationKind::dcb);
+    }
+    look();
+  }
+  EXPECT_TRUE(is_settled);
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
 // The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
 // A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
 TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
@@ -404,6 +429,32 @@ TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_EQ(setting("pfc").reason, "") << "it is written";
   EXPECT_FALSE(manager.waits_for_idle("roce_eth0/1"));
+}
+
+// The agent was killed after it had switched global pause off for PFC, and a job began before the next one.
+TEST_F(PortManagerTest, GlobalPauseThatAKilledAgentSwitchedOffIsRestored) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pause = {.rx = true, .tx = true};
+  start(kEnforce);
+  ASSERT_FALSE(nic.pause.rx || nic.pause.tx);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  look();
+  ASSERT_FALSE(nic.pause.rx || nic.pause.tx) << "no pass was cut short: PFC is written";
+  nic.pfc.pfc_en = 0;
+  busy_ = "eth0";
+  restart(policy_of(kEnforce));
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  EXPECT_EQ(outcome("pause"), "pending");
+  nic.pause = {};
+  look();
+  EXPECT_FALSE(nic.pause.rx || nic.pause.tx) << "another program has switched it off since";
+  nic.pause = {.rx = true, .tx = true};
+  busy_.clear();
+  look();
+  look();
+  EXPECT_FALSE(nic.pause.rx || nic.pause.tx);
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
 TEST_F(PortManagerTest, ADriverReloadIsNoForeignWriter) {
@@ -1018,6 +1069,73 @@ TEST_F(PortManagerTest, PortsThatExchangeTheirNamesAreNotNew) {
     reconcile_all();
     EXPECT_EQ(first.pfc.pfc_en & second.pfc.pfc_en, 1 << 3);
     hour_ = 12;
+  }
+}
+
+// The scan has found the renamed port, and could not list the other one (EMFILE, NLM_F_DUMP_INTR).
+TEST_F(PortManagerTest, APortThatAnIncompleteScanFindsRenamedIsNoNewOne) {
+  SimNic& first = sim_.add_nic("eth0", Personality::mlx5);
+  SimNic& second = sim_.add_nic("eth1", Personality::mlx5);
+  std::map<int, std::string> names{{first.ifindex, "mlx5_0"}, {second.ifindex, "mlx5_1"}};
+  int hidden = 0;
+  const auto found_ports = [&](const Policy&) {
+    std::vector<Port> found = ports();
+    for (Port& port : found) port.rdma = names[port.ifindex];
+    std::erase_if(found, [&](const Port& port) { return port.ifindex == hidden; });
+    return FoundPorts(std::move(found), hidden == 0 ? "" : "ports: Too many open files (EMFILE)");
+  };
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  Environment environment = this->environment();
+  environment.scan = found_ports;
+  manager_.emplace(environment, policy_of(kEnforce + kNight));
+  reconcile_all();
+  ASSERT_EQ(first.pfc.pfc_en & second.pfc.pfc_en, 1 << 3);
+  hour_ = 12;
+  first.pfc.pfc_en = second.pfc.pfc_en = 0;
+  const std::vector<std::string> ids{"mlx5_1/1", "rocep36s0/1"};
+  names[first.ifindex] = "rocep36s0";
+  hidden = second.ifindex;
+  EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"rocep36s0/1"}) << "checked at once";
+  EXPECT_EQ(manager_->table().ids(), ids);
+  reconcile_all();
+  EXPECT_EQ(first.pfc.pfc_en | second.pfc.pfc_en, 0) << "the maintenance window is closed";
+  EXPECT_EQ(outcome("pfc", "rocep36s0/1"), "pending");
+  // They exchange their names, and the scan finds one of them.
+  std::swap(names[first.ifindex], names[second.ifindex]);
+  for (const int lacks : {second.ifindex, 0}) {
+    hidden = lacks;
+    reconcile_all();
+    EXPECT_EQ(manager_->table().ids(), ids);
+    EXPECT_EQ(first.pfc.pfc_en | second.pfc.pfc_en, 0) << "the maintenance window is closed";
+  }
+  EXPECT_EQ(manager_->table().entries().at("mlx5_1/1").port.ifindex, first.ifindex);
+  hour_ = 2;
+  reconcile_all();
+  EXPECT_EQ(first.pfc.pfc_en & second.pfc.pfc_en, 1 << 3);
+}
+
+// Its name could not be read, or it was in a container.
+TEST_F(PortManagerTest, APortWhoseNetdevIsFoundAgainIsNoNewDevice) {
+  SimNic& nic = enforced(Personality::mlx5);
+  bool is_missing = false;
+  Environment environment = this->environment();
+  environment.scan = [&](const Policy&) {
+    std::vector<Port> found = ports();
+    if (is_missing) found.front().netdev.clear();
+    if (is_missing) found.front().ifindex = 0;
+    return FoundPorts(std::move(found));
+  };
+  manager_.emplace(environment, policy_of(kEnforce + kNight));
+  reconcile_all();
+  hour_ = 12;
+  for (const bool is_reloaded : {false, true}) {
+    nic.pfc.pfc_en = 0;
+    is_missing = true;
+    reconcile_all();
+    if (is_reloaded) sim_.reload(nic);
+    is_missing = false;
+    reconcile_all();
+    EXPECT_EQ(nic.pfc.pfc_en, is_reloaded ? 1 << 3 : 0);
   }
 }
 

@@ -52,10 +52,10 @@ class Next : public testing::Test {
     agent_.emplace(std::move(*lock));
   }
   // An apply with --confirm whose time ends `patience` from now.
-  void apply_unconfirmed(std::chrono::seconds patience) {
+  void apply_unconfirmed(std::chrono::seconds patience, const std::string& port = "0000:24:00.0/1") {
     confirm::Record record =
         confirm::begin(confirm::this_moment(tree_.root()), patience, {.disruptive = Disruptive::now}, "another policy");
-    record.before["0000:24:00.0/1"].mtu = 1500;
+    record.before[port].mtu = 1500;
     ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
   }
 
@@ -101,10 +101,12 @@ class Next : public testing::Test {
     EXPECT_EQ(options->ports, options_.ports);
     const auto before = options_.disruptive;
     options_.disruptive = options->disruptive;
+    const unsigned writes = nic_.writes();
     int code = 0;
     const Output output = run(options->verb, code);
     options_.disruptive = before;
     if (code == kFailure) ADD_FAILURE() << command << ": " << output.errors << output.text;
+    if (options->verb == "apply") EXPECT_GT(nic_.writes(), writes) << command << " does nothing: " << output.text;
     return code != kFailure;
   }
   // The commands in their order. Ends when there is nothing to write, or at `status`, which only reports.
@@ -187,11 +189,71 @@ TEST_F(Next, WithAnApplyThatWasNotConfirmed) {
   EXPECT_EQ(follow_all(), Commands{kApply + kNow}) << "it restores the previous settings first";
 }
 
-// The kernel cannot say that the port is idle.
+TEST_F(Next, WithAnApplyThatCannotEnd) {
+  apply_unconfirmed(std::chrono::seconds(0), "0000:99:00.0/1");
+  EXPECT_EQ(follow_all(), Commands{kStatus}) << "its card is absent";
+}
+
+// Everything that a write can wait for. (An apply that awaits confirmation: above.)
 TEST_F(Next, WhenEveryWriteWaits) {
-  options_.disruptive.reset();
-  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
-  EXPECT_EQ(nic_.mtu, 4200u);
+  const Commands now{kApply + kNow}, status{kStatus};
+  std::tm day = local_now(test::SimKernel().kernel(tree_.path()));
+  const std::string later = day.tm_wday == 3 ? "Sat" : "Wed";
+  const std::string
+      front_end = "[[port]]\nmatch = { netdev = \"eth0\" }\nfront_end = true\nmtu = 4200\n",
+      move = "[[port]]\npfc = [3, 4]\ndscp_map = { 26 = 4 }\n",
+      lacks =
+          "[[port]]\npfc = [3, 4]\ndscp_map = { 26 = 4 }\nets = { prio_tc = [0, 0, 0, 1, 4, 0, 0, 0], tsa = "
+          "[\"ets\", \"ets\", \"ets\", \"ets\", \"ets\"], bw = [40, 30, 0, 0, 30] }\n",
+      pause = "[[port]]\npause = \"off\"\npfc = [3]\n";
+  struct Wait {
+    std::string name, policy;
+    Commands expected;
+    bool has_default_route = false;
+    std::string why = "All of them wait";
+  };
+  // The kernel of this machine cannot say that a port is idle.
+  const std::vector<Wait> waits{
+      {"a user of the port", kPort, now},
+      {"the policy", "disruptive = \"never\"\n" + kPort, now},
+      {"the maintenance window", "disruptive = \"now\"\nmaintenance = [\"" + later + " 02:00-02:01\"]\n" + kPort, now},
+      {"an entry for the default route", kPort, status, true, "front_end = true"},
+      {"a user, on the port of the default route", front_end, now, true},
+      {"a move, which leaves the link alone", move, now, true},
+      {"the move now, the MTU for an entry", move + "mtu = 4200\n", {kApply + kNow, kStatus}, true},
+      {"global pause until PFC may be written", pause, status, true, "front_end = true"},
+      {"global pause until the port is idle", pause, now},
+      {"a class for RoCE that the NIC lacks", lacks, status, false, "that cannot be written"},
+      {"the same on the port of the default route", lacks, status, true, "that cannot be written"},
+  };
+  for (const Wait& wait : waits) {
+    SCOPED_TRACE(wait.name);
+    nic_.mtu = 1500;
+    nic_.dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+    nic_.has_default_route = wait.has_default_route;
+    nic_.pause = {true, true};
+    nic_.pfc.pfc_en = 0;
+    nic_.app.clear();
+    if (!has(wait.policy, "pause")) {
+      nic_.pause = {};
+      nic_.pfc.pfc_en = 0x18;
+      nic_.app = {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}};
+    }
+    nic_.ets.ets_cap = 4;
+    std::ranges::fill(nic_.ets.prio_tc, uint8_t{0});
+    nic_.ets.prio_tc[3] = 1;
+    std::ranges::fill(nic_.ets.tc_tsa, uint8_t{IEEE_8021QAZ_TSA_ETS});
+    nic_.ets.tc_tx_bw[0] = nic_.ets.tc_tx_bw[1] = 50;
+    tree_.file(kConfig, "mode = \"audit\"\n" + wait.policy);
+    options_.disruptive.reset();
+    int code = 0;
+    const Output output = run("plan", code);
+    EXPECT_TRUE(has(output.text, wait.why)) << output.text;
+    EXPECT_EQ(follow_all(), wait.expected) << output.text;
+    if (wait.expected != status) continue;
+    options_.disruptive = Disruptive::now;
+    EXPECT_EQ(follow_all(), status) << "also with --disruptive now";
+  }
 }
 
 TEST_F(Next, WithoutWhatAnApplyNeeds) {

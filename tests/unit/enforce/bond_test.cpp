@@ -295,6 +295,32 @@ TEST_F(RoceLag, ARevertProtectsRoceAllTheTime) {
   EXPECT_EQ(eth1.pfc.pfc_en, 0x08);
 }
 
+// The bond was formed while the apply awaited its confirmation: the MTU is the bond's then.
+TEST_F(RoceLag, ARevertWaitsForTheEndOfTheBond) {
+  Port alone = eth1.port();
+  alone.rdma = "mlx5_1";
+  alone.kernel_driver = "mlx5_core";
+  alone.pci = "0000:24:00.1";
+  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), {}, "");
+  confirm::remember(record, alone, {.mtu = 1500}, keys_of(Qos{.mtu = 1500}));
+  eth1.mtu = 4200;
+  Changes changes = test::revert(kernel, ports, record, {"a boot", 2'000}, kIdle);
+  EXPECT_TRUE(confirm::is_pending(record));
+  confirm::RetryPause pause;
+  for (const int seconds : {2, 4, 8}) {
+    changes = test::revert(kernel, ports, record, {"a boot", 700'000}, kIdle);
+    EXPECT_FALSE(confirm::is_pending(record)) << "the other ports do not wait for it";
+    EXPECT_TRUE(has_outcome(changes, "mtu", Outcome::refused, "a setting of bond0"));
+    EXPECT_EQ(pause.after(changes).count(), seconds);
+  }
+  EXPECT_TRUE(has(confirm::left_text(record), "mtu"));
+  EXPECT_EQ(eth1.mtu, 4200U);
+  std::vector<Port> apart{eth0.port(), alone};
+  test::revert(kernel, apart, record, {"a boot", 701'000}, kIdle);
+  EXPECT_EQ(eth1.mtu, 1500U);
+  EXPECT_TRUE(record.is_restored());
+}
+
 // With disruptive = "now" the revert of an apply leaves the bond one link, too: it sleeps, or is called again.
 TEST_F(RoceLag, ARevertWritesTheMembersOneAfterTheOther) {
   for (const bool sleeps : {true, false}) {

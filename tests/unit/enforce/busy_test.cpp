@@ -3,6 +3,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "enforce/reconcile.h"
+#include "node/netdev_use.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -151,6 +152,64 @@ TEST_F(Busy, ByTheFunctionsOfTheOtherMembersOfARoceLag) {
   EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
 }
 
+// Two functions of one physical port: a partition of bnxt_en or mlx5 for the other socket, one of i40e. Of another port
+// of the same card, or without these files, it is another link.
+TEST_F(Busy, ByTheOtherFunctionsOfItsPhysicalPort) {
+  const std::string other = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0";
+  port_.netdev = "ens1";
+  tree_.link("sys/class/net/ens1/device", "../../../../sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0")
+      .link("sys/class/net/ens2/device", "../../../../" + other);
+  rdma_->devices[1].used = 1;
+  const auto both = [this](const std::string& file, const std::string& own, const std::string& others) {
+    tree_.file("sys/class/net/ens1/" + file, own + "\n").file("sys/class/net/ens2/" + file, others + "\n");
+  };
+  EXPECT_FALSE(busy());
+  both("phys_switch_id", "b83fd2000000000a", "b83fd2000000000a");
+  EXPECT_FALSE(busy()) << "its port is unknown";
+  both("phys_port_name", "p0", "p0");
+  EXPECT_TRUE(busy());
+  both("phys_port_name", "p0", "p1");
+  EXPECT_FALSE(busy()) << "another port of the card";
+  both("phys_port_id", "3cfdfe000001", "3cfdfe000001");
+  EXPECT_TRUE(busy());
+  rdma_->devices[1].used = 0;
+  EXPECT_FALSE(busy());
+  tree_.folder(other + "/virtfn0/infiniband");
+  EXPECT_TRUE(busy()) << "a container uses a virtual function of the other one";
+}
+
+TEST_F(Busy, ByRdmaInSoftwareOnItsNetdev) {
+  port_.netdev = "ens1";
+  rdma_->devices[4] = {.name = "rxe0", .used = 1};
+  tree_.file("sys/class/infiniband/rxe0/parent", "ens2\n");
+  EXPECT_FALSE(busy()) << "of another netdev";
+  tree_.file("sys/class/infiniband/rxe0/parent", "ens1\n");
+  EXPECT_TRUE(busy());
+}
+
+TEST_F(Busy, ByAVdpaDevice) {
+  const std::string function = "sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/mlx5_core.sf.4";
+  tree_.folder(function + "/vdpa0").link("sys/bus/vdpa/devices/vdpa0", "../../../../" + function + "/vdpa0");
+  EXPECT_FALSE(busy()) << "without a driver it serves nothing";
+  tree_.folder("sys/bus/vdpa/drivers/vhost_vdpa")
+      .link(function + "/vdpa0/driver", "../../../../../../bus/vdpa/drivers/vhost_vdpa");
+  EXPECT_TRUE(busy());
+  tree_.link("sys/bus/vdpa/devices/vdpa0", "../../../../sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/vdpa0");
+  tree_.folder("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/vdpa0");
+  EXPECT_FALSE(busy()) << "of another card";
+}
+
+TEST_F(Busy, ByADriverOfUserSpace) {
+  const std::string vf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.3"});
+  tree_.link("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/virtfn1", "../0000:24:00.3");
+  EXPECT_FALSE(busy()) << "without a driver";
+  tree_.folder("sys/bus/pci/drivers/uio_pci_generic")
+      .link(vf + "/driver", "../../../../bus/pci/drivers/uio_pci_generic");
+  EXPECT_TRUE(busy());
+  tree_.folder(vf + "/net/eth4");
+  EXPECT_FALSE(busy()) << "a NIC's driver, whose users are listed";
+}
+
 TEST_F(Busy, SaysByWhom) {
   EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "");
   rdma_->devices[0].used = 1;
@@ -174,6 +233,15 @@ TEST_F(Busy, WhatCannotBeKnownIsBusy) {
   EXPECT_TRUE(busy());
 }
 
+TEST(DefaultRoute, OfAnotherPartitionOfThePhysicalPort) {
+  test::FileBed bed{test::Personality::mlx5};
+  bed.sim.add_nic("eth1", test::Personality::mlx5).has_default_route = true;
+  bed.tree.folder("sys/class/net/eth1/device").file("sys/class/net/eth1/phys_port_id", "3cfdfe000001\n");
+  EXPECT_FALSE(default_route_of(bed.kernel, bed.port));
+  bed.tree.file("sys/class/net/eth0/phys_port_id", "3cfdfe000001\n");
+  EXPECT_EQ(default_route_of(bed.kernel, bed.port).why, "the default route leaves by eth1, on the link of eth0");
+}
+
 // The route of a network service that restarts is gone for a moment.
 TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   Port port;
@@ -195,8 +263,31 @@ TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   EXPECT_TRUE(held(port).only_default_route) << "front_end = true allows it, as before";
   EXPECT_FALSE(short_hold(port));
   Port other = port;
-  other.rdma = "mlx5_1";
+  other.netdev = "ens2";
   EXPECT_FALSE(held(other));
+  port.rdma = "rocep36s0";
+  EXPECT_TRUE(held(port)) << "its RDMA device was renamed";
+}
+
+// The agent is restarted directly after the route left.
+TEST(DefaultRoute, HoldsThePortUnderTheNextAgent) {
+  test::Tree tree;
+  Port port;
+  port.netdev = "ens1";
+  Port other = port;
+  other.netdev = "ens2";
+  qos::Use now{.why = "the default route leaves by ens1", .only_default_route = true, .has_default_route = true};
+  const qos::UseCheck ask = [&](const Port& of) { return of.netdev == "ens1" ? now : qos::Use{}; };
+  const auto start = [&](std::chrono::milliseconds hold) { return qos::hold_default_route(ask, hold, tree.path()); };
+  EXPECT_TRUE(start(std::chrono::minutes(2))(port));
+  now = {};
+  const qos::UseCheck next = start(std::chrono::minutes(2));
+  EXPECT_TRUE(next(port).has_default_route);
+  EXPECT_FALSE(next(other)) << "never had the route";
+  EXPECT_FALSE(start(std::chrono::milliseconds(0))(port)) << "the time is over";
+  EXPECT_FALSE(start(std::chrono::minutes(2))(port)) << "that is recorded";
+  tree.file(qos::kHeldPortsFile, "[[[");
+  EXPECT_FALSE(start(std::chrono::minutes(2))(port));
 }
 
 // The address goes with the route, and with the address the operator's session: it was named as the user until then.

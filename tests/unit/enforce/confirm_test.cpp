@@ -223,6 +223,32 @@ TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   }
 }
 
+// agentd watches the file of the record: each replacement of it is a reason to look again.
+TEST(ConfirmRevert, WithoutNewsDoesNotReplaceTheRecord) {
+  Tree tree;
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel(tree.path());
+  std::vector<Port> ports{nic.port()};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::idle;
+  remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
+  nic.mtu = 9000;
+  ASSERT_TRUE(save(tree.path(), record).ok());
+  const auto file = [&] {
+    struct stat now {};
+    EXPECT_EQ(::stat((tree.path() + "/" + kFile).c_str(), &now), 0);
+    return now.st_ino;
+  };
+  const auto before = file();
+  test::FreeTurns turns(kernel);
+  ASSERT_TRUE(lapse(tree.path(), kernel, ports, record, {.in_use = test::kInUse, .turns = turns, .sleep = {}}).ok());
+  EXPECT_EQ(file(), before);
+  ASSERT_TRUE(lapse(tree.path(), kernel, ports, record, {.in_use = test::kIdle, .turns = turns, .sleep = {}}).ok());
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_TRUE((*load(tree.path()))->is_restored());
+}
+
 // The first DSCP overwrites the ETS that lldpad had set, although the policy has no ETS.
 TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   test::Bed bed(Personality::ice);
@@ -384,6 +410,8 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   for (int times = 0; times < 8; ++times) pauses.push_back(pause.after({refused, back}).count());
   EXPECT_EQ(pauses, (std::vector<int64_t>{2, 4, 8, 16, 32, 60, 60, 60}));
   EXPECT_EQ(pause.after({busy}).count(), 1);
+  EXPECT_EQ(pause.after({gone, back}).count(), 2) << "a card that has been gone for long";
+  EXPECT_EQ(pause.after({gone}).count(), 4);
 }
 
 // The guard's act leaves a file: the tree shows the effects of a separate process.

@@ -166,6 +166,62 @@ TEST(Restore, TheOriginalOfFecIsThatOfTheLinkIfItComesUpBeforeTheWrite) {
   EXPECT_EQ(originals.begin()->second.fec, Fec{ETHTOOL_FEC_BASER});
 }
 
+// A bond for IP: the port keeps its RDMA device. The bond sets the MTU, and gives the port its own back.
+struct MemberForIp : TreeWithFiles, Bed, testing::Test {
+  MemberForIp() : Bed(Personality::mlx5, tree.path()) {
+    tree.file("sys/class/net/bond0/bonding/slaves", "eth0\n");
+    save = [this](const Port& of, const Qos& before) {
+      return state::save_original(tree.path(), originals, of, before, qos::bond_above(kernel.root, of));
+    };
+  }
+  void join(uint32_t mtu) {
+    tree.link("sys/class/net/eth0/master", "../bond0");
+    own_mtu = std::exchange(nic.mtu, mtu);
+  }
+  void leave() {
+    tree.remove("sys/class/net/eth0/master");
+    nic.mtu = own_mtu;
+  }
+  Changes restore() { return test::restore(kernel, port, {port}, originals, free_terms()); }
+  state::Originals originals;
+  uint32_t own_mtu = 0;
+};
+
+TEST_F(MemberForIp, TheMtuOfTheBondIsNoOriginalOnceItHasEnded) {
+  nic.mtu = 2000;
+  join(1500);
+  settle_to({.mtu = 4200});
+  EXPECT_EQ(*state::load_originals(tree.path()), originals);
+  EXPECT_EQ(originals.begin()->second.bond, "bond0");
+  leave();
+  settle_to({.mtu = 4200});
+  restore();
+  EXPECT_EQ(nic.mtu, 2000U);
+  EXPECT_TRUE(originals.empty());
+  join(1500);
+  settle_to({.mtu = 4200});
+  restore();
+  EXPECT_EQ(nic.mtu, 1500U) << "below the bond it is";
+  EXPECT_TRUE(originals.empty());
+  settle_to({.mtu = 4200});
+  leave();
+  restore();
+  EXPECT_EQ(nic.mtu, 2000U);
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST_F(MemberForIp, TheOriginalMtuIsKeptUntilTheBondHasEnded) {
+  nic.mtu = 2000;
+  settle_to({.mtu = 4200});
+  join(9000);
+  EXPECT_TRUE(has_outcome(restore(), "mtu", Outcome::unsupported, "bond0 sets the MTU"));
+  EXPECT_EQ(nic.mtu, 9000U);
+  leave();
+  restore();
+  EXPECT_EQ(nic.mtu, 2000U);
+  EXPECT_TRUE(originals.empty());
+}
+
 // A card was replaced by one of another driver in the same slot.
 TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   Tree tree;

@@ -308,6 +308,56 @@ TEST(TrafficOfMlx5, GlobalPauseIsRestoredIfThePassEndsBeforePfc) {
     }
 }
 
+// The program was killed after it had switched pause off, and PFC does not come in the next pass either: the saved
+// original shows what RoCE has lost.
+TEST(TrafficOfMlx5, GlobalPauseIsRestoredAfterAPassThatWasKilled) {
+  for (const Personality personality : {Personality::mlx5, Personality::mlx4, Personality::bnxt, Personality::full})
+    for (const bool is_busy : {false, true}) {
+      SCOPED_TRACE(name_of(personality) + (is_busy ? ", busy" : ", PFC refused"));
+      FileBed bed{personality};
+      bed.nic.pause = {.rx = true, .tx = true};
+      Qos want = roce("26 to 3", personality, 26, 3, 0x08).want;
+      want.pause = Pause{};
+      std::optional<Qos> original = bed.read();
+      bed.terms.original = [&](const Port&) { return original; };
+      bed.nic.pause = {};
+      const bool may_stop_traffic = personality == Personality::bnxt || personality == Personality::full;
+      if (is_busy) bed.terms.in_use = kInUse;
+      else bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+      const Changes failed = bed.settle_to(want);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(failed);
+      if (is_busy && may_stop_traffic) {
+        EXPECT_EQ(bed.nic.calls["setpause"], 0U) << text(failed);
+      } else {
+        EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(failed);
+        EXPECT_TRUE(has_outcome(failed, "pause", Outcome::pending, "waits for pfc")) << text(failed);
+        EXPECT_NE(of(failed, "pause").from, of(failed, "pause").to);
+      }
+      const unsigned writes = bed.nic.calls["setpause"];
+      original->pause = Pause{};
+      if (is_busy) bed.apply(want);
+      EXPECT_EQ(bed.nic.calls["setpause"], writes) << "it stays as it is";
+      bed.terms.in_use = kIdle;
+      bed.nic.faults.clear();
+      bed.settle_to(want);
+      const Changes done = bed.settle_to(want);
+      EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(done);
+      EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(done);
+    }
+}
+
+TEST(TrafficOfMlx5, GlobalPauseThatThePortNeverHadIsNotWritten) {
+  FileBed bed{Personality::mlx5};
+  bed.nic.pause = {};
+  Qos want = roce("26 to 3", Personality::mlx5, 26, 3, 0x08).want;
+  want.pause = Pause{};
+  const Qos original = bed.read();
+  bed.terms.original = [&](const Port&) { return original; };
+  bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+  bed.settle_to(want);
+  EXPECT_EQ(bed.nic.calls["setpause"], 0U);
+}
+
 // Without PFC global pause is the only protection: a job keeps it.
 TEST(TrafficOfMlx5, GlobalPauseStaysOnABusyPortWithoutPfc) {
   FileBed bed{Personality::mlx5};

@@ -67,7 +67,7 @@ class Site {
     snapshot_.ages.clear();
     for (const Port& port : snapshot_.node.ports)
       snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
-    return keeper_->update(snapshot_, &node_.policy, {clock_, wall()});
+    return keeper_->update(snapshot_, &node_.policy, {clock_, wall()}, [this] { return judge(); });
   }
   // A quiet reading, then one with this number of flaps.
   void watch(uint64_t flaps = 0) {
@@ -81,13 +81,16 @@ class Site {
     const HealthState* state = keeper_->health().find("link_flap", "mlx5_0/1");
     return state == nullptr ? Status::ok : state->status();
   }
-  std::string page() {
-    PageContext context;
-    context.policy = &node_.policy;
-    context.health = &keeper_->health();
-    context.wall = wall();
-    context.acks = keeper_->acks(wall());
-    return render_page(snapshot_, context, false);
+  std::string page() { return render_page(snapshot_, context(), false); }
+  // What the page shows, and `extra`, a finding of a rule that needs traffic.
+  const Report* judge() {
+    report_ = find(snapshot_, context()).report;
+    if (extra) report_.findings.push_back(*extra);
+    return &report_;
+  }
+  std::optional<Finding> extra;
+  Result<void> acknowledge(const std::string& id) {
+    return save_acks(tree_.path(), {{id, "", wall(), wall() + 86'400, "root", ""}});
   }
   ctl::Output ask(std::vector<std::string> words) {
     ctl::Output output;
@@ -102,6 +105,16 @@ class Site {
   }
 
  private:
+  PageContext context() {
+    PageContext out;
+    out.policy = &node_.policy;
+    out.health = &keeper_->health();
+    out.wall = wall();
+    out.acks = keeper_->acks(wall());
+    return out;
+  }
+
+  Report report_;
   test::Tree tree_;
   test::Healthy node_;
   Snapshot snapshot_;
@@ -288,6 +301,21 @@ TEST(HealthKeeper, ARiseDuringAFailureOfItsSourceIsNotLost) {
   }
 }
 
+// It has no port that a rule could ask about, and its state is not OK.
+TEST(HealthKeeper, ADeviceThatHangsFromTheStartIsAFinding) {
+  Site site;
+  site.snapshot().runs = {{"reader", "mlx5_9", false, 45, ""}};
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(worst(*site.judge()), Status::ok) << "it may still answer";
+  site.snapshot().runs[0].seconds = 75;
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(worst(*site.judge()), Status::warning);
+  EXPECT_TRUE(has(site.page(), "fabric_check_status{check=\"counters-frozen\",subject=\"mlx5_9\"} 1")) << site.page();
+  site.snapshot().runs.clear();
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(worst(*site.judge()), Status::ok);
+}
+
 // An operator excludes a device with a bad cable; later it falls off the bus.
 TEST(HealthKeeper, AnExcludedDeviceHasNoFindings) {
   Site site;
@@ -299,7 +327,8 @@ TEST(HealthKeeper, AnExcludedDeviceHasNoFindings) {
   std::erase_if(node.topology.nics, [](const Nic& nic) { return nic.name == "mlx5_0"; });
   for (int i = 0; i < 2; ++i) {
     site.snapshot().ages.clear();
-    ASSERT_TRUE(site.keeper().update(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
+    ASSERT_TRUE(site.keeper().update(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i},
+                                     [&] { return site.judge(); }));
   }
   EXPECT_EQ(site.flapping(), Status::ok);
   EXPECT_FALSE(has(site.page(), "subject=\"mlx5_0/1\"")) << site.page();
@@ -356,6 +385,20 @@ TEST(Acknowledged, OnlyObservedTimeEndsIt) {
     for (int i = 0; i < kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
     EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << away << " " << set;
   }
+}
+
+// Causes are found from the traffic between two readings, which only the page has.
+TEST(Acknowledged, EndsWithTheFindingOfThePage) {
+  Site site;
+  site.extra = bad(Status::warning, "mlx5_0/1", "CNPs", "none", "A port of the fabric is congested.", "");
+  site.extra->id = "congestion";
+  ASSERT_TRUE(site.acknowledge("congestion"));
+  ASSERT_TRUE(site.step());
+  for (int i = 0; i < 10 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "the finding lasts";
+  site.extra.reset();
+  for (int i = 0; i < 1 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
+  EXPECT_TRUE(site.keeper().acks(site.wall()).empty());
 }
 
 TEST(Acknowledged, EndsOverABoot) {

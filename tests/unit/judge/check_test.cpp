@@ -972,6 +972,23 @@ TEST(Check, EachOutcomeOfASettingHasItsStatus) {
     }
 }
 
+// The exporter does not see who uses a port: it says "differs" where check says "pending", with the same status.
+TEST(Check, WithoutAnAgentNothingIsOnlyPending) {
+  for (const Setting& setting : kSettings) {
+    Healthy node;
+    want_every_setting(node);
+    node.now.agent->running = false;
+    Change& change = node.change("mlx5_0/1", std::string(setting.key));
+    change.from = "otherwise";
+    for (const Outcome outcome : {Outcome::pending, Outcome::differs}) {
+      change.outcome = outcome;
+      const auto found = complaints_of(node.view(), {std::string(setting.key)});
+      ASSERT_EQ(found.size(), 1u) << setting.key;
+      EXPECT_EQ(found[0].status, setting.severity) << setting.key << " " << to_text(outcome);
+    }
+  }
+}
+
 // Such as a module that is not loaded: the policy is right.
 TEST(Check, TheRemedyOfAnUnsupportedSettingIsItsReportedCause) {
   Healthy node;

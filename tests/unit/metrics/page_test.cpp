@@ -610,6 +610,7 @@ struct Shown {
   std::vector<CollectorRun> runs{{"topology", "", true, 0.1, ""}};
   std::chrono::seconds age{2};
   std::string silent;  // a device that has not answered for long
+  Health health;
 
   [[nodiscard]] std::string page() const {
     const Clock::time_point now = machine.now.taken + age;
@@ -620,6 +621,7 @@ struct Shown {
     context.before = &machine.before;
     context.policy = &machine.policy;
     context.acks = acks;
+    context.health = &health;
     context.wall = kWall;
     return render_landing(snapshot, find(snapshot, context), context, now);
   }
@@ -649,6 +651,7 @@ Shown faulty() {
   out.machine.now.ports[5].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
   out.machine.now.ports[6].rate.reset();
   out.silent = "mlx5_7";
+  out.health.ages["mlx5_7/1"] = 90;
   return out;
 }
 
@@ -671,8 +674,10 @@ TEST(Landing, AHealthyNodeHasNothingToDo) {
 TEST(Landing, ADeviceThatDoesNotAnswerIsNotOk) {
   Shown shown;
   shown.silent = "mlx5_3";
-  EXPECT_TRUE(has(shown.page(), "<p class=\"verdict\">UNKNOWN</p>"));
-  EXPECT_TRUE(has(shown.page(), "no answer from mlx5_3</h3>"));
+  shown.health.ages["mlx5_3/1"] = 90;
+  EXPECT_TRUE(has(shown.page(), "<p class=\"verdict\">WARNING</p>"));
+  EXPECT_TRUE(has(shown.page(), "last successful reading 90 s ago"));
+  EXPECT_TRUE(has(shown.page(), "mlx5_3 has not answered for 92 s."));
   Shown never;
   never.runs.push_back({"reader", "mlx5_9", false, 3, ""});
   EXPECT_TRUE(has(never.page(), "mlx5_9 does not answer."));

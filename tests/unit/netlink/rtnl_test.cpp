@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/net_namespace.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -281,6 +282,28 @@ TEST(ParseRoute, GatewaysOfEveryKind) {
   EXPECT_EQ((*several)->hops[1].gateway, ip("10.8.0.253"));
   EXPECT_EQ((*via)->hops.at(0).gateway, ip("fe80::1"));
   for (const Bytes& whole : {kRoute, kMultipath, kVia}) expect_bounded(whole, parse_route, 12);
+}
+
+TEST(ParseNextHop, OneOrAGroup) {
+  nhmsg header{};
+  header.nh_family = AF_INET;
+  const auto gateway = ip("10.9.0.254");
+  const Bytes one = AttrWriter()
+                        .header(header)
+                        .u32(NHA_ID, 77)
+                        .u32(NHA_OIF, 3)
+                        .bytes(NHA_GATEWAY, std::as_bytes(std::span(gateway.bytes).first(4)))
+                        .data();
+  const nexthop_grp members[2]{{.id = 76}, {.id = 77}};
+  const Bytes group = AttrWriter().header(nhmsg{}).u32(NHA_ID, 78).pod(NHA_GROUP, members).data();
+  const auto hop = parse_next_hop(one), both = parse_next_hop(group);
+  ASSERT_TRUE(hop.ok() && *hop && (*hop)->hop && both.ok() && *both);
+  EXPECT_EQ((*hop)->id, 77u);
+  EXPECT_EQ((*hop)->hop->ifindex, 3);
+  EXPECT_EQ((*hop)->hop->gateway, gateway);
+  EXPECT_FALSE((*both)->hop);
+  EXPECT_EQ((*both)->group, (std::vector<uint32_t>{76, 77}));
+  for (const Bytes& whole : {one, group}) expect_bounded(whole, parse_next_hop, 8);
 }
 
 TEST(ParseRoute, WhatWasLearntIsNoRoute) {

@@ -274,6 +274,30 @@ TEST_F(NetdevUse, ASessionThatANextHopObjectRoutesOverThePort) {
   sysctl("ipv4/nexthop_compat_mode", "1");
 }
 
+// The same for the default route, and for packets that this host forwards; also if a group has the next hop.
+TEST_F(NetdevUse, RoutesOfNextHopObjects) {
+  if (!sysctl("ipv4/nexthop_compat_mode", "0") || !sysctl("ipv4/conf/use0/forwarding", "1"))
+    GTEST_SKIP() << "/proc/sys is read-only";
+  ASSERT_TRUE(ip("addr add 10.77.0.1/31 dev use0") && ip("addr add 10.55.0.1/24 dev veth0"));
+  ASSERT_TRUE(ip("nexthop add id 76 via 10.55.0.2 dev veth0") && ip("nexthop add id 77 via 10.77.0.0 dev use0") &&
+              ip("nexthop add id 78 group 76/77"));
+  ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
+  ASSERT_TRUE(ip("link set useg up"));
+  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
+    GTEST_SKIP() << "requires nsenter";
+  for (const auto& [id, is_of_port] : {std::pair("76", false), {"77", true}, {"78", true}}) {
+    SCOPED_TRACE(id);
+    ASSERT_TRUE(ip(std::string("route add default nhid ") + id + " table 100"));
+    EXPECT_EQ(route(), is_of_port ? "the default route leaves by use0" : "");
+    ASSERT_TRUE(ip("route flush table 100") && ip(std::string("route add 10.99.0.0/16 nhid ") + id));
+    EXPECT_EQ(has(forwarding(), "may reach 10.99.0.0/16 over use0"), is_of_port) << forwarding();
+    ASSERT_TRUE(ip("route del 10.99.0.0/16"));
+  }
+  for (const char* id : {"78", "77", "76"}) ip(std::string("nexthop del id ") + id);
+  ip("addr flush dev veth0");
+  sysctl("ipv4/nexthop_compat_mode", "1");
+}
+
 TEST_F(NetdevUse, ASessionInsideTheHostDoesNotUseThePort) {
   ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0"));
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -300,6 +324,16 @@ TEST_F(NetdevUse, ABridgeWithAGuest) {
   ASSERT_TRUE(ip("link set veth0 master useb"));
   EXPECT_EQ(use(), "a guest or a container (veth0) uses useb, on the link of use0");
   ip("link set veth0 nomaster");
+}
+
+// libvirt's "direct" interface: qemu has /dev/tapN open, and no session of the guest is one of this host.
+TEST_F(NetdevUse, AGuestWithAMacvtap) {
+  if (!ip("link add usem link use0 type macvtap")) GTEST_SKIP() << "no macvtap in this kernel";
+  ASSERT_TRUE(ip("link set usem up"));
+  EXPECT_EQ(use(), "a guest (usem) uses use0");
+  Port other;
+  other.netdev = "veth0";
+  EXPECT_EQ(use(other, User::session), "");
 }
 
 // Calico and others: the host routes the packets of pods; nothing is above the port. A rail that has its own prefix and
@@ -336,6 +370,20 @@ TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
     ASSERT_TRUE(ip("link set useg up") && ip("route replace 10.244.1.5/32 dev useg"));
     ASSERT_TRUE(ip(std::string("route del ") + route));
   }
+}
+
+// Linux 6.17: an interface forwards IPv6 although the switch of all is off.
+TEST_F(NetdevUse, Ipv6PacketsThatOneInterfaceForwards) {
+  if (!sysctl("ipv6/conf/use0/force_forwarding", "1")) GTEST_SKIP() << "an older kernel, or /proc/sys is read-only";
+  ASSERT_TRUE(sysctl("ipv6/conf/all/forwarding", "0") && sysctl("ipv6/conf/use0/force_forwarding", "1"));
+  ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
+  ASSERT_TRUE(ip("link set useg up"));
+  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
+    GTEST_SKIP() << "requires nsenter";
+  ASSERT_TRUE(ip("addr add fd77::1/64 dev use0 nodad") && ip("-6 route add fd99::/64 via fd77::2 dev use0"));
+  EXPECT_TRUE(has(forwarding(), "may reach fd99::/64 over use0")) << forwarding();
+  ASSERT_TRUE(sysctl("ipv6/conf/use0/force_forwarding", "0"));
+  EXPECT_EQ(forwarding(), "");
 }
 
 // A guest has a tap; a tun is the interface of a VPN.
