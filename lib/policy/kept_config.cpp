@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "policy/config.h"
@@ -12,11 +14,18 @@
 namespace fabric {
 namespace {
 
-// The names of keys, at whatever place they stand, and of tables whose keys are free.
-const std::set<std::string, std::less<>>& known_names() {
-  static const std::set<std::string, std::less<>> all = [] {
-    std::set<std::string, std::less<>> names{"rules", "match"};
-    for (const std::string& key : config_keys()) names.insert(key.substr(key.rfind('.') + 1));
+// The names of keys, and of the tables above them, at whatever place they stand.
+struct Names {
+  std::set<std::string, std::less<>> keys, tables;
+};
+const Names& known_names() {
+  static const Names all = [] {
+    Names names;
+    for (const std::string& key : config_keys()) {
+      const auto parts = split(key, '.');
+      for (const std::string_view table : std::span(parts).first(parts.size() - 1)) names.tables.emplace(table);
+      names.keys.emplace(parts.back());
+    }
     return names;
   }();
   return all;
@@ -55,9 +64,9 @@ std::string crossed_out(std::string_view text) {
   return out;
 }
 
-// Hides the texts of which no name on their path is known, the names in quotes there, and reasons of suppressed rules:
-// free text, in which people write names. After `last`, where the line with an error begins, also words, each letter of
-// what is hidden becomes an "x", and no text of several lines is kept: the quote at its end may be missing.
+// Hides the texts of unknown keys, the names in quotes there, and the texts of rules, in which people write names. In
+// the line at `last`, which has an error (npos: there is none), also words, and each letter of what is hidden becomes
+// an "x"; in such a file no text of several lines is kept, because the quote at its end may be missing.
 class Hiding {
  public:
   explicit Hiding(size_t last) : last_(last) {}
@@ -74,14 +83,18 @@ class Hiding {
   }
 
  private:
+  // Of the names on the path: all are tables, one is a key, one is unknown before that. Below [rules] names are shown,
+  // and the only text is that of `severity`.
+  enum class Path : uint8_t { tables, rules, known, unknown };
   struct Level {
     char close;
-    bool known;
+    Path path;
   };
 
   void begin_key() {
     is_key_ = true;
-    known_ = levels_.empty() ? table_known_ : levels_.back().known;
+    key_known_ = false;
+    path_ = levels_.empty() ? table_ : levels_.back().path;
   }
   void close(char sign) {
     if (!levels_.empty() && levels_.back().close == sign) levels_.pop_back();
@@ -98,15 +111,15 @@ class Hiding {
         if (levels_.empty()) begin_key();
         return same;
       case '[':
-        if (is_key_ && levels_.empty()) known_ = table_known_ = false;  // the header of a table
-        else levels_.push_back({']', known_});
+        if (is_key_ && levels_.empty()) path_ = table_ = Path::tables;  // the header of a table
+        else levels_.push_back({']', path_});
         return same;
       case '{':
-        levels_.push_back({'}', known_});
+        levels_.push_back({'}', path_});
         begin_key();
         return same;
       case ']':
-        if (is_key_ && levels_.empty()) table_known_ = known_;
+        if (is_key_ && levels_.empty()) table_ = path_;
         close(']');
         return same;
       case '}':
@@ -114,13 +127,13 @@ class Hiding {
         is_key_ = false;
         return same;
       case ',':
-        if (!levels_.empty()) known_ = levels_.back().known;
+        if (!levels_.empty()) path_ = levels_.back().path;
         is_key_ = !levels_.empty() && levels_.back().close == '}';
         return same;
       case '=':
         if (!is_key_) {  // the end of a list is missing
           levels_.clear();
-          known_ = table_known_ = false;
+          path_ = table_ = Path::unknown;
         }
         is_key_ = false;
         return same;
@@ -131,19 +144,30 @@ class Hiding {
   std::string name(std::string_view token) {
     std::string_view text = token;
     if (is_string(token)) text = token.size() > 1 ? token.substr(1, token.size() - 2) : "";
-    const bool is_shown = known_ || known_names().contains(text) || (is_last_ ? names_.contains(text) : !is_string(token));
-    known_ = text != "reason" && (known_ || known_names().contains(text));
-    if (is_shown && !is_string(token)) names_.emplace(text, token);
-    if (is_shown) return std::string(token);
+    const bool is_open = path_ == Path::rules || path_ == Path::known;
+    const bool is_table = path_ == Path::tables && (text == "rules" || known_names().tables.contains(text));
+    key_known_ =
+        (path_ == Path::rules && text == "severity") || (path_ == Path::tables && known_names().keys.contains(text));
+    const bool is_shown = key_known_ || is_table || (!is_last_ && (is_open || !is_string(token)));
+    if (text == "rules" && is_table) path_ = Path::rules;
+    else if (key_known_) path_ = Path::known;
+    else if (!is_open && !is_table) path_ = Path::unknown;
+    if (is_shown) {
+      names_.emplace(text, token);
+      return std::string(token);
+    }
     if (const auto other = names_.find(text); other != names_.end()) return other->second;
     if (is_last_) return crossed_out(token);
     return names_.emplace(text, "\"hidden" + std::to_string(names_.size()) + "\"").first->second;
   }
 
-  std::string value(std::string_view token) const {
+  std::string value(std::string_view token) {
+    const bool known = std::exchange(path_, Path::unknown) == Path::known;  // what follows in the line is not its value
     const auto lines = static_cast<size_t>(std::ranges::count(token, '\n'));
     const bool is_broken = last_ != std::string::npos;
-    if (known_ && (lines == 0 || !is_broken)) return std::string(token);
+    // The line may belong to a list above it, and its key may be wrong as well.
+    const bool is_loose = is_last_ && (!key_known_ || (!is_string(token) && !levels_.empty()));
+    if (known && !is_loose && (lines == 0 || !is_broken)) return std::string(token);
     if (!is_string(token)) {
       if (!is_last_ || token.find_first_not_of("0123456789") == std::string_view::npos) return std::string(token);
       return crossed_out(token);
@@ -159,8 +183,9 @@ class Hiding {
   size_t last_;
   bool is_last_ = false;
   bool is_key_ = true;
-  bool known_ = false;        // a name on the path of what follows
-  bool table_known_ = false;  // a name in the header
+  Path path_ = Path::tables;   // of what follows
+  Path table_ = Path::tables;  // of the header
+  bool key_known_ = false;     // the last name
   std::vector<Level> levels_;
   std::map<std::string, std::string, std::less<>> names_;  // and how they are shown
 };

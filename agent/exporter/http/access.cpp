@@ -138,9 +138,8 @@ Access::Access(std::shared_ptr<const WebConfig> web, std::string state, Password
 // If the file cannot be written, the next start knows fewer clients.
 void Access::trust(const std::string& client) {
   if (!queue_.trust(client) || state_.empty()) return;
-  (void)replace_file(state_, kClientsFile, joined(queue_.trusted(), "", [](const std::string& each) {
-                       return hex_digits(each) + "\n";
-                     }));
+  (void)replace_file(state_, kClientsFile,
+                     joined(queue_.trusted(), "", [](const std::string& each) { return hex_digits(each) + "\n"; }));
 }
 
 Result<void> Access::start(sd_event* loop, Done done) {

@@ -24,8 +24,7 @@ ListenAddress address_of(const Sockaddr& socket, std::string_view text) {
 
 // Whether it may be the name of a header (RFC 9110, 5.6.2).
 bool is_token(std::string_view text) {
-  constexpr const char* kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
+  constexpr const char* kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
@@ -141,8 +140,7 @@ std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
   const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (info == nullptr || line.method.data() + info->header_size != seen.next + kLineBreak) seen.gaps = true;
 
-  if (seen.other_names || (is_lenient_library() && seen.gaps))
-    return "A line that HTTP does not permit.\n";
+  if (seen.other_names || (is_lenient_library() && seen.gaps)) return "A line that HTTP does not permit.\n";
   if (seen.lengths + seen.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
   if (seen.hosts > 1) return "More than one Host.\n";
   if (seen.hosts == 0 && line.version == "HTTP/1.1") return "No Host.\n";

@@ -32,8 +32,8 @@ struct PasswordLimits {
   size_t trusted = 64;                      // clients whose password was right; further ones are not noted
 };
 
-// Clients whose password was right once come first, then those that have not failed, in the order of their requests. The
-// others are served in turn after them; each has a budget, and together they have a part of a CPU.
+// Clients whose password was right once come first, then those that have not failed, in the order of their requests.
+// The others are served in turn after them; each has a budget, and together they have a part of a CPU.
 class PasswordQueue {
  public:
   using Clock = std::chrono::steady_clock;

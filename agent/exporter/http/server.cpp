@@ -98,8 +98,8 @@ MHD_Result Server::on_accept(void* server, const sockaddr* address, socklen_t) {
 }
 
 // Called when the first line of a request has been read, before it is parsed further; `uri` is in the memory of the
-// connection. The query is cut off: no page depends on it, and libmicrohttpd 0.9 sends no answer if its arguments exceed
-// that memory.
+// connection. The query is cut off: no page depends on it, and libmicrohttpd 0.9 sends no answer if its arguments
+// exceed that memory.
 void* Server::on_uri(void* server, const char* uri, MHD_Connection* connection) {
   auto* request = new Request{connection, ++static_cast<Server*>(server)->numbers_};
   if (uri == nullptr) return request;
@@ -112,7 +112,8 @@ MHD_Result Server::on_request(void* context, MHD_Connection* connection, const c
                               const char* version, const char*, size_t*, void** state) {
   Server& server = *static_cast<Daemon*>(context)->server;
   auto* request = static_cast<Request*>(*state);
-  if (!std::exchange(request->begun, true)) {  // only the headers are known; the request is answered when it is complete
+  if (!std::exchange(request->begun,
+                     true)) {  // only the headers are known; the request is answered when it is complete
     if (auto* known = known_connection(connection)) server.connections_.has_greeted(known);
     const std::string fault = request_fault(connection, {method, path, request->target_size, version});
     if (!fault.empty()) return server.reply(connection, text_response(MHD_HTTP_BAD_REQUEST, fault.c_str()));

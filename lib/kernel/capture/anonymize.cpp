@@ -328,7 +328,9 @@ class HostName {
  private:
   // The word where no letter or digit is beside it.
   static size_t find_part(const std::string& text, const std::string& word, size_t at) {
-    const auto is_border = [&](size_t place) { return place >= text.size() || !is_word(text[place]) || text[place] == '_'; };
+    const auto is_border = [&](size_t place) {
+      return place >= text.size() || !is_word(text[place]) || text[place] == '_';
+    };
     while ((at = text.find(word, at)) != std::string::npos) {
       if ((at == 0 || is_border(at - 1)) && is_border(at + word.size())) break;
       ++at;

@@ -370,21 +370,48 @@ TEST_F(GuessedServer, StopsWhileAPasswordIsHashed) {
 TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
   using namespace std::string_literals;
   const std::string line = "GET /metrics HTTP/1.1\r\n", host = "Host: a\r\n", start = line + host;
-  std::vector<std::string> refused = {
-      line, start + host, line + "Host : a\r\n", line + " " + host, "GET /metrics\0/x HTTP/1.1\r\n"s + host,
-      "GET  /metrics HTTP/1.1\r\n" + host, "GET /metrics x HTTP/1.1\r\n" + host, "GET /metrics HTTP/1.1\n" + host,
-      "GET /metrics\r\n" + host, line + " Content-Length: 54\r\n" + host, line + "\tX: y\r\n" + host};
-  for (const std::string& headers :
-       {"Content-Length: 0\r\nContent-Length: 5"s, "Content-Length: 5\r\ncontent-length: 5"s,
-        "Transfer-Encoding: chunked\r\nContent-Length: 5"s, "Content-Length: 5\r\nTransfer-Encoding: chunked"s,
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"s, "Transfer-Encoding: chunked"s,
-        "Transfer-Encoding: xchunked"s, "Transfer-Encoding: gzip, chunked"s, "Transfer-Encoding: identity"s,
-        "Transfer-Encoding : chunked\r\nContent-Length: 5"s, "Transfer-Encoding:\r\n chunked\r\nContent-Length: 0"s,
-        "Content-Length: 54"s, "Content-Length : 54"s, "Content-Length\t: 54"s, "Content-Length:\r\n 54"s,
-        "Content-Length: 0\r\n 54"s, "X: y\r\n Content-Length: 54"s, "X: y\r\n\tContent-Length: 54"s,
-        "X: y\r\n  "s, "X:\r\n z"s, "Content-Length: 5\0"s, "Content-Length: 0\0"s, "Content-Length: 0\0 54"s,
-        "X: a\0b"s, "X\0: a"s, "X\0Y: a"s, "X: a\nContent-Length: 54"s, "X: a\nY: b"s, "(X): a"s, ": a"s,
-        "X\xc3\xa9: a"s})
+  std::vector<std::string> refused = {line,
+                                      start + host,
+                                      line + "Host : a\r\n",
+                                      line + " " + host,
+                                      "GET /metrics\0/x HTTP/1.1\r\n"s + host,
+                                      "GET  /metrics HTTP/1.1\r\n" + host,
+                                      "GET /metrics x HTTP/1.1\r\n" + host,
+                                      "GET /metrics HTTP/1.1\n" + host,
+                                      "GET /metrics\r\n" + host,
+                                      line + " Content-Length: 54\r\n" + host,
+                                      line + "\tX: y\r\n" + host};
+  for (const std::string& headers : {"Content-Length: 0\r\nContent-Length: 5"s,
+                                     "Content-Length: 5\r\ncontent-length: 5"s,
+                                     "Transfer-Encoding: chunked\r\nContent-Length: 5"s,
+                                     "Content-Length: 5\r\nTransfer-Encoding: chunked"s,
+                                     "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"s,
+                                     "Transfer-Encoding: chunked"s,
+                                     "Transfer-Encoding: xchunked"s,
+                                     "Transfer-Encoding: gzip, chunked"s,
+                                     "Transfer-Encoding: identity"s,
+                                     "Transfer-Encoding : chunked\r\nContent-Length: 5"s,
+                                     "Transfer-Encoding:\r\n chunked\r\nContent-Length: 0"s,
+                                     "Content-Length: 54"s,
+                                     "Content-Length : 54"s,
+                                     "Content-Length\t: 54"s,
+                                     "Content-Length:\r\n 54"s,
+                                     "Content-Length: 0\r\n 54"s,
+                                     "X: y\r\n Content-Length: 54"s,
+                                     "X: y\r\n\tContent-Length: 54"s,
+                                     "X: y\r\n  "s,
+                                     "X:\r\n z"s,
+                                     "Content-Length: 5\0"s,
+                                     "Content-Length: 0\0"s,
+                                     "Content-Length: 0\0 54"s,
+                                     "X: a\0b"s,
+                                     "X\0: a"s,
+                                     "X\0Y: a"s,
+                                     "X: a\nContent-Length: 54"s,
+                                     "X: a\nY: b"s,
+                                     "(X): a"s,
+                                     ": a"s,
+                                     "X\xc3\xa9: a"s})
     refused.insert(refused.end(), {start + headers + "\r\n", line + headers + "\r\n" + host});
   for (const std::string& request : refused) {
     const Fd fd = connect();
