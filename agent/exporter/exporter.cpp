@@ -68,7 +68,7 @@ class Exporter final : public Site {
     if (auto loaded = health_.load(); !loaded)
       log(SD_WARNING, loaded.error().text() + "\nThe health history in that file is lost.");
     health_timer_.after(kHealthInterval);
-    server_.emplace(loop_.get(), *this, ServerLimits(), std::move(*web));
+    server_.emplace(loop_.get(), *this, ServerLimits(), std::move(*web), state_);
     return server_->start(std::move(*sockets));
   }
 

@@ -65,17 +65,18 @@ bool has_argument(const std::vector<std::string>& arguments, std::string_view va
   });
 }
 
+bool is_known(std::string_view program) {
+  return contains(kUnable, program) || contains(kAbilities, program, &Ability::program);
+}
+
 bool can_write(const Candidate& candidate, SettingId id) {
-  bool is_known = contains(kUnable, candidate.program);
   for (const Ability& ability : kAbilities) {
-    if (ability.program != candidate.program) continue;
-    is_known = true;
-    if (ability.setting != id) continue;
+    if (ability.program != candidate.program || ability.setting != id) continue;
     for (const std::string_view word : words(ability.words))
       for (const std::string& argument : candidate.arguments)
         if (argument == word || argument.starts_with(std::string(word) + "=")) return true;
   }
-  return !is_known;
+  return !is_known(candidate.program);
 }
 
 // Whether the process can change settings of this network namespace: dcbnl, rtnetlink and ethtool require CAP_NET_ADMIN
@@ -97,7 +98,7 @@ bool has_net_admin(const Root& root, const std::string& pid) {
 std::string program_of(const std::string& comm, const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < std::min<size_t>(arguments.size(), 2); ++i) {
     std::string name(base_name(arguments[i]));
-    if (contains(kUnable, name) || contains(kAbilities, std::string_view(name), &Ability::program)) return name;
+    if (is_known(name)) return name;
   }
   return comm;
 }
@@ -167,7 +168,10 @@ SuspectProcess writer_of(SettingId id, const std::vector<Candidate>& candidates)
     writer = &each;
   }
   if (writer == nullptr) return {};
-  return writer->process;
+  SuspectProcess process = writer->process;
+  // It has a socket for rtnetlink, or for generic netlink, and what it writes there is not known.
+  if (!is_known(writer->program)) process.name.insert(0, "possibly ");
+  return process;
 }
 
 }  // namespace fabric::qos

@@ -24,7 +24,7 @@ std::string_view to_text(DriftCause value);
 struct SuspectProcess {
   int pid = 0;          // 0: unknown
   std::string started;  // start time from /proc/PID/stat, because a later process may have the same pid
-  std::string name;     // "mlnx_qos (pid 812)", "tuned (pid 9, tuned.service)"
+  std::string name;     // "mlnx_qos (pid 812)", "possibly tuned (pid 9, tuned.service)" if nothing says what it writes
 };
 // True if the process still runs.
 bool is_alive(const Root& root, const SuspectProcess& process);

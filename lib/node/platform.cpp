@@ -207,7 +207,8 @@ std::vector<std::string> parse_command_line(std::string_view text) {
   for (std::string& word : host::kernel_parameters(text)) {
     const bool is_ours =
         std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return word.starts_with(prefix); });
-    if (is_ours && word.size() <= kMaxWord && out.size() < kMaxWords) out.push_back(std::move(word));
+    const bool is_word = word.find_first_of(" \t\"") == std::string::npos;  // none of them takes a text
+    if (is_ours && is_word && word.size() <= kMaxWord && out.size() < kMaxWords) out.push_back(std::move(word));
   }
   return out;
 }

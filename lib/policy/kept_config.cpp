@@ -2,7 +2,10 @@
 #include "policy/kept_config.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "policy/config.h"
@@ -11,40 +14,181 @@
 namespace fabric {
 namespace {
 
-// The names of keys, at whatever place they stand, and of tables whose keys are free.
-const std::set<std::string, std::less<>>& known_names() {
-  static const std::set<std::string, std::less<>> all = [] {
-    std::set<std::string, std::less<>> names{"rules", "match"};
-    for (const std::string& key : config_keys()) names.insert(key.substr(key.rfind('.') + 1));
+// The names of keys, and of the tables above them, at whatever place they stand.
+struct Names {
+  std::set<std::string, std::less<>> keys, tables;
+};
+const Names& known_names() {
+  static const Names all = [] {
+    Names names;
+    for (const std::string& key : config_keys()) {
+      const auto parts = split(key, '.');
+      for (const std::string_view table : std::span(parts).first(parts.size() - 1)) names.tables.emplace(table);
+      names.keys.emplace(parts.back());
+    }
     return names;
   }();
   return all;
 }
 
-// Collects the places of the reasons of suppressed rules: free text, in which people write names.
-void collect_reasons(const toml::node& rules, std::vector<toml::source_region>& out) {
-  if (!rules.is_table()) return;
-  for (auto&& [id, rule] : *rules.as_table())
-    if (const auto* table = rule.as_table())
-      if (const toml::node* reason = table->get("reason"); reason != nullptr && reason->is_string())
-        out.push_back(reason->source());
+// The first string, comment, word or other letter of TOML, which may have errors: a string whose quote is missing ends
+// with its line or, if it may have several, with the text.
+std::string_view first_token(std::string_view rest) {
+  if (rest.front() == '#') return rest.substr(0, rest.find('\n'));
+  for (const std::string_view quote : {"\"\"\"", "'''", "\"", "'"}) {
+    if (!rest.starts_with(quote)) continue;
+    const bool is_line = quote.size() == 1;
+    for (size_t at = quote.size(); at < rest.size(); ++at) {
+      if (is_line && rest[at] == '\n') return rest.substr(0, at);
+      if (rest.substr(at).starts_with(quote)) {
+        size_t end = at + quote.size();
+        while (!is_line && end < at + 5 && end < rest.size() && rest[end] == quote[0]) ++end;  // quotes in front
+        return rest.substr(0, end);
+      }
+      if (rest[at] == '\\' && quote[0] == '"' && !rest.substr(at + 1).starts_with('\n')) ++at;
+    }
+    return rest;
+  }
+  return rest.substr(0, std::max<size_t>(rest.find_first_of(" \t\r\n#=.,[]{}\"'"), 1));
 }
 
-// Collects the places of texts below the node whose path has no known name, and of reasons.
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the file's tables, which toml++ limits
-void collect_unknown(const toml::node& node, std::vector<toml::source_region>& out) {
-  if (const auto* table = node.as_table()) {
-    for (auto&& [key, value] : *table) {
-      const std::string_view name = key;
-      if (name == "rules") collect_reasons(value, out);
-      if (!known_names().contains(name)) collect_unknown(value, out);
-    }
-  } else if (const auto* list = node.as_array()) {
-    for (const toml::node& each : *list) collect_unknown(each, out);
-  } else if (node.is_string()) {
-    out.push_back(node.source());
+bool is_string(std::string_view token) { return token.front() == '"' || token.front() == '\''; }
+
+// An "x" for each letter, in as many columns.
+std::string crossed_out(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    if (letter == '\n') out += letter;
+    else if ((static_cast<unsigned char>(letter) & 0xc0) != 0x80) out += 'x';
   }
+  return out;
 }
+
+// Hides the texts of unknown keys, the names in quotes there, and the texts of rules, in which people write names. In
+// the line at `last`, which has an error (npos: there is none), also words, and each letter of what is hidden becomes
+// an "x"; in such a file no text of several lines is kept, because the quote at its end may be missing.
+class Hiding {
+ public:
+  explicit Hiding(size_t last) : last_(last) {}
+
+  std::string in(std::string_view text) {
+    std::string out;
+    for (size_t at = 0; at < text.size();) {
+      const std::string_view token = first_token(text.substr(at));
+      is_last_ = at >= last_;
+      out += shown(token);
+      at += token.size();
+    }
+    return out;
+  }
+
+ private:
+  // Of the names on the path: all are tables, one is a key, one is unknown before that. Below [rules] names are shown,
+  // and the only text is that of `severity`.
+  enum class Path : uint8_t { tables, rules, known, unknown };
+  struct Level {
+    char close;
+    Path path;
+  };
+
+  void begin_key() {
+    is_key_ = true;
+    key_known_ = false;
+    path_ = levels_.empty() ? table_ : levels_.back().path;
+  }
+  void close(char sign) {
+    if (!levels_.empty() && levels_.back().close == sign) levels_.pop_back();
+  }
+
+  std::string shown(std::string_view token) {
+    const std::string same(token);
+    switch (token.front()) {
+      case ' ':
+      case '\t':
+      case '\r':
+      case '.': return same;
+      case '\n':
+        if (levels_.empty()) begin_key();
+        return same;
+      case '[':
+        if (is_key_ && levels_.empty()) path_ = table_ = Path::tables;  // the header of a table
+        else levels_.push_back({']', path_});
+        return same;
+      case '{':
+        levels_.push_back({'}', path_});
+        begin_key();
+        return same;
+      case ']':
+        if (is_key_ && levels_.empty()) table_ = path_;
+        close(']');
+        return same;
+      case '}':
+        close('}');
+        is_key_ = false;
+        return same;
+      case ',':
+        if (!levels_.empty()) path_ = levels_.back().path;
+        is_key_ = !levels_.empty() && levels_.back().close == '}';
+        return same;
+      case '=':
+        if (!is_key_) {  // the end of a list is missing
+          levels_.clear();
+          path_ = table_ = Path::unknown;
+        }
+        is_key_ = false;
+        return same;
+      default: return is_key_ ? name(token) : value(token);
+    }
+  }
+
+  std::string name(std::string_view token) {
+    std::string_view text = token;
+    if (is_string(token)) text = token.size() > 1 ? token.substr(1, token.size() - 2) : "";
+    const bool is_open = path_ == Path::rules || path_ == Path::known;
+    const bool is_table = path_ == Path::tables && (text == "rules" || known_names().tables.contains(text));
+    key_known_ =
+        (path_ == Path::rules && text == "severity") || (path_ == Path::tables && known_names().keys.contains(text));
+    const bool is_shown = key_known_ || is_table || (!is_last_ && (is_open || !is_string(token)));
+    if (text == "rules" && is_table) path_ = Path::rules;
+    else if (key_known_) path_ = Path::known;
+    else if (!is_open && !is_table) path_ = Path::unknown;
+    if (is_shown) {
+      names_.emplace(text, token);
+      return std::string(token);
+    }
+    if (const auto other = names_.find(text); other != names_.end()) return other->second;
+    if (is_last_) return crossed_out(token);
+    return names_.emplace(text, "\"hidden" + std::to_string(names_.size()) + "\"").first->second;
+  }
+
+  std::string value(std::string_view token) {
+    const bool known = std::exchange(path_, Path::unknown) == Path::known;  // what follows in the line is not its value
+    const auto lines = static_cast<size_t>(std::ranges::count(token, '\n'));
+    const bool is_broken = last_ != std::string::npos;
+    // The line may belong to a list above it, and its key may be wrong as well.
+    const bool is_loose = is_last_ && (!key_known_ || (!is_string(token) && !levels_.empty()));
+    if (known && !is_loose && (lines == 0 || !is_broken)) return std::string(token);
+    if (!is_string(token)) {
+      if (!is_last_ || token.find_first_not_of("0123456789") == std::string_view::npos) return std::string(token);
+      return crossed_out(token);
+    }
+    const size_t quote = token.starts_with(std::string(3, token[0])) ? 3 : 1;
+    const bool is_whole = token.size() >= 2 * quote && token.ends_with(token.substr(0, quote));
+    const size_t size = token.size() - quote - (is_whole ? quote : 0);
+    const std::string begin(token.substr(0, quote)), end = is_whole ? begin : "";
+    if (is_last_) return begin + crossed_out(token.substr(quote, size)) + end;
+    return begin + "hidden" + std::string(lines, '\n') + end;
+  }
+
+  size_t last_;
+  bool is_last_ = false;
+  bool is_key_ = true;
+  Path path_ = Path::tables;   // of what follows
+  Path table_ = Path::tables;  // of the header
+  bool key_known_ = false;     // the last name
+  std::vector<Level> levels_;
+  std::map<std::string, std::string, std::less<>> names_;  // and how they are shown
+};
 
 // The index of the place in the text; columns count characters.
 size_t index_of(std::string_view text, const toml::source_position& place) {
@@ -66,59 +210,24 @@ size_t index_of(std::string_view text, const toml::source_position& place) {
 std::string without_comments(std::string_view text) {
   const bool is_copy = is_last_good(text);
   std::string out;
-  std::string_view quote;  // that ends the string; empty: outside of strings
   for (size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    size_t size = 1;
-    if (!quote.empty()) {
-      const bool is_line = quote.size() == 1 && rest.front() == '\n';  // an error: the quote is missing
-      if (rest.starts_with(quote) || is_line) {
-        size = is_line ? 1 : quote.size();
-        quote = {};
-      } else if (rest.front() == '\\' && quote.front() == '"' && rest.size() > 1) {
-        size = 2;
-      }
-    } else if (rest.front() == '#') {
-      size = std::min(rest.find('\n'), rest.size());
-      if (is_copy && at == out.size() && is_mark_of_last_good(rest.substr(0, size))) out += rest.substr(0, size);
-      at += size;
-      continue;
-    } else {
-      for (const std::string_view each : {"\"\"\"", "'''", "\"", "'"})
-        if (quote.empty() && rest.starts_with(each)) {
-          quote = each;
-          size = each.size();
-        }
-    }
-    out += rest.substr(0, size);
-    at += size;
+    const std::string_view token = first_token(text.substr(at));
+    if (token.front() != '#' || (is_copy && at == out.size() && is_mark_of_last_good(token))) out += token;
+    at += token.size();
   }
   return out;
 }
 
 std::optional<std::string> kept_config(const std::string& text) {
-  std::string out = without_comments(text);
+  const std::string plain = without_comments(text);
   toml::table table;
-  if (const auto problem = parse_toml(out, table)) {
-    // The text after the first error is not read.
-    const size_t end = index_of(out, {problem->at.line + 1, 1});
-    const auto lines = static_cast<size_t>(std::ranges::count(out.substr(end), '\n'));
-    std::string begin = out.substr(0, end) + std::string(lines, '\n');
-    toml::table other;
-    const auto again = parse_toml(begin, other);
-    if (again && again->at == problem->at && again->what == problem->what) return begin;
-    return out;
-  }
-  std::vector<toml::source_region> unknown;
-  collect_unknown(table, unknown);
-  std::ranges::sort(unknown, [](const auto& a, const auto& b) { return b.begin < a.begin; });
-  for (const toml::source_region& region : unknown) {
-    const size_t begin = index_of(out, region.begin), end = index_of(out, region.end);
-    if (end <= begin + 1 || (out[begin] != '"' && out[begin] != '\'') || out[end - 1] != out[begin])
-      return std::nullopt;
-    const auto lines = static_cast<size_t>(std::ranges::count(out.substr(begin, end - begin), '\n'));
-    out.replace(begin, end - begin, "\"hidden\"" + std::string(lines, '\n'));
-  }
+  const auto problem = parse_toml(plain, table);
+  if (!problem) return Hiding(std::string::npos).in(plain);
+  // The text after the line of the first error is not read.
+  const size_t begin = index_of(plain, {problem->at.line, 1}), end = index_of(plain, {problem->at.line + 1, 1});
+  std::string out = Hiding(begin).in(plain.substr(0, end));
+  out.append(static_cast<size_t>(std::ranges::count(plain.substr(end), '\n')), '\n');
+  if (!parse_toml(out, table)) return std::nullopt;
   return out;
 }
 

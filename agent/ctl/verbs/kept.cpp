@@ -77,14 +77,8 @@ Kept kernel_command_line(const std::string& text) {
   for (const std::string& parameter : host::kernel_parameters(text))
     if (parameter.starts_with("processor.max_cstate=") || parameter.starts_with("module_blacklist=") ||
         parameter.starts_with("modprobe.blacklist="))
-      used.push_back(parameter);
-  return joined(used, " ",
-                [](const std::string& parameter) {
-                  const size_t value = parameter.find('=') + 1;
-                  if (parameter.find_first_of(" \t") == std::string::npos) return parameter;
-                  return parameter.substr(0, value) + "\"" + parameter.substr(value) + "\"";
-                }) +
-         "\n";
+      used.push_back(parameter.substr(0, parameter.find_first_of(" \t\"")));
+  return joined(used) + "\n";
 }
 
 Kept cpu_lines(const std::string& text) {
@@ -257,11 +251,11 @@ Kept user_limits(const std::string& text) {
   });
 }
 
-Kept slurm_lines(const std::string& text) {
-  const bool names_cluster = text.find("%c") != std::string::npos;
+std::string slurm_lines(const std::string& text, bool includes) {
+  const bool names_cluster = includes && text.find("%c") != std::string::npos;
   return lines_kept(text, [&](std::string_view line) -> std::string {
     const auto parts = words(line.substr(0, line.find('#')));
-    if (parts.size() >= 2 && lower(parts[0]) == "include") return "Include " + std::string(parts[1]);
+    if (parts.size() >= 2 && lower(parts[0]) == "include") return includes ? "Include " + std::string(parts[1]) : "";
     std::string out;
     for (const std::string_view part : parts) {
       const std::string key = lower(part.substr(0, part.find('=')));
@@ -510,7 +504,6 @@ constexpr KeptFile kFiles[] = {
     {"lib/systemd/*", unit_limits},
     {"usr/lib/systemd/*", unit_limits},
     {"usr/local/lib/systemd/*", unit_limits},
-    {"*/slurm.conf", slurm_lines},
     {"etc/fabric-agent/*.toml", kept_config},
     {"usr/share/fabric-agent/*.toml", kept_config},
     {"var/lib/fabric-agent/*.toml", kept_config},
@@ -519,20 +512,26 @@ constexpr KeptFile kFiles[] = {
     {kHwlocFile, hwloc_xml},
 };
 
-// The files that slurm.conf includes.
-std::set<std::string> slurm_files(const Tape& tape) {
-  std::set<std::string> out;
+// The files that slurm.conf includes, whose names people choose, and whether a line in one of them decides.
+struct SlurmFiles {
+  std::set<std::string> included;
+  bool decide = false;
+};
+SlurmFiles slurm_files(const Tape& tape) {
+  SlurmFiles out;
   for (const auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
     const Answer& answer = samples.begin()->second;
     if (ask != Ask::read || !what.ends_with("/slurm.conf") || !answer || answer->empty()) continue;
-    (void)host::parse_slurm_limits(answer->front(), "/" + what, [&](const std::string& other) -> Result<std::string> {
-      const std::string file = other.substr(1);
-      out.insert(file);
-      const Answer* included = tape.find(Ask::read, file);
-      if (included == nullptr || !*included || (*included)->empty()) return error(ENOENT, other);
-      return (*included)->front();
-    });
+    const auto limits =
+        host::parse_slurm_limits(answer->front(), "/" + what, [&](const std::string& other) -> Result<std::string> {
+          const std::string file = other.substr(1);
+          out.included.insert(file);
+          const Answer* included = tape.find(Ask::read, file);
+          if (included == nullptr || !*included || (*included)->empty()) return error(ENOENT, other);
+          return (*included)->front();
+        });
+    out.decide = out.decide || limits.where.file != "/" + what;
   }
   return out;
 }
@@ -540,12 +539,16 @@ std::set<std::string> slurm_files(const Tape& tape) {
 }  // namespace
 
 std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
-  const std::set<std::string> slurm = slurm_files(tape);
+  const SlurmFiles slurm = slurm_files(tape);
+  if (!slurm.decide)
+    std::erase_if(tape.answers, [&](const auto& entry) {
+      return is_of_files(entry.first.first) && slurm.included.contains(entry.first.second);
+    });
   const auto kept = [&](Ask ask, const std::string& what, const std::string& text) -> Kept {
     if (ask == Ask::query) return what == kHwlocQuestion ? kept_hwloc_xml(text) : text;
     if (what == site.cabling) return cables_kept(text, site);
     if (site.configuration.contains(what)) return kept_config(text);
-    if (slurm.contains(what)) return slurm_lines(text);
+    if (slurm.included.contains(what) || what.ends_with("/slurm.conf")) return slurm_lines(text, slurm.decide);
     const auto* row = find_where(kFiles, [&](const KeptFile& each) { return glob_match(each.files, what); });
     if (row == nullptr) return std::nullopt;
     return row->keep(text);

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
+#include "base/files.h"
+#include "base/parse.h"
 #include "exporter/http/connections.h"
 #include "exporter/http/http.h"
 
@@ -116,8 +119,27 @@ std::optional<PasswordHasher::Hashed> PasswordHasher::take() {
   return std::exchange(shared_->result, std::nullopt);
 }
 
-Access::Access(std::shared_ptr<const WebConfig> web, PasswordLimits limits) : web_(std::move(web)), queue_(limits) {
+// The clients whose password was right, one hexadecimal number in a line: client_of().
+constexpr const char* kClientsFile = "clients";
+
+Access::Access(std::shared_ptr<const WebConfig> web, std::string state, PasswordLimits limits)
+    : web_(std::move(web)), state_(std::move(state)), queue_(limits) {
   ::gnutls_rnd(GNUTLS_RND_KEY, key_.data(), key_.size());
+  if (state_.empty()) return;
+  std::ifstream file(state_ + "/" + kClientsFile);
+  for (std::string line; queue_.trusted().size() < limits.trusted && std::getline(file, line);) {
+    std::string client;
+    for (size_t at = 0; at + 1 < line.size(); at += 2)
+      client += static_cast<char>(parse_number<uint8_t>(line.substr(at, 2), 16).value_or(0));
+    queue_.trust(client);
+  }
+}
+
+// If the file cannot be written, the next start knows fewer clients.
+void Access::trust(const std::string& client) {
+  if (!queue_.trust(client) || state_.empty()) return;
+  (void)replace_file(state_, kClientsFile,
+                     joined(queue_.trusted(), "", [](const std::string& each) { return hex_digits(each) + "\n"; }));
 }
 
 Result<void> Access::start(sd_event* loop, Done done) {
@@ -169,8 +191,10 @@ unsigned Access::refused_password(std::string_view authorization, const std::str
   check.digest = digest(check);
   if (const auto known = known_.find(check.user);
       known != known_.end() && known->second.size() == check.digest.size() &&
-      ::gnutls_memcmp(known->second.data(), check.digest.data(), check.digest.size()) == 0)
+      ::gnutls_memcmp(known->second.data(), check.digest.data(), check.digest.size()) == 0) {
+    trust(client);
     return 0;
+  }
   auto dropped = queue_.add(std::move(check), request, now);
   unsigned own = kWaits;
   std::erase_if(dropped, [&](const auto& each) {
@@ -212,7 +236,10 @@ void Access::on_hashed() {
   }
   PasswordQueue::Dropped dropped;
   const PasswordCheck check = queue_.finished(is_correct, hashed->took, Clock::now(), dropped);
-  if (is_correct) known_[check.user] = check.digest;
+  if (is_correct) {
+    known_[check.user] = check.digest;
+    trust(check.client);
+  }
   unsigned status = MHD_HTTP_UNAUTHORIZED;
   if (is_correct) status = 0;
   refuse(dropped);

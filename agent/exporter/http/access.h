@@ -50,7 +50,8 @@ class Access {
   // passwords). May be called while another request is examined.
   using Done = std::function<void(uint64_t request, unsigned status)>;
 
-  explicit Access(std::shared_ptr<const WebConfig> web, PasswordLimits limits = {});
+  // `state`: a folder that survives a restart, for the addresses of clients whose password was right; empty: none.
+  explicit Access(std::shared_ptr<const WebConfig> web, std::string state = {}, PasswordLimits limits = {});
 
   Result<void> start(sd_event* loop, Done done);
   // Replaces the settings and drops the requests that wait, without a call of `Done`. Correct passwords stay known if
@@ -67,6 +68,7 @@ class Access {
 
  private:
   [[nodiscard]] std::string digest(const PasswordCheck& check) const;
+  void trust(const std::string& client);
   void serve_queue();
   void on_hashed();
   void refuse(const PasswordQueue::Dropped& dropped);
@@ -75,6 +77,7 @@ class Access {
   // The correct password of a user: its digest under a random key, with the hash in it, never the password.
   std::map<std::string, std::string> known_;
   std::array<char, 32> key_{};
+  std::string state_;
   PasswordQueue queue_;
   PasswordHasher hasher_;
   EventSource hashed_, turn_;

@@ -22,6 +22,12 @@ ListenAddress address_of(const Sockaddr& socket, std::string_view text) {
   return address;
 }
 
+// Whether it may be the name of a header (RFC 9110, 5.6.2).
+bool is_token(std::string_view text) {
+  constexpr const char* kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
+  return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 void release_body(void* body) { delete static_cast<Response::Body*>(body); }
 
 }  // namespace
@@ -74,7 +80,9 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response) {
   if (response.status == MHD_HTTP_UNAUTHORIZED)
     add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
   if (response.status == MHD_HTTP_TOO_MANY_REQUESTS) add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
-  if (response.status == MHD_HTTP_BAD_REQUEST) add(MHD_HTTP_HEADER_CONNECTION, "close");
+  // What follows may be the body of a request that is not understood.
+  if (response.status == MHD_HTTP_BAD_REQUEST || response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+    add(MHD_HTTP_HEADER_CONNECTION, "close");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
   ::MHD_destroy_response(message);
   return queued;
@@ -95,21 +103,49 @@ std::string request_header(MHD_Connection* connection, const char* name) {
   return joined.values;
 }
 
-std::string header_fault(MHD_Connection* connection) {
-  struct Counts {
+bool is_lenient_library() { return std::string_view(::MHD_get_version()).starts_with("0."); }
+
+std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
+  struct Seen {
     unsigned lengths = 0, encodings = 0, hosts = 0;
-  } counts;
-  auto count = [](void* context, MHD_ValueKind, const char* key, const char*) {
-    auto* out = static_cast<Counts*>(context);
-    if (key == nullptr) return MHD_YES;
-    if (::strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) ++out->lengths;
-    if (::strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) ++out->encodings;
+    bool body = false, other_names = false, gaps = false;
+    const char* next = nullptr;  // the place after the last line
+  };
+  if (line.version != "HTTP/1.0" && line.version != "HTTP/1.1") return "Only HTTP/1.0 and HTTP/1.1.\n";
+  // libmicrohttpd parses in its buffer. Lines that do not follow each other there, with "\r\n" between them, have a NUL
+  // or a line break of another kind, or were folded.
+  constexpr size_t kLineBreak = 2;
+  Seen seen{.gaps = line.method.data() + line.method.size() + 1 != line.target ||
+                    line.target + line.target_size + 1 != line.version.data(),
+            .next = line.version.data() + line.version.size() + kLineBreak};
+  auto see = [](void* context, MHD_ValueKind, const char* key, const char* value) {
+    auto* out = static_cast<Seen*>(context);
+    if (key == nullptr || value == nullptr) return MHD_YES;
+    const std::string_view text = value;
+    if (::strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+      ++out->lengths;
+      out->body = out->body || text != "0";
+    }
+    if (::strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+      ++out->encodings;
+      out->body = true;
+    }
     if (::strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0) ++out->hosts;
+    out->other_names = out->other_names || !is_token(key);
+    out->gaps = out->gaps || key != out->next;
+    out->next = value + text.size() + kLineBreak;
     return MHD_YES;
   };
-  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, count, &counts);
-  if (counts.lengths + counts.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
-  if (counts.hosts > 1) return "More than one Host.\n";
+  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, see, &seen);
+  const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  if (info == nullptr || line.method.data() + info->header_size != seen.next + kLineBreak) seen.gaps = true;
+
+  if (seen.other_names || (is_lenient_library() && seen.gaps)) return "A line that HTTP does not permit.\n";
+  if (seen.lengths + seen.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
+  if (seen.hosts > 1) return "More than one Host.\n";
+  if (seen.hosts == 0 && line.version == "HTTP/1.1") return "No Host.\n";
+  const bool takes_body = line.method != MHD_HTTP_METHOD_GET && line.method != MHD_HTTP_METHOD_HEAD;
+  if (seen.body && !takes_body) return "A body, which GET and HEAD do not have.\n";
   return {};
 }
 

@@ -41,9 +41,18 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response);
 // The values of all headers with this name, joined by commas.
 std::string request_header(MHD_Connection* connection, const char* name);
 
-// A line for the client if headers are repeated or contradict each other, so that a proxy may have understood the
-// request differently (RFC 9112, 3.2 and 6.3). Empty: none are.
-std::string header_fault(MHD_Connection* connection);
+// The first line of a request, in libmicrohttpd's memory.
+struct RequestLine {
+  std::string_view method;
+  const char* target = nullptr;
+  size_t target_size = 0;  // as it was received, up to a space or NUL
+  std::string_view version;
+};
+// Whether libmicrohttpd accepts lines that HTTP does not permit: versions before 1.0, and none if it is told so.
+bool is_lenient_library();
+// A line for the client if a proxy may have understood the request differently (RFC 9112, 2.2, 3.2, 5 and 6.3): headers
+// that are repeated or contradict each other, a body, and lines that HTTP does not permit. Empty: it cannot have.
+std::string request_fault(MHD_Connection* connection, const RequestLine& line);
 
 struct ListenAddress {
   sockaddr_storage storage{};

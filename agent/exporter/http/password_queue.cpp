@@ -15,6 +15,15 @@ const PasswordQueue::Failures* PasswordQueue::failures_of(const std::string& cli
   return &known->second;
 }
 
+PasswordQueue::Standing PasswordQueue::standing(const std::string& client, Clock::time_point now) const {
+  if (failures_of(client, now) != nullptr) return Standing::failed;
+  return trusted_.contains(client) ? Standing::trusted : Standing::unknown;
+}
+
+bool PasswordQueue::trust(const std::string& client) {
+  return trusted_.size() < limits_.trusted && trusted_.insert(client).second;
+}
+
 double PasswordQueue::budget(const std::string& client, Clock::time_point now) const {
   const Failures* failures = failures_of(client, now);
   if (failures == nullptr) return limits_.failures;
@@ -41,19 +50,20 @@ PasswordQueue::Dropped PasswordQueue::add(PasswordCheck check, uint64_t request,
       other.requests.push_back(request);
       return {};
     }
-  const bool has_failed = failures_of(check.client, now) != nullptr;
+  const Standing own_standing = standing(check.client, now);
   const size_t own = waiting_of(check.client);
-  if (has_failed && budget(check.client, now) < static_cast<double>(own) + 1) return {{request, Refused::budget}};
+  if (own_standing == Standing::failed && budget(check.client, now) < static_cast<double>(own) + 1)
+    return {{request, Refused::budget}};
 
   Dropped dropped;
   if (waiting_.size() >= limits_.waiting) {
     std::map<std::string_view, size_t> counts;
     for (const PasswordCheck& other : waiting_) ++counts[other.client];
-    // The last one of the client that has failed or, among equals, has the most.
+    // The last one of the client of the lowest standing that, among equals, has the most.
     auto worst = waiting_.end();
-    std::pair<bool, size_t> rank{has_failed, own + 1};
+    std::pair<Standing, size_t> rank{own_standing, own + 1};
     for (auto other = waiting_.begin(); other != waiting_.end(); ++other) {
-      const std::pair<bool, size_t> others{failures_of(other->client, now) != nullptr, counts[other->client]};
+      const std::pair<Standing, size_t> others{standing(other->client, now), counts[other->client]};
       if (others < rank || (others == rank && worst == waiting_.end())) continue;
       rank = others;
       worst = other;
@@ -69,12 +79,12 @@ PasswordQueue::Dropped PasswordQueue::add(PasswordCheck check, uint64_t request,
 const PasswordCheck* PasswordQueue::start(Clock::time_point now) {
   if (running_ || waiting_.empty()) return nullptr;
   auto next = waiting_.end();
-  std::pair<bool, uint64_t> order{true, UINT64_MAX};
+  std::pair<Standing, uint64_t> order{Standing::failed, UINT64_MAX};
   for (auto check = waiting_.begin(); check != waiting_.end(); ++check) {
     const Failures* failures = failures_of(check->client, now);
     if (failures != nullptr && now < failed_from_) continue;
-    std::pair<bool, uint64_t> own{false, 0};
-    if (failures != nullptr) own = {true, failures->turn};
+    std::pair<Standing, uint64_t> own{standing(check->client, now), 0};
+    if (failures != nullptr) own.second = failures->turn;
     if (own >= order) continue;
     order = own;
     next = check;

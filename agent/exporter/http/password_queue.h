@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +29,11 @@ struct PasswordLimits {
   std::chrono::minutes memory{10};          // for so long a client counts as one that has failed
   double share = 0.25;                      // of a CPU, for hashes of all clients that have failed
   size_t clients = 10'000;                  // that have failed; the oldest is forgotten
+  size_t trusted = 64;                      // clients whose password was right; further ones are not noted
 };
 
-// Clients that have not failed come first, in the order of their requests. The others are served in turn after them;
-// each has a budget, and together they have a part of a CPU.
+// Clients whose password was right once come first, then those that have not failed, in the order of their requests.
+// The others are served in turn after them; each has a budget, and together they have a part of a CPU.
 class PasswordQueue {
  public:
   using Clock = std::chrono::steady_clock;
@@ -54,6 +56,9 @@ class PasswordQueue {
   void put_back();
   // Returns the requests that waited for it; `dropped`: further requests of this client beyond its budget.
   PasswordCheck finished(bool is_correct, Clock::duration took, Clock::time_point now, Dropped& dropped);
+  // Notes that a password of the client was right, in an earlier run as well. False: it is noted, or too many are.
+  bool trust(const std::string& client);
+  [[nodiscard]] const std::set<std::string>& trusted() const { return trusted_; }
   // Forgets the requests that wait, not the failures.
   void clear();
 
@@ -64,6 +69,8 @@ class PasswordQueue {
     uint64_t turn = 0;  // when this client was last served
   };
   [[nodiscard]] const Failures* failures_of(const std::string& client, Clock::time_point now) const;
+  enum class Standing : uint8_t { trusted, unknown, failed };
+  [[nodiscard]] Standing standing(const std::string& client, Clock::time_point now) const;
   [[nodiscard]] double budget(const std::string& client, Clock::time_point now) const;
   [[nodiscard]] size_t waiting_of(const std::string& client) const;
   void drop(std::list<PasswordCheck>::iterator check, Refused why, Dropped& dropped);
@@ -72,6 +79,7 @@ class PasswordQueue {
   std::list<PasswordCheck> waiting_;
   std::optional<PasswordCheck> running_;
   std::map<std::string, Failures> failed_;
+  std::set<std::string> trusted_;
   Clock::time_point failed_from_{};  // the next hash for a client that has failed
   uint64_t turns_ = 0;
 };

@@ -23,25 +23,27 @@ Result<void> Server::add(Fd listener) {
   daemon->server = this;
   unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
   MHD_AcceptPolicyCallback accept = nullptr;
-  std::vector<MHD_OptionItem> tls;  // libmicrohttpd keeps the pointers in it while the daemon runs
+  std::vector<MHD_OptionItem> options;  // libmicrohttpd keeps the pointers in it while the daemon runs
+  // What 0.9 means by it is not enough, and request_fault() says more.
+  if (!is_lenient_library()) options.push_back({MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr});
   if (const WebConfig* web = access_.web(); web != nullptr && web->tls) {
     flags |= MHD_USE_TLS;
     accept = &Server::on_accept;
     const char* versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
     if (web->only_tls13) versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
-    tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(web->key.c_str())});
-    tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(web->certificate.c_str())});
+    options.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(web->key.c_str())});
+    options.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(web->certificate.c_str())});
     if (!web->client_ca.empty())
-      tls.push_back({MHD_OPTION_HTTPS_MEM_TRUST, 0, const_cast<char*>(web->client_ca.c_str())});
-    tls.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(versions)});
+      options.push_back({MHD_OPTION_HTTPS_MEM_TRUST, 0, const_cast<char*>(web->client_ca.c_str())});
+    options.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(versions)});
   }
-  tls.push_back({MHD_OPTION_END, 0, nullptr});
+  options.push_back({MHD_OPTION_END, 0, nullptr});
   daemon->handle.reset(::MHD_start_daemon(
       flags, 0, accept, this, &Server::on_request, daemon.get(), MHD_OPTION_LISTEN_SOCKET, listener.get(),
       MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing, MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, this,
       MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed,
-      this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+      this, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
   listener.release();  // MHD_stop_daemon closes it
   const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
@@ -95,30 +97,29 @@ MHD_Result Server::on_accept(void* server, const sockaddr* address, socklen_t) {
   return MHD_NO;
 }
 
-// Cuts the query off, before it is parsed: no page depends on it, and libmicrohttpd 0.9 sends no answer if its
-// arguments exceed the memory of a connection. `uri` is in that memory.
-void* Server::on_uri(void*, const char* uri, MHD_Connection*) {
-  if (uri == nullptr) return nullptr;
+// Called when the first line of a request has been read, before it is parsed further; `uri` is in the memory of the
+// connection. The query is cut off: no page depends on it, and libmicrohttpd 0.9 sends no answer if its arguments
+// exceed that memory.
+void* Server::on_uri(void* server, const char* uri, MHD_Connection* connection) {
+  auto* request = new Request{connection, ++static_cast<Server*>(server)->numbers_};
+  if (uri == nullptr) return request;
+  request->target_size = std::strcspn(uri, " ");
   if (const char* query = std::strchr(uri, '?')) const_cast<char*>(query)[1] = '\0';
-  return nullptr;
+  return request;
 }
 
 MHD_Result Server::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
-                              const char*, const char*, size_t* upload_size, void** state) {
+                              const char* version, const char*, size_t*, void** state) {
   Server& server = *static_cast<Daemon*>(context)->server;
   auto* request = static_cast<Request*>(*state);
-  if (request == nullptr) {  // only the headers are known; the request is answered when it is complete
-    *state = request = new Request{connection, ++server.numbers_};
+  if (!std::exchange(request->begun,
+                     true)) {  // only the headers are known; the request is answered when it is complete
     if (auto* known = known_connection(connection)) server.connections_.has_greeted(known);
-    if (const std::string fault = header_fault(connection); !fault.empty())
-      return server.reply(connection, text_response(MHD_HTTP_BAD_REQUEST, fault.c_str()));
+    const std::string fault = request_fault(connection, {method, path, request->target_size, version});
+    if (!fault.empty()) return server.reply(connection, text_response(MHD_HTTP_BAD_REQUEST, fault.c_str()));
     const std::string_view verb = method;
     if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
       return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
-    return MHD_YES;
-  }
-  if (*upload_size != 0) {  // a GET's body has no meaning
-    *upload_size = 0;
     return MHD_YES;
   }
   return server.answer(*request, path);

@@ -42,13 +42,15 @@ class Site {
 
 class Server {
  public:
-  Server(sd_event* loop, Site& site, const ServerLimits& limits = {}, std::shared_ptr<const WebConfig> web = {})
+  // `state`: a folder that survives a restart; empty: none.
+  Server(sd_event* loop, Site& site, const ServerLimits& limits = {}, std::shared_ptr<const WebConfig> web = {},
+         std::string state = {})
       : loop_(loop),
         site_(site),
         limits_(limits),
         rate_(limits.requests, UINT_MAX),
         handshakes_(limits.handshakes, limits.all_handshakes),
-        access_(std::move(web)),
+        access_(std::move(web), std::move(state)),
         connections_(limits.connections, limits.per_client, limits.greeting, limits.request) {}
   ~Server() { resume_all(); }
   Server(const Server&) = delete;
@@ -72,6 +74,8 @@ class Server {
   struct Request {
     MHD_Connection* connection = nullptr;
     uint64_t number = 0;               // never used again
+    size_t target_size = 0;            // RequestLine
+    bool begun = false;                // its headers are known
     bool counted = false;              // by the limit of requests
     bool waited = false;               // for readings
     std::optional<unsigned> access{};  // Access::refused(), when it is known

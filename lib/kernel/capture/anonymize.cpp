@@ -271,7 +271,14 @@ const Addresses kAddresses[] = {
 
 bool is_of_host_name(char letter) { return is_word(letter) || letter == '-'; }
 
-// The machine's names in texts: as whole words, in upper or lower case, with or without their domain.
+// Words of the names of files and programs, which a machine may also be called.
+constexpr std::string_view kOrdinary[] = {"agent",  "config",  "exporter", "fabric",    "health",   "hostname",
+                                          "limits", "local",   "modules",  "neighbors", "optics",   "originals",
+                                          "policy", "release", "report",   "security",  "services", "slurm",
+                                          "state",  "status",  "system",   "systemd",   "topology", "inventory"};
+
+// The machine's names in texts: in upper or lower case, with or without their domain, and also as a part of a longer
+// name, between - and _ ("to-gpu0123-p1").
 class HostName {
  public:
   explicit HostName(const Tape& tape) {
@@ -286,9 +293,11 @@ class HostName {
         domains_.push_back(full.substr(dot));
       }
       bool is_distinct = label.size() >= 5 || label.find_first_of("0123456789-") != std::string::npos;
+      if (contains(kOrdinary, std::string_view(label))) is_distinct = false;
       for (const char* folder : {"sys/class/net", "sys/class/infiniband"})
-        if (const Answer* names = tape.find(Ask::list, folder); names != nullptr && *names && contains(**names, label))
-          is_distinct = false;
+        if (const Answer* names = tape.find(Ask::list, folder); names != nullptr && *names)
+          for (const std::string& name : **names)
+            if (find_part(lower(name), label, 0) != std::string::npos) is_distinct = false;
       if (is_distinct) words_.push_back(label);
     }
   }
@@ -296,24 +305,39 @@ class HostName {
   // `as_shown`: what a name has become by the other pseudonyms, because a name may have a MAC address in it.
   template <class AsShown>
   [[nodiscard]] std::string hidden_in(std::string text, AsShown&& as_shown) const {
-    const auto hide = [&text](const std::string& word, bool is_domain) {
+    const auto hide = [&text](const std::string& word) {
       const std::string low = lower(text);
-      for (size_t at = 0; !word.empty() && (at = low.find(word, at)) != std::string::npos;) {
-        const size_t end = at + word.size();
-        if ((at > 0 && is_of_host_name(low[at - 1])) == is_domain && (end == low.size() || !is_of_host_name(low[end])))
-          text.replace(at, word.size(), host_pseudonym(word));
-        at = end;
-      }
+      for (size_t at = 0; !word.empty() && (at = find_part(low, word, at)) != std::string::npos; at += word.size())
+        text.replace(at, word.size(), host_pseudonym(word));
     };
     for (const std::string& word : words_) {
-      hide(word, false);
-      hide(lower(as_shown(word)), false);
+      hide(word);
+      hide(lower(as_shown(word)));
     }
-    for (const std::string& domain : domains_) hide(domain, true);
+    for (const std::string& domain : domains_) {
+      const std::string low = lower(text);
+      for (size_t at = 0; (at = low.find(domain, at)) != std::string::npos; at += domain.size()) {
+        const size_t end = at + domain.size();
+        if (at > 0 && is_of_host_name(low[at - 1]) && (end == low.size() || !is_of_host_name(low[end])))
+          text.replace(at, domain.size(), host_pseudonym(domain));
+      }
+    }
     return text;
   }
 
  private:
+  // The word where no letter or digit is beside it.
+  static size_t find_part(const std::string& text, const std::string& word, size_t at) {
+    const auto is_border = [&](size_t place) {
+      return place >= text.size() || !is_word(text[place]) || text[place] == '_';
+    };
+    while ((at = text.find(word, at)) != std::string::npos) {
+      if ((at == 0 || is_border(at - 1)) && is_border(at + word.size())) break;
+      ++at;
+    }
+    return at;
+  }
+
   std::vector<std::string>
       words_;  // "gpu01.example.com", "gpu01"; a name that may be another word only with its domain
   std::vector<std::string> domains_;  // ".example.com"

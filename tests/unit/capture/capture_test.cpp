@@ -527,12 +527,16 @@ TEST(CaptureDisguise, TheNameOfTheMachine) {
     EXPECT_EQ((*tape.find(Ask::read, "sys/class/net/" + netdev + "/x"))->front(), text) << "of the kernel";
     return (*tape.find(Ask::read, "etc/some.conf"))->front();
   };
-  EXPECT_EQ(hidden("gpu01.site.example.com", "GPU01 gpu01.site.example.com agpu01 gpu01_x a@gpu01.service"),
-            "host0 host0.xxxx.xxxxxxx.xxx agpu01 gpu01_x a@host0.service");
+  EXPECT_EQ(hidden("gpu01.site.example.com", "GPU01 gpu01.site.example.com agpu01 gpu011 a@gpu01.service"),
+            "host0 host0.xxxx.xxxxxxx.xxx agpu01 gpu011 a@host0.service");
+  EXPECT_EQ(hidden("gpu0123.prod.example.com", "to-gpu0123-p1 leaf_GPU0123 gpu0123_x to-gpu0123.prod.example.com-x"),
+            "to-host000-p1 leaf_host000 host000_x to-host000.xxxx.xxxxxxx.xxx-x");
   EXPECT_EQ(hidden("gpu01.site.example.com", "leaf1.site.example.com"), "leaf1.xxxx.xxxxxxx.xxx");
-  EXPECT_EQ(hidden("athena", "leaf athena-1 athena"), "leaf athena-1 host00");
+  EXPECT_EQ(hidden("athena", "leaf athena-1 athenas athena"), "leaf host00-1 athenas host00");
   EXPECT_EQ(hidden("gpu", "a gpu"), "a gpu") << "a word like others";
   EXPECT_EQ(hidden("eth5", "eth5", "eth5"), "eth5") << "also a device's";
+  EXPECT_EQ(hidden("mlx5", "mlx5-x mlx5", "mlx5_0"), "mlx5-x mlx5") << "a part of a device's";
+  EXPECT_EQ(hidden("fabric.example.com", "fabric-lldp fabric.example.com"), "fabric-lldp host00.xxxxxxx.xxx");
   EXPECT_EQ(hidden("gpu.site.example.com", "a gpu gpu.site.example.com"), "a gpu hos.xxxx.xxxxxxx.xxx");
 }
 

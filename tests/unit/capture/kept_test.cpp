@@ -22,6 +22,7 @@
 #include "node/pci_state.h"
 #include "node/state.h"
 #include "node/topology_xml.h"
+#include "policy/config.h"
 #include "policy/kept_config.h"
 #include "support/ctl.h"
 #include "support/sim_cage.h"
@@ -111,8 +112,8 @@ struct Site {
     }
     tree.file("sys/devices/system/node/online", "0\n").file("sys/devices/system/node/node0/cpumap", "3\n");
     tree.file("sys/devices/system/node/node0/cpulist", "0-1\n").file("sys/class/dmi/id/product_name", "HGX\n");
-    tree.file("proc/cmdline",
-              "quiet iommu=pt hostname=" + hostname + " processor.max_cstate=1 " + options(secrets) + "\n");
+    tree.file("proc/cmdline", "quiet iommu=pt intel_iommu=\"on " + secrets.next() + "\" hostname=" + hostname +
+                                  " processor.max_cstate=1 " + options(secrets) + "\n");
     tree.file("proc/cpuinfo", filled("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu "
                                      "vme\nSerial\t: @\n@\n",
                                      secrets));
@@ -170,10 +171,11 @@ struct Site {
               "[Service]\nLimitNOFILE=1000:2000\nLimitCORE=infinity\n" + filled("SetCredential=a:@\n@", secrets));
     tree.file("etc/systemd/system/" + secrets.next() + ".service", options(secrets));
     tree.file("etc/systemd/system.conf", filled("[Manager]\nDefaultLimitNOFILE=4096\nDefaultEnvironment=@\n", secrets));
-    tree.file("etc/slurm/slurm.conf", "ClusterName=" + secrets.next() + "\nInclude nodes.conf # " + secrets.next() +
-                                          "\nAccountingStoragePass=" + secrets.next() +
+    const std::string include = secrets.next() + ".conf";
+    tree.file("etc/slurm/slurm.conf", "ClusterName=" + secrets.next() + "\nInclude " + include + " # " +
+                                          secrets.next() + "\nAccountingStoragePass=" + secrets.next() +
                                           " PropagateResourceLimitsExcept=MEMLOCK\n" + options(secrets) + "\n");
-    tree.file("etc/slurm/nodes.conf", filled("NodeName=@ State=@\n", secrets));
+    tree.file("etc/slurm/" + include, filled("NodeName=@ State=@\n", secrets));
     tree.file("etc/security/limits.conf",
               filled("# @\n@ soft nofile 100\nhpc hard memlock 64 # @\nhpc soft memlock @\n", secrets));
     tree.file("etc/security/limits.d/" + secrets.next() + ".txt", secrets.next());
@@ -381,6 +383,23 @@ TEST(CaptureKept, OfUnknownFilesIsNothing) {
   EXPECT_TRUE(has(answers_text(tape.answers), "1500"));
 }
 
+// The name of an included file is a person's. It is kept if the file decides.
+TEST(CaptureKept, OfSlurmAreTheFilesThatDecide) {
+  for (const bool decides : {false, true}) {
+    Tape tape;
+    const std::string line = "PropagateResourceLimits=NONE\n";
+    tape.note(Ask::read, "etc/slurm/slurm.conf",
+              std::vector<std::string>{line + "Include SECRET.conf\nInclude none.conf\n"});
+    tape.note(Ask::read, "etc/slurm/SECRET.conf", std::vector<std::string>{"NodeName=x\n" + (decides ? line : "")});
+    tape.note(Ask::read, "etc/slurm/none.conf", error(ENOENT, "/etc/slurm/none.conf"));
+    const auto reduced = keep_used(tape, {});
+    EXPECT_EQ(has(answers_text(tape.answers) + joined(reduced), "SECRET"), decides);
+    EXPECT_EQ((*tape.find(Ask::read, "etc/slurm/slurm.conf"))->front(),
+              line + (decides ? "Include SECRET.conf\nInclude none.conf\n" : "\n\n"));
+    if (decides) EXPECT_EQ((*tape.find(Ask::read, "etc/slurm/SECRET.conf"))->front(), "\n" + line);
+  }
+}
+
 TEST(CaptureKept, OfACablingPlanAreTheCablesOfThisHost) {
   const SiteFiles site{{}, "etc/plan", "gpu01"};
   const auto kept = [&](const std::string& text) {
@@ -410,21 +429,89 @@ TEST(CaptureKept, OfACablingPlanAreTheCablesOfThisHost) {
 }
 
 TEST(CaptureKept, OfTheConfigurationIsAllButCommentsAndUnknownTexts) {
-  EXPECT_EQ(*kept_config("a = \"#\" # x\n# x\nb = '\\' # x\n"), "a = \"hidden\" \n\nb = \"hidden\" \n");
+  EXPECT_EQ(*kept_config("a = \"#\" # x\n# x\nb = '\\' # x\n"), "a = \"hidden\" \n\nb = 'hidden' \n");
   EXPECT_EQ(*kept_config("mode = \"\"\"\n# y\\\"\"\"\" # x\nname = '''# y''' # x\n"),
             "mode = \"\"\"\n# y\\\"\"\"\" \nname = '''# y''' \n");
   EXPECT_EQ(*kept_config("[exporter]\nlisten = [\"a\"]\npassword = \"\xc3\xa9\xc3\xa9\" # x\nmore = [1, 'y',\n'z']\n"),
-            "[exporter]\nlisten = [\"a\"]\npassword = \"hidden\" \nmore = [1, \"hidden\",\n\"hidden\"]\n");
+            "[exporter]\nlisten = [\"a\"]\npassword = \"hidden\" \nmore = [1, 'hidden',\n'hidden']\n");
   EXPECT_EQ(*kept_config("[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"x\", b = \"y\" } # x\nc = \"\"\"y\nz\"\"\"\n"),
-            "[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"hidden\", b = \"hidden\" } \nc = \"hidden\"\n\n");
+            "[\"hidden0\"]\n\"hidden0\" = { a = \"hidden\", b = \"hidden\" } \nc = \"\"\"hidden\n\"\"\"\n");
   EXPECT_EQ(*kept_config("# From SECRET\n# And SECRET\nmode = \"audit\"\n"), "\n\nmode = \"audit\"\n");
   EXPECT_EQ(*kept_config("mode = audit # x\nname = \"SECRET\"\n"), "mode = audit \n\n");
   EXPECT_EQ(*kept_config("[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n"),
             "[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n");
   EXPECT_EQ(*kept_config("[rules.pfc]\nenabled = false\nreason = \"of SECRET\"\nuntil = 2027-01-31\n"),
             "[rules.pfc]\nenabled = false\nreason = \"hidden\"\nuntil = 2027-01-31\n");
-  for (const char* text : {"", "\"", "'''", "a = \"\\", "#", "a = \"x\" # \n\"", "[", "a = 1\n\xff\n"})
+  EXPECT_EQ(*kept_config("mode = \"\"\"x\"\"\"\"\nkey = \"\"\"x#\"\"\"\"\"\n"),
+            "mode = \"\"\"x\"\"\"\"\nkey = \"\"\"hidden\"\"\"\n");
+  for (const char* text :
+       {"", "\"", "\"\"", "a = \"\"", "a = \"\"\n[", "'''", "a = \"\\", "#", "a = \"x\" # \n\"", "[", "a = 1\n\xff\n"})
     (void)kept_config(text);
+}
+
+// A file with an error discloses no more than one without, wherever the error is, and has it in the same line.
+TEST(CaptureKept, OfAConfigurationWithAnErrorIsNoMore) {
+  const std::vector<std::string> lines = {"mode = \"audit\"",
+                                          "push_token = \"SECRET\"",
+                                          "url = \"https://u:SECRET@h/\"",
+                                          "\"SECRET key\" = 3",
+                                          "tokens = [\"SECRET\", 'SECRET', { a = \"SECRET\" }]",
+                                          "note = \"\"\"SECRET",
+                                          "SECRET\"\"\"",
+                                          "[web]",
+                                          "password = 'SECRET'",
+                                          "auth = { user = \"x\", \"SECRET\" = \"SECRET\" }",
+                                          "[\"SECRET\".web]",
+                                          "a.\"SECRET\" = 1",
+                                          "[rules.pfc]",
+                                          "enabled = false",
+                                          "raeson = \"SECRET\"",
+                                          "reason = \"SECRET\"",
+                                          "until = 2027-01-31",
+                                          "[[port]]",
+                                          "name = \"roce\"",
+                                          "pfc = [3]",
+                                          "dscp_map = { 26 = 3 }",
+                                          "secret = '''",
+                                          "SECRET",
+                                          "'''"};
+  const auto text_of = [](const std::vector<std::string>& all) { return joined(all, "\n") + "\n"; };
+  const std::string whole = kept_config(text_of(lines)).value();
+  EXPECT_FALSE(has(whole, "SECRET")) << whole;
+  EXPECT_TRUE(has(whole, "name = \"roce\"\npfc = [3]\n")) << whole;
+  size_t kept = 0;
+  const auto line_of = [](const std::string& text) {
+    const auto read = parse_config(text, "");
+    if (read) return std::string("no error");
+    const std::string& said = read.error().what;
+    return said.substr(0, said.find(':', 1));
+  };
+  const auto expect_none = [&](const std::vector<std::string>& all) {
+    const std::string text = text_of(all);
+    const auto shown = kept_config(text);
+    if (!shown) return;
+    ++kept;
+    EXPECT_FALSE(has(*shown, "SECRET")) << "of\n" << text << "is\n" << *shown;
+    EXPECT_EQ(line_of(*shown), line_of(text)) << text << *shown;
+  };
+  for (size_t at = 0; at < lines.size(); ++at) {
+    for (const char* other :
+         {"[[port]", "SECRET", "my token is SECRET", "token = SECRET", "token = 9SECRET", "= \"SECRET\"",
+          "token = \"SECRET", "token = 'SECRET", "token = \"\"\"SECRET", "token = '''SECRET", "mode = \"\"\"",
+          "exclude = [\"x\"", "a = { b = \"SECRET\"", "[web", "\"SECRET"}) {
+      auto more = lines;
+      more.insert(more.begin() + static_cast<ptrdiff_t>(at), other);
+      expect_none(more);
+    }
+    for (size_t gone = 0; gone < lines[at].size(); gone += 2) {
+      auto less = lines;
+      if (less[at][gone] == 'S') continue;
+      less[at].erase(gone, 1);
+      expect_none(less);
+    }
+  }
+  EXPECT_GT(kept, 300U) << "left out is the exception";
+  EXPECT_EQ(*kept_config("mode = \"audit\"\nmode = \"enforce\"\nx = 1\n"), "mode = \"audit\"\nmode = \"enforce\"\n\n");
 }
 
 // A hostile tree costs no more than a capture may have, and says where it ended.

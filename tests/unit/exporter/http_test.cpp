@@ -365,19 +365,71 @@ TEST_F(GuessedServer, StopsWhileAPasswordIsHashed) {
   // TearDown stops the server with suspended connections.
 }
 
-TEST_F(ServerTest, RepeatedHeadersAreRefused) {
-  for (const char* headers :
-       {"Content-Length: 0\r\nContent-Length: 5\r\n", "Content-Length: 5\r\ncontent-length: 5\r\n",
-        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "Content-Length: 5, 5\r\n", "Host: b\r\n"}) {
+// Requests that a proxy may understand differently, as two or with another length: each gets one refusal, and nothing
+// after it is taken for another request.
+TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
+  using namespace std::string_literals;
+  const std::string line = "GET /metrics HTTP/1.1\r\n", host = "Host: a\r\n", start = line + host;
+  std::vector<std::string> refused = {line,
+                                      start + host,
+                                      line + "Host : a\r\n",
+                                      line + " " + host,
+                                      "GET /metrics\0/x HTTP/1.1\r\n"s + host,
+                                      "GET  /metrics HTTP/1.1\r\n" + host,
+                                      "GET /metrics x HTTP/1.1\r\n" + host,
+                                      "GET /metrics HTTP/1.1\n" + host,
+                                      "GET /metrics\r\n" + host,
+                                      line + " Content-Length: 54\r\n" + host,
+                                      line + "\tX: y\r\n" + host};
+  for (const std::string& headers : {"Content-Length: 0\r\nContent-Length: 5"s,
+                                     "Content-Length: 5\r\ncontent-length: 5"s,
+                                     "Transfer-Encoding: chunked\r\nContent-Length: 5"s,
+                                     "Content-Length: 5\r\nTransfer-Encoding: chunked"s,
+                                     "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"s,
+                                     "Transfer-Encoding: chunked"s,
+                                     "Transfer-Encoding: xchunked"s,
+                                     "Transfer-Encoding: gzip, chunked"s,
+                                     "Transfer-Encoding: identity"s,
+                                     "Transfer-Encoding : chunked\r\nContent-Length: 5"s,
+                                     "Transfer-Encoding:\r\n chunked\r\nContent-Length: 0"s,
+                                     "Content-Length: 54"s,
+                                     "Content-Length : 54"s,
+                                     "Content-Length\t: 54"s,
+                                     "Content-Length:\r\n 54"s,
+                                     "Content-Length: 0\r\n 54"s,
+                                     "X: y\r\n Content-Length: 54"s,
+                                     "X: y\r\n\tContent-Length: 54"s,
+                                     "X: y\r\n  "s,
+                                     "X:\r\n z"s,
+                                     "Content-Length: 5\0"s,
+                                     "Content-Length: 0\0"s,
+                                     "Content-Length: 0\0 54"s,
+                                     "X: a\0b"s,
+                                     "X\0: a"s,
+                                     "X\0Y: a"s,
+                                     "X: a\nContent-Length: 54"s,
+                                     "X: a\nY: b"s,
+                                     "(X): a"s,
+                                     ": a"s,
+                                     "X\xc3\xa9: a"s})
+    refused.insert(refused.end(), {start + headers + "\r\n", line + headers + "\r\n" + host});
+  for (const std::string& request : refused) {
     const Fd fd = connect();
-    send_text(fd, std::string("GET /metrics HTTP/1.1\r\nHost: a\r\n") + headers +
-                      "\r\nGET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    send_text(fd, request + "\r\nGET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
     const std::string reply = receive(fd);
-    EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << headers << reply.substr(0, 300);
-    EXPECT_FALSE(has(reply, "HTTP/1.1 200")) << headers << "what follows is not another request";
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << request << reply.substr(0, 300);
+    EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << request << reply;
   }
-  EXPECT_TRUE(ask("GET", "/metrics", "Content-Length: 0\r\n").starts_with("HTTP/1.1 200"));
+  for (const std::string& request :
+       {"GET /metrics?a=%20b HTTP/1.1\r\n" + host, "GET /%6detrics HTTP/1.1\r\n" + host, "GET /metrics HTTP/1.0\r\n"s,
+        "\r\n" + start, start + "Content-Length: 0\r\n", start + "X: \t b \t\r\n", start + "X:\r\n",
+        start + "X: " + std::string(9000, 'x') + "\r\n"}) {
+    const Fd fd = connect();
+    for (const char letter : request.substr(0, 100)) send_text(fd, std::string(1, letter));
+    send_text(fd, request.substr(std::min<size_t>(100, request.size())) + "Connection: close\r\n\r\n");
+    EXPECT_TRUE(receive(fd).starts_with("HTTP/1.1 200")) << request;
+  }
+  EXPECT_TRUE(has(ask("POST", "/metrics", "Content-Length: 3\r\n"), "Connection: close"));
 }
 
 TEST_F(ServerTest, EveryLongRequestIsAnswered) {
@@ -797,6 +849,57 @@ TEST(PasswordQueue, ThousandsWhoGuessDoNotKeepANewClientOut) {
   EXPECT_TRUE(std::ranges::none_of(dropped, [&](const auto& each) { return each.first == request; }));
   EXPECT_EQ(dropped.size(), 1u) << "one who has failed gives way";
   EXPECT_EQ(serve(queue, true, now), "new");
+}
+
+// After a start nobody has failed yet, and hundreds who guess fill the queue.
+TEST(PasswordQueue, WhoHadTheRightPasswordBeforeIsFirst) {
+  PasswordQueue queue;
+  EXPECT_TRUE(queue.trust("scraper"));
+  EXPECT_FALSE(queue.trust("scraper"));
+  for (uint64_t request = 1; request <= 400; ++request)
+    queue.add(check_of(std::to_string(request), "x"), request, kNow);
+  const auto dropped = queue.add(check_of("scraper", "right"), 500, kNow);
+  ASSERT_EQ(dropped.size(), 1u);
+  EXPECT_NE(dropped[0].first, 500u);
+  EXPECT_EQ(serve(queue, false, kNow), "scraper");
+  queue.add(check_of("scraper", "wrong"), 501, kNow);
+  EXPECT_NE(serve(queue, false, kNow), "scraper") << "one that has failed since is not";
+  for (int i = 0; i < 200; ++i) queue.trust("client " + std::to_string(i));
+  EXPECT_EQ(queue.trusted().size(), PasswordLimits().trusted);
+}
+
+TEST_F(LockedServer, KnowsItsClientsAfterARestart) {
+  Tree state;
+  const std::string file = state.path() + "/clients";
+  const std::string right = "Basic cHJvbTpzZWNyZXQ=", client = "\x7f\x01\x02\x03";
+  sd_event* loop = nullptr;
+  ASSERT_GE(sd_event_new(&loop), 0);
+  {
+    Access access(web_, state.path());
+    unsigned status = Access::kWaits;
+    ASSERT_TRUE(access.start(loop, [&](uint64_t, unsigned said) { status = said; }));
+    EXPECT_EQ(access.refused_password(right, client, 1, Access::Clock::now()), Access::kWaits);
+    while (status == Access::kWaits) sd_event_run(loop, 1'000'000);
+    EXPECT_EQ(status, 0u);
+    EXPECT_EQ(access.refused_password(right, "\x0a\x0a\x0a\x0a", 2, Access::Clock::now()), 0u) << "a known password";
+  }
+  EXPECT_EQ(test::slurp(file), "0a0a0a0a\n7f010203\n");
+  Access access(web_, state.path());
+  std::map<uint64_t, unsigned> ended;
+  ASSERT_TRUE(access.start(loop, [&](uint64_t request, unsigned said) { ended[request] = said; }));
+  for (uint64_t i = 0; i < 400; ++i) {
+    const std::string other{1, 2, static_cast<char>(i >> 8), static_cast<char>(i)};
+    (void)access.refused_password("Basic cHJvbTp3cm9uZw==", other, i, Access::Clock::now());
+  }
+  EXPECT_EQ(access.refused_password(right, client, 1000, Access::Clock::now()), Access::kWaits);
+  while (!ended.contains(1000)) sd_event_run(loop, 1'000'000);
+  EXPECT_EQ(ended[1000], 0u);
+  EXPECT_LE(ended.size(), 4u) << "the one that was being hashed, and the one that gave way";
+  for (const char* text : {"", "x\nzz\n\n7f\n", "\xff\xff"}) {
+    state.file("clients", text);
+    const Access odd(web_, state.path());
+  }
+  sd_event_unref(loop);
 }
 
 TEST(PasswordQueue, ManyAtOnceFromOneGiveWayToo) {
