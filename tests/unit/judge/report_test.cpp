@@ -755,8 +755,9 @@ TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
     EXPECT_EQ(has(gid, "Capture the machine again"), is_captured) << gid;
     EXPECT_TRUE(has(gid, "/ports/1/gids")) << gid;
     const std::string memlock = remedy("memlock", is_captured, [](Healthy& node) {
-      for (JobProcess& each : node.now.host->services[0].processes)
-        each.limits.memlock = ResourceLimit{8 << 20, 8 << 20};
+      JobService& service = node.now.host->services[0];
+      service.memlock.reset();  // the default
+      for (JobProcess& each : service.processes) each.limits.memlock = ResourceLimit{8 << 20, 8 << 20};
     });
     EXPECT_EQ(has(memlock, "systemctl restart containerd.service"), !is_captured) << memlock;
     EXPECT_TRUE(has(memlock, "Then restart containerd.service")) << memlock;
