@@ -80,20 +80,13 @@ std::optional<Finding> ask_agent(const View& view) {
     return bad(Status::unknown, kHostSubject, "-", "running",
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
                {Work::service, "systemctl restart fabric-agent"});
-  if (view.is_captured) {
-    Finding finding = bad(Status::ok, kHostSubject, "no state file of the agent in this tree", "running",
-                          "Whether the agent runs on the captured machine is unknown.",
-                          "Capture the machine as root: fabric-agentctl capture DIR");
-    finding.unjudged = true;
-    return finding;
-  }
   if (view.policy != nullptr)
     return bad(Status::warning, kHostSubject, "not running", "running", unwatched(view), kStart);
   if (is_unreadable)
     return bad(Status::unknown, kHostSubject, "no state file; " + first_error(view), "running",
                "This user may not read the configuration.", kStart);
   return bad(Status::unknown, kHostSubject, "no state file and no configuration", "running",
-             "fabric-agent is not configured on this host.", kStart);
+             "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }
 
 }  // namespace

@@ -824,7 +824,7 @@ TEST(CtlText, APlanMergesPortsThatDifferInTheirNames) {
     Output output;
     output.width = width;
     const std::string text = changes_text(all, node.now.ports, false, output);
-    EXPECT_TRUE(text.starts_with("mlx5_0/1, mlx5_1/1, mlx5_2/1, mlx5_3/1\n")) << text;
+    EXPECT_TRUE(text.starts_with("mlx5_0..3\n")) << text;
     EXPECT_EQ(count_of(text, "+ mtu 9000"), 1u) << text;
     EXPECT_EQ(count_of(text, "RDMADEV"), 1u) << text;
   }
