@@ -177,11 +177,12 @@ class PortPass {
     const std::optional<PrioSet>& now = have_.values.pfc;
     if (want_.pfc && now && (want_.pfc->bits & ~now->bits) == 0) move_before(SettingId::pfc, SettingId::prio2buffer);
     const auto pair = replacement();
-    if (pair && pair->from->setting->id == SettingId::pfc) {
+    const bool wants_pause = is_on(SettingId::pause, want_);
+    if (pair && wants_pause && is_on(SettingId::pfc, have_.values)) {
       move_before(SettingId::pfc, SettingId::pause);
-    } else if (pair || is_on(SettingId::pause, want_) || (want_.pfc && want_.pfc->bits == 0)) {
+    } else if (pair || wants_pause || (want_.pfc && want_.pfc->bits == 0)) {
       const auto pause = std::ranges::find(out, SettingId::pause);
-      const auto end = pair ? std::ranges::find_first_of(out, kNeedPauseOff) : out.end();
+      const auto end = pair && !wants_pause ? std::ranges::find_first_of(out, kNeedPauseOff) : out.end();
       if (pause < end) std::rotate(pause, pause + 1, end);
     }
     return out;
@@ -348,8 +349,8 @@ class PortPass {
     if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
-      const bool is_unsupported = other.progress == Progress::blocked && other.blocker.outcome == Outcome::unsupported;
-      if (!why.empty() && !is_unsupported && other.setting->traffic == TrafficPart::classifies &&
+      const bool is_waiting = other.progress == Progress::blocked && other.blocker.outcome != Outcome::conflict;
+      if (!why.empty() && !is_waiting && other.setting->traffic == TrafficPart::classifies &&
           differs(other.setting->id))
         return wait_for(other, why);
     }
