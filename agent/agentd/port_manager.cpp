@@ -189,7 +189,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  if (entry.may_lack_pause)
+  if (entry.may_lack_pause_and_pfc)
     terms.original = [this](const Port& port) -> std::optional<Qos> {
       auto originals = state::load_originals(environment_.directory);
       if (!originals) return std::nullopt;
@@ -213,9 +213,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
-    if (end != PassEnd::whole) entry.may_lack_pause = true;
+    if (end != PassEnd::whole) entry.may_lack_pause_and_pfc = true;
     else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0)
-      entry.may_lack_pause = false;
+      entry.may_lack_pause_and_pfc = false;
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.

@@ -175,10 +175,12 @@ Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
   return keys;
 }
 
-void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
-  Qos& original = state::original_of(record.before, port);
+void remember(Record& record, const Port& port, const Qos& before, const Keys& keys, const std::string& bond) {
+  state::end_bond(record.before, port, bond);
+  state::Original& original = state::original_of(record.before, port);
   // A bond shares its entry with a member: a setting that is not the port's own would stay in the entry.
   const Keys own = keys & qos::own_keys(port);
+  if (has_key(own, SettingId::mtu) && !original.mtu) original.bond = bond;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
   if (original.fec == kUnknownFec) original.fec.reset();  // it cannot be restored
@@ -214,15 +216,16 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
                const RevertTerms& how) {
   qos::Terms terms = terms_of(record, ports, how.in_use);
   const auto restore = [&](const Port& port, const qos::Complete& complete) -> Changes {
-    const auto original = state::original_for(record.before, port);
+    const auto original = qos::restorable_of(kernel.root, port, record.before);
     if (!original) return {};
     // The default route may have come to the port after the apply.
     terms.front_end = allows_front_end(record, port) || (how.front_end && how.front_end(port));
-    Qos wanted = *original;
+    Qos wanted = original->values;
     if (how.share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
     Changes changes = qos::write_back(kernel, port, wanted, complete(terms)).changes;
     const auto is_back = [](const Change& change) { return is_done(change.outcome); };
     state::forget(record.before, port, qos::safely_back(kernel, port, changes, is_back));
+    changes.insert(changes.end(), original->kept.begin(), original->kept.end());
     return changes;
   };
   Changes all = qos::write_in_rounds(how.turns, ports, restore, how.sleep);

@@ -65,8 +65,9 @@ Result<void> remove(const std::string& directory);
 // The settings that writing `want` changes: its own, and those that the driver overwrites as a side effect (ice: ETS
 // with the first DSCP).
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
-// Adds the values of `keys` in `before` to the record. Save the record before writing the port.
-void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
+// Adds the values of `keys` in `before` to the record. `bond`: qos::bond_above() the port. Save the record before
+// writing the port.
+void remember(Record& record, const Port& port, const Qos& before, const Keys& keys, const std::string& bond = {});
 // The apply may write the port disruptively while it carries the machine's default route, because an entry names it
 // (qos::Terms::front_end): so may the revert. Save the record before writing the port.
 void allow_front_end(Record& record, const Port& port);
@@ -95,7 +96,8 @@ struct RevertTerms {
 // left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
 // for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
 // boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
-// in the record. So do those that a port lacks because it has become a member of a bond.
+// in the record. So do those that a port lacks because it has become a member of a bond, and the MTU of a port that has
+// joined a bond for IP.
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
 

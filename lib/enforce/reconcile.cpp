@@ -14,6 +14,8 @@ namespace {
 // be written twice.
 constexpr int kRounds = 6;
 constexpr unsigned kTimes = 2;
+// Written after global pause has been switched off.
+constexpr SettingId kNeedPauseOff[]{SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc};
 
 // How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
@@ -51,6 +53,19 @@ bool was_refused(const WantedSetting& row) {
   return row.progress == Progress::refused || row.progress == Progress::doubtful;
 }
 
+// Global pause or PFC is on.
+bool is_on(SettingId id, const Qos& qos) {
+  if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
+  return qos.pause && (qos.pause->rx || qos.pause->tx);
+}
+
+// `now` lacks something of the global pause or the PFC of `before`.
+bool is_less(SettingId id, const Qos& now, const Qos& before) {
+  if (id == SettingId::pfc) return now.pfc && before.pfc && (before.pfc->bits & ~now.pfc->bits) != 0;
+  if (!now.pause || !before.pause) return false;
+  return (before.pause->rx && !now.pause->rx) || (before.pause->tx && !now.pause->tx);
+}
+
 // One pass over a port's settings: reads, writes, reads back, reports.
 class PortPass {
  public:
@@ -80,6 +95,7 @@ class PortPass {
     if (read_port()) {
       first_ = have_;
       want_ = expected_of(driver_, policy_, have_);
+      note_protection();
       // A later round writes a setting again that another write has overwritten, retries one that the driver refused
       // because of another setting's old value (buffers that are too small for the old cable length), and goes on with
       // a class of traffic that moves in steps.
@@ -99,7 +115,7 @@ class PortPass {
       }
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
-      restore_pause();
+      restore_protection();
       settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
     }
@@ -144,22 +160,31 @@ class PortPass {
            (id == SettingId::fw_lldp && want_.fw_lldp == true);
   }
 
-  // The driver's order with two exceptions:
-  // - If PFC is switched off, pause changes after it (ice and i40e refuse it before).
+  // The driver's order with these exceptions:
   // - If PFC only loses priorities, the buffers change after it (they may be too small for those priorities then).
-  [[nodiscard]] std::vector<SettingId> order() const {
+  // - PFC that replaces global pause comes as soon as possible after it: the class is RoCE's before, except the
+  // buffers,
+  //   which depend on pause.
+  // - Global pause that replaces PFC comes directly after it, before the rest of the class is changed.
+  // - Otherwise pause that is on, or without PFC, comes last.
+  [[nodiscard]] std::vector<SettingId> order() {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
-    const auto move_to_end = [&](SettingId id) {
-      const auto it = std::ranges::find(out, id);
-      if (it != out.end()) std::rotate(it, it + 1, out.end());
+    // Moves `id`, which is behind `other`, in front of it.
+    const auto move_before = [&](SettingId id, SettingId other) {
+      const auto to = std::ranges::find(out, other), from = std::ranges::find(to, out.end(), id);
+      if (from != out.end()) std::rotate(to, from, from + 1);
     };
     const std::optional<PrioSet>& now = have_.values.pfc;
-    if (want_.pfc && now && (want_.pfc->bits & ~now->bits) == 0) {
-      const auto pfc = std::ranges::find(out, SettingId::pfc);
-      const auto buffers = std::ranges::find(out, SettingId::prio2buffer);
-      if (buffers < pfc) std::rotate(buffers, pfc, pfc + 1);
+    if (want_.pfc && now && (want_.pfc->bits & ~now->bits) == 0) move_before(SettingId::pfc, SettingId::prio2buffer);
+    const auto pair = replacement();
+    const bool wants_pause = is_on(SettingId::pause, want_);
+    if (pair && wants_pause && is_on(SettingId::pfc, have_.values)) {
+      move_before(SettingId::pfc, SettingId::pause);
+    } else if (pair || wants_pause || (want_.pfc && want_.pfc->bits == 0)) {
+      const auto pause = std::ranges::find(out, SettingId::pause);
+      const auto end = pair && !wants_pause ? std::ranges::find_first_of(out, kNeedPauseOff) : out.end();
+      if (pause < end) std::rotate(pause, pause + 1, end);
     }
-    if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end(SettingId::pause);
     return out;
   }
 
@@ -170,21 +195,23 @@ class PortPass {
     // A refused write is retried after another one was accepted, except a disruptive one: each try may stop traffic.
     if (was_refused(row) && (row.refused_at == accepted_writes_ || is_disruptive(row))) return false;
     if (row.times == kTimes) return false;
-    // Global pause and PFC exclude each other: PFC goes off first, maybe in a later round.
-    if (row.setting->id == SettingId::pause && wants_pause() && have_.values.pfc && have_.values.pfc->bits != 0)
-      if (const WantedSetting* pfc = find(SettingId::pfc);
-          pfc != nullptr && pfc->progress == Progress::untouched && want_.pfc->bits == 0)
-        return false;
+    const auto pair = replacement();
+    // The old protection goes off first, maybe in a later round.
+    if (pair && &row == pair->to && pair->from->progress == Progress::untouched && !in_sync(*pair->from)) return false;
     update_guards();
+    if (pair && must_wait_for_pair(row, *pair)) return false;
     in_use_.reset();
     default_route_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
-    const bool ends_pause = row.setting->id == SettingId::pause && stops_pause() && !pfc_follows();
+    const bool ends_pause = row.setting->id == SettingId::pause && !pair && !is_on(SettingId::pfc, have_.values) &&
+                            is_less(SettingId::pause, want_, have_.values);
     const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
     row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", !ends_pause) : std::nullopt;
-    std::optional<Qos> value = next_value(*row.setting, row.waits.has_value());
+    // Global pause will protect every priority: PFC is released in one step.
+    const bool is_replaced = pair && &row == pair->from && !row.waits;
+    std::optional<Qos> value = is_replaced ? want_ : next_value(*row.setting, row.waits.has_value());
     if (!value) return false;
     // A driver that writes several settings with one message writes the present value of one in conflict.
     for (const WantedSetting& other : rows_)
@@ -204,6 +231,7 @@ class PortPass {
       return false;
     }
 
+    released_ = released_ || (pair && releases(row, *pair));
     const auto written = write(row, *value);
     row.refused_at = accepted_writes_;
     row.progress = is_wanted ? Progress::unproven : Progress::untouched;
@@ -253,8 +281,8 @@ class PortPass {
     writes_->note_write(port_, row.setting->id, is_disruptive(row));
     auto written = write_setting(*row.op, io, *row.setting, value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
-    may_have_pfc_ |=
-        row.setting->id == SettingId::pfc && value.pfc->bits != 0 && (written || is_transient(written.error()));
+    if (is_on(row.setting->id, value) && (written || is_transient(written.error())))
+      may_have_.set(index(row.setting->id));
     if (written) ++accepted_writes_;
     else row.refusal = written.error();
     if (row.op->reach == Reach::everything) {
@@ -269,49 +297,110 @@ class PortPass {
     return written;
   }
 
-  // Global pause goes off before PFC goes on, because drivers refuse PFC beside it. If PFC did not come afterwards (it
-  // or what it needs was refused or ignored or waits, or an answer was lost before), pause is what protects RoCE: it is
-  // written again.
-  void restore_pause() {
-    WantedSetting* pause = find(SettingId::pause);
-    const WantedSetting* pfc = find(SettingId::pfc);
-    if (dry_run_ || pause == nullptr || !pfc_follows()) return;
-    // After a lost answer the newest reading may be older than the writes.
-    const bool is_lost = read_error_.has_value();
-    if (is_lost && (!is_transient(*read_error_) || may_have_pfc_)) return;
-    if (!have_.values.pfc || have_.values.pfc->bits != 0) return;
-    const bool went_off_now = pause->times != 0;
-    const std::optional<Pause> before = went_off_now ? first_.values.pause : pause_of_cut_pass(*pause, *pfc),
-                               now = is_lost ? want_.pause : have_.values.pause;
-    if (!before || !now || !((before->rx && !now->rx) || (before->tx && !now->tx))) return;
-    save_originals(SettingId::pause);
-    if (saved_ && !*saved_) return;
-    Qos value = have_.values;
-    value.pause = before;
-    const auto written = write(*pause, value);
-    if (is_lost) return;
-    if (!written) {
-      if (went_off_now) pause->progress = Progress::refused;
-      return;
-    }
-    first_.values.pause = have_.values.pause;  // what the report calls the value before
-    std::string why = pfc->blocker.why;
-    if (was_refused(*pfc)) why = pfc->refusal.text();
-    else if (pfc->progress == Progress::ignored) why = "the driver accepted it and shows another value";
-    block(*pause, wait_for_pfc(why));
+  // Global pause and PFC: drivers refuse one beside the other, and each protects RoCE.
+  struct Replacement {
+    WantedSetting *from, *to;
+  };
+  // nullopt: the policy does not replace one by the other. It wants neither or both, or a PFC that the port cannot
+  // have: then global pause ends by the policy.
+  std::optional<Replacement> replacement() {
+    WantedSetting *pause = find(SettingId::pause), *pfc = find(SettingId::pfc);
+    if (pause == nullptr || pfc == nullptr) return std::nullopt;
+    const bool is_to_pfc = is_on(SettingId::pfc, want_);
+    if (is_to_pfc == is_on(SettingId::pause, want_)) return std::nullopt;
+    if (!is_to_pfc) return Replacement{pfc, pause};
+    if (why_unsupported(*pfc)) return std::nullopt;
+    return Replacement{pause, pfc};
   }
 
-  // The original global pause, which an earlier pass has switched off for PFC before it was cut short. nullopt:
-  // unknown, or it may not be written now. A PFC that is in conflict is not tried in this pass; pause is not, either.
-  std::optional<Pause> pause_of_cut_pass(const WantedSetting& pause, const WantedSetting& pfc) {
-    if (!terms_.original || save_ == nullptr || is_in_conflict(pause)) return std::nullopt;
-    if (pfc.progress == Progress::blocked && pfc.blocker.outcome != Outcome::pending) return std::nullopt;
-    const auto original = terms_.original(port_);
-    if (!original) return std::nullopt;
+  // Call it after the first reading. An earlier pass that was cut short between the two may have left neither: then the
+  // saved original shows what RoCE has lost.
+  void note_protection() {
+    const auto pair = replacement();
+    if (!pair) return;
+    const SettingId from = pair->from->setting->id, to = pair->to->setting->id;
+    was_cut_ = !is_on(from, first_.values);
+    if (!was_cut_) protection_ = first_.values;
+    else if (terms_.original && save_ != nullptr && !is_on(to, first_.values)) protection_ = terms_.original(port_);
+  }
+
+  // True if the write ends the old protection, alone or as its effect (a driver that resets PFC with the owner of
+  // DCBX), and the new one is not on yet.
+  [[nodiscard]] bool releases(const WantedSetting& row, const Replacement& pair) const {
+    const SettingId id = row.setting->id;
+    if (&row == pair.to || is_on(pair.to->setting->id, have_.values)) return false;
+    if (&row == pair.from) return is_less(id, want_, have_.values);
+    return row.setting->traffic == TrafficPart::none && takes_away(id);
+  }
+
+  // The rest of RoCE's class changes when global pause protects it, because PFC, if it has to come back, needs the rest
+  // as it is.
+  [[nodiscard]] bool must_wait_for_pair(const WantedSetting& row, const Replacement& pair) const {
+    const SettingId id = row.setting->id;
+    return pair.to->setting->id == SettingId::pause && &row != pair.from && protection_ &&
+           is_on(SettingId::pfc, *protection_) && !is_on(SettingId::pause, have_.values) && differs(id) &&
+           !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
+  }
+
+  // Why the new protection cannot come or would not reach RoCE, or not now.
+  [[nodiscard]] std::optional<Blocker> blocker_of_new(const WantedSetting& to) {
+    if (in_sync(to)) return std::nullopt;
+    if (to.progress == Progress::blocked) return to.blocker;
+    if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
+    for (const WantedSetting& other : rows_) {
+      const std::string why = failure_of(other);
+      const bool is_waiting = other.progress == Progress::blocked && other.blocker.outcome != Outcome::conflict;
+      if (!why.empty() && !is_waiting && other.setting->traffic == TrafficPart::classifies &&
+          differs(other.setting->id))
+        return wait_for(other, why);
+    }
+    auto blocker = blocker_of(to);
+    if (!blocker) blocker = firmware_blocker(to);
+    return blocker ? blocker : class_blocker(to.setting->id);
+  }
+
+  // If the new protection did not come after the old one went off (it or what it needs was refused or ignored or waits,
+  // or an answer was lost before), the old one is what protects RoCE: it is written again.
+  void restore_protection() {
+    const auto pair = replacement();
+    if (dry_run_ || !pair || !protection_) return;
+    auto [from, to] = *pair;
+    const SettingId id = from->setting->id;
+    // After a lost answer the newest reading may be older than the writes.
+    const bool is_lost = read_error_.has_value();
+    if (is_lost && (!is_transient(*read_error_) || has_key(may_have_, to->setting->id) || !(released_ || was_cut_)))
+      return;
+    if (is_on(to->setting->id, have_.values) || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
+    if (was_cut_ && !may_restore_after_cut(*from, *to)) return;
+    save_originals(id);
+    if (saved_ && !*saved_) return;
+    const std::string why = failure_of(*to);
+    Qos value = have_.values;
+    copy_value(*from->setting, *protection_, value);
+    const auto written = write(*from, value);
+    if (is_lost) return;
+    if (!written) {
+      if (!was_cut_) from->progress = Progress::refused;
+      return;
+    }
+    copy_value(*from->setting, have_.values, first_.values);  // what the report calls the value before
+    block(*from, wait_for(*to, why));
+  }
+
+  // A new protection that is in conflict is not tried in this pass; the old one is not, either.
+  bool may_restore_after_cut(const WantedSetting& from, const WantedSetting& to) {
+    if (is_in_conflict(from)) return false;
+    if (to.progress == Progress::blocked && to.blocker.outcome != Outcome::pending) return false;
     in_use_.reset();
     default_route_.reset();
-    if (is_disruptive(pause) && harm_blocker("the write stops traffic", true)) return std::nullopt;
-    return original->pause;
+    return !is_disruptive(from) || !harm_blocker("the write stops traffic", true);
+  }
+
+  // Why a setting was not written, or has no effect; empty: unknown.
+  static std::string failure_of(const WantedSetting& row) {
+    if (was_refused(row)) return row.refusal.text();
+    if (row.progress == Progress::ignored) return "the driver accepted it and shows another value";
+    return row.blocker.why;
   }
 
   static void block(WantedSetting& row, Blocker blocker) {
@@ -326,9 +415,20 @@ class PortPass {
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
-    // Until PFC is on, global pause is what protects RoCE: it stays until PFC may be written, too.
-    if (!blocker && row.setting->id == SettingId::pause && stops_pause())
-      if (const auto pfc = pfc_blocker(); pfc && pfc->outcome != Outcome::unsupported) blocker = wait_for_pfc(pfc->why);
+    if (const auto pair = replacement(); pair && !blocker) {
+      const auto& [from, to] = *pair;
+      // Until the new protection is on, the old one stays until the new one may be written, too.
+      if (releases(row, *pair)) {
+        if (const auto why = blocker_of_new(*to)) {
+          blocker = wait_for(*to, why->why);
+          if (why->outcome == Outcome::unsupported) blocker = {Outcome::unsupported, blocker->why};
+        }
+      } else if (&row == to && from->progress == Progress::blocked && from->blocker.outcome == Outcome::pending &&
+                 is_on(from->setting->id, have_.values)) {
+        blocker = blocker_of_new(*to);
+        if (!blocker) blocker = wait_for(*from, from->blocker.why);
+      }
+    }
     if (blocker) block(row, std::move(*blocker));
   }
 
@@ -351,29 +451,14 @@ class PortPass {
     for (const WantedSetting& other : rows_) {
       const SettingId member = other.setting->id;
       if (member == id || !differs(member)) continue;
-      if (const auto blocker = blocker_of(other))
-        return Blocker{Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why,
-                       WaitsFor::other_setting, member};
+      if (const auto blocker = blocker_of(other)) return wait_for(other, blocker->why);
     }
     return std::nullopt;
   }
 
-  // Why PFC, which replaces global pause, must not be written, or not now.
-  [[nodiscard]] std::optional<Blocker> pfc_blocker() {
-    const WantedSetting* pfc = find(SettingId::pfc);
-    if (pfc == nullptr || want_.pfc->bits == 0) return std::nullopt;
-    auto blocker = blocker_of(*pfc);
-    if (!blocker) blocker = firmware_blocker(*pfc);
-    return blocker ? blocker : class_blocker(SettingId::pfc);
-  }
-  static Blocker wait_for_pfc(const std::string& why) {
-    return {Outcome::pending, "waits for pfc: " + why, WaitsFor::other_setting, SettingId::pfc};
-  }
-  // True if the pass that switches global pause off is to switch PFC on.
-  [[nodiscard]] bool pfc_follows() {
-    if (find(SettingId::pfc) == nullptr || want_.pfc->bits == 0) return false;
-    const auto blocker = pfc_blocker();
-    return !blocker || blocker->outcome != Outcome::unsupported;
+  static Blocker wait_for(const WantedSetting& other, const std::string& why) {
+    const SettingId id = other.setting->id;
+    return {Outcome::pending, "waits for " + std::string(key_text(id)) + ": " + why, WaitsFor::other_setting, id};
   }
 
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
@@ -424,8 +509,8 @@ class PortPass {
     }
   }
 
-  // Why the setting itself must not be written, or not now.
-  [[nodiscard]] std::optional<Blocker> blocker_of(const WantedSetting& row) {
+  // Why the port cannot have the wanted value.
+  [[nodiscard]] std::optional<Blocker> why_unsupported(const WantedSetting& row) const {
     const bool offered = row.op->write != nullptr && has_value(*row.setting, have_.values);
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
       return Blocker{Outcome::unsupported,
@@ -435,16 +520,14 @@ class PortPass {
         why += "; it is not enforced. To set it: " + command;
       return Blocker{Outcome::unsupported, why};
     }
+    return std::nullopt;
+  }
+
+  // Why the setting itself must not be written, or not now.
+  [[nodiscard]] std::optional<Blocker> blocker_of(const WantedSetting& row) {
+    if (auto blocker = why_unsupported(row)) return blocker;
     if (is_in_conflict(row))
       return Blocker{Outcome::conflict, "another writer keeps changing it back, or the driver has refused it"};
-    if (row.setting->id == SettingId::pause && wants_pause()) {
-      // Global pause must wait while PFC is on and the write that switches it off is pending.
-      const WantedSetting* pfc = find(SettingId::pfc);
-      const bool pfc_waits =
-          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocker.outcome == Outcome::pending;
-      if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
-        return Blocker{Outcome::pending, "waits until PFC is off", WaitsFor::other_setting};
-    }
     if (is_disruptive(row)) return harm_blocker("the write stops traffic", true);
     if (moves(row.setting->id)) return harm_blocker("the write moves RoCE to another priority", false);
     return std::nullopt;
@@ -523,13 +606,6 @@ class PortPass {
   [[nodiscard]] bool is_disruptive(const WantedSetting& row) const {
     return fabric::is_disruptive(*row.op, row.setting->id, have_.notes);
   }
-  // True if writing the wanted pause takes away global pause that is in effect (with PFC on it is not).
-  [[nodiscard]] bool stops_pause() const {
-    const std::optional<Pause>&now = have_.values.pause, &want = want_.pause;
-    if (!now || !want || (have_.values.pfc && have_.values.pfc->bits != 0)) return false;
-    return (now->rx && !want->rx) || (now->tx && !want->tx);
-  }
-  [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
 
   // Reads all wanted settings. After a failure nothing more is written.
   bool read_port() {
@@ -694,8 +770,11 @@ class PortPass {
   bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
   unsigned accepted_writes_ = 0;
   bool wrote_mtu_or_pfc_ = false;
-  bool may_have_pfc_ = false;                  // a write that switches PFC on was accepted, or its answer was lost
-  std::optional<Use> in_use_;                  // the answer before the next write
+  Keys may_have_;                  // pause, PFC: a write that switches it on was accepted, or its answer was lost
+  bool released_ = false;          // a write that ends the protection of a Replacement was tried
+  bool was_cut_ = false;           // a Replacement without its old protection: maybe an earlier pass was cut short
+  std::optional<Qos> protection_;  // the values of the old protection of a Replacement
+  std::optional<Use> in_use_;      // the answer before the next write
   std::optional<DefaultRoute> default_route_;  // default_route_of(), before the next write
   std::optional<Error> read_error_;            // the port cannot be read any more
   Keys unknown_;                               // settings that a write may have changed since they were read

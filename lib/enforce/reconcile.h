@@ -55,8 +55,8 @@ struct Terms {
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
   // The saved original settings of the port; nullopt: there are none. Null: no earlier pass over the port was cut short
-  // (its program was killed, an answer was lost). One that was may have switched off the global pause that they show,
-  // and not have come to PFC.
+  // (its program was killed, an answer was lost). One that was may have switched off the global pause or the PFC that
+  // they show, and not have come to the other one, which replaces it.
   std::function<std::optional<Qos>(const Port&)> original{};
 };
 

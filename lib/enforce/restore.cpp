@@ -6,21 +6,6 @@
 namespace fabric::qos {
 namespace {
 
-// Removes the MTU from `original` if it was saved without the bond `bond`, which has set another one: it stays in
-// the entry until the port leaves the bond (state::end_bond()).
-Changes take_kept_mtu(const Port& port, const std::string& bond, state::Original& original) {
-  if (original.bond == bond || !original.mtu || !has_key(own_keys(port), SettingId::mtu)) return {};
-  Change kept;
-  kept.port = port.id();
-  kept.setting = SettingId::mtu;
-  kept.outcome = Outcome::unsupported;
-  kept.from = "-";
-  kept.to = value_text(setting_of(SettingId::mtu), original);
-  kept.detail = bond + " sets the MTU of its members: kept until the port has left it";
-  original.mtu.reset();
-  return {std::move(kept)};
-}
-
 void add_unknown(const Port& port, const state::Original& original, Changes& out) {
   for (const Setting& setting : kSettings) {
     if (!has_key(original.unknown & own_keys(port), setting.id)) continue;
@@ -37,6 +22,24 @@ void add_unknown(const Port& port, const state::Original& original, Changes& out
 
 }  // namespace
 
+std::optional<Restorable> restorable_of(const Root& root, const Port& port, state::Originals& originals) {
+  const std::string bond = bond_above(root, port);
+  state::end_bond(originals, port, bond);
+  const auto original = state::original_for(originals, port);
+  if (!original) return std::nullopt;
+  Restorable out{*original, {}};
+  if (original->bond == bond || !original->mtu || !has_key(own_keys(port), SettingId::mtu)) return out;
+  Change& kept = out.kept.emplace_back();
+  kept.port = port.id();
+  kept.setting = SettingId::mtu;
+  kept.outcome = Outcome::unsupported;
+  kept.from = "-";
+  kept.to = value_text(setting_of(SettingId::mtu), *original);
+  kept.detail = bond + " sets the MTU of its members: kept until the port has left it";
+  out.values.mtu.reset();
+  return out;
+}
+
 WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& saved) {
   return wanted_among(all, [&saved](const Port& other) -> std::optional<Qos> {
     if (auto original = state::original_for(saved, other)) return std::move(*original);
@@ -45,34 +48,29 @@ WantedOf saved_settings(const std::vector<Port>& all, const state::Originals& sa
 }
 
 Reconciled restore(Kernel& kernel, const Port& port, state::Originals& originals, const WriteTerms& terms) {
-  const std::string bond = bond_above(kernel.root, port);
-  state::end_bond(originals, port, bond);
-  auto original = state::original_for(originals, port);
+  const auto original = restorable_of(kernel.root, port, originals);
   if (!original) return {};
-  const Changes kept = take_kept_mtu(port, bond, *original);
-  Reconciled done = write_back(kernel, port, *original, terms);
-  done.changes.insert(done.changes.end(), kept.begin(), kept.end());
+  Reconciled done = write_back(kernel, port, original->values, terms);
+  done.changes.insert(done.changes.end(), original->kept.begin(), original->kept.end());
   Keys restored = own_keys(port);
   bool is_left = false;
   for (const Change& change : done.changes) {
     if (change.outcome == Outcome::unsupported) restored.reset(index(change.setting));
     else if (!is_done(change.outcome)) is_left = true;
   }
-  add_unknown(port, *original, done.changes);
+  add_unknown(port, original->values, done.changes);
   if (!is_left) state::forget(originals, port, restored);
   return done;
 }
 
 Changes plan_restore(Kernel& kernel, const Port& port, const state::Originals& originals, const Terms& terms) {
-  const std::string bond = bond_above(kernel.root, port);
   state::Originals present = originals;
-  state::end_bond(present, port, bond);
-  auto original = state::original_for(std::move(present), port);
+  const auto original = restorable_of(kernel.root, port, present);
   if (!original) return {};
-  Changes changes = take_kept_mtu(port, bond, *original);
-  const Changes planned = plan(kernel, port, *original, terms).changes;
+  Changes changes = original->kept;
+  const Changes planned = plan(kernel, port, original->values, terms).changes;
   changes.insert(changes.end(), planned.begin(), planned.end());
-  add_unknown(port, *original, changes);
+  add_unknown(port, original->values, changes);
   return changes;
 }
 

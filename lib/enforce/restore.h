@@ -7,6 +7,14 @@
 
 namespace fabric::qos {
 
+// The entry of a port, as far as it may be written now.
+struct Restorable {
+  state::Original values;
+  Changes kept;  // as unsupported: the MTU that the port had before it joined a bond, which sets that of its members
+};
+// nullopt: there is no entry. Forgets an MTU that was saved below a bond that the port has left (state::end_bond()).
+std::optional<Restorable> restorable_of(const Root& root, const Port& port, state::Originals& originals);
+
 // Reconciles the port to its entry in `originals`; returns nothing if there is no entry. When nothing is left to do,
 // the restored settings are erased from the entry, so that the next first write saves them again. While a setting is
 // pending or refused, the whole entry is kept. Settings that the port does not offer now, or that are not its own, stay

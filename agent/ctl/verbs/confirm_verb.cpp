@@ -145,9 +145,10 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy, Output&
   return trial;
 }
 
-Result<void> Trial::remember(const Port& port, const Qos& before, const Keys& keys, bool front_end) {
+Result<void> Trial::remember(const Port& port, const Qos& before, const Keys& keys, const std::string& bond,
+                             bool front_end) {
   if (!patience_) return {};
-  confirm::remember(record_, port, before, keys);
+  confirm::remember(record_, port, before, keys, bond);
   if (front_end) confirm::allow_front_end(record_, port);
   return confirm::save(root_, record_);
 }

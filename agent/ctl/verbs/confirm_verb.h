@@ -24,9 +24,10 @@ class Trial {
   // user of both. Returns the changes without those that were in sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Pacing& pacing, Output& output);
 
-  // Saves the previous settings, before the first write of a port or of a host setting. `front_end`: that of the terms
-  // of the write.
-  Result<void> remember(const Port& port, const Qos& before, const Keys& keys, bool front_end = false);
+  // Saves the previous settings, before the first write of a port or of a host setting. `bond`: qos::bond_above() the
+  // port. `front_end`: that of the terms of the write.
+  Result<void> remember(const Port& port, const Qos& before, const Keys& keys, const std::string& bond = {},
+                        bool front_end = false);
   Result<void> remember(const std::string& sysctl, const std::string& before);
   // After all writes: starts the clock and informs the user. Without any write there is nothing to confirm.
   Result<void> await(Output& output);

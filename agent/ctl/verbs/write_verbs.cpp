@@ -320,11 +320,11 @@ int run_apply(const Options& options, Output& output) {
     terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
+      const std::string bond = qos::bond_above(writer->machine.kernel.root, written);
       auto remembered =
-          trial->remember(written, before, confirm::keys_changed(written, entry->want, before), entry->front_end);
+          trial->remember(written, before, confirm::keys_changed(written, entry->want, before), bond, entry->front_end);
       if (!remembered) return remembered;
-      return state::save_original(options.root, writer->originals, written, before,
-                                  qos::bond_above(writer->machine.kernel.root, written));
+      return state::save_original(options.root, writer->originals, written, before, bond);
     };
     return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
   };

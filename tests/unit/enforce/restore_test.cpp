@@ -222,6 +222,40 @@ TEST_F(MemberForIp, TheOriginalMtuIsKeptUntilTheBondHasEnded) {
   EXPECT_TRUE(originals.empty());
 }
 
+// apply --confirm tried an MTU before the port joined the bond.
+TEST_F(MemberForIp, ARevertLeavesTheMtuOfTheBond) {
+  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), {}, "");
+  confirm::remember(record, port, {.mtu = 1500}, keys_of(Qos{.mtu = 1500}), qos::bond_above(kernel.root, port));
+  nic.mtu = 4200;
+  join(9000);
+  std::vector<Port> ports{port};
+  const Changes kept = test::revert(kernel, ports, record, {"a boot", 2'000}, kIdle);
+  EXPECT_TRUE(has_outcome(kept, "mtu", Outcome::unsupported, "bond0 sets the MTU"));
+  EXPECT_EQ(nic.mtu, 9000U);
+  EXPECT_TRUE(confirm::is_pending(record));
+  test::revert(kernel, ports, record, {"a boot", 700'000}, kIdle);
+  EXPECT_FALSE(confirm::is_pending(record)) << "the other ports do not wait for the end of the bond";
+  EXPECT_TRUE(has(confirm::left_text(record), "mtu"));
+  leave();
+  test::revert(kernel, ports, record, {"a boot", 701'000}, kIdle);
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_TRUE(record.is_restored());
+}
+
+// It tried an MTU below the bond, and the kernel has given the port its own back.
+TEST_F(MemberForIp, ARevertAfterTheBondLeavesTheMtuOfThePort) {
+  nic.mtu = 2000;
+  join(1500);
+  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), {}, "");
+  confirm::remember(record, port, {.mtu = 1500}, keys_of(Qos{.mtu = 1500}), qos::bond_above(kernel.root, port));
+  nic.mtu = 4200;
+  leave();
+  std::vector<Port> ports{port};
+  test::revert(kernel, ports, record, {"a boot", 2'000}, kIdle);
+  EXPECT_EQ(nic.mtu, 2000U);
+  EXPECT_TRUE(record.is_restored());
+}
+
 // A card was replaced by one of another driver in the same slot.
 TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
   Tree tree;
