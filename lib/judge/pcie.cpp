@@ -234,7 +234,8 @@ std::string limit_of_slot(const CheckedLink& subject) {
 
 template <class Value>
 std::optional<Value> least_known(const std::optional<Value>& a, const std::optional<Value>& b) {
-  return a && b ? std::min(a, b) : a ? a : b;
+  if (a && b) return std::min(a, b);
+  return a ? a : b;
 }
 
 // `speed` and `width`: what the link should reach, if the slot has it.

@@ -25,7 +25,6 @@ constexpr DriverRow kRows[] = {
       .lldp_agent_off =
           "mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 LLDP_NB_DCBX_P1=0, then mlxfwreset -d ADDRESS reset",
       .devlink_reload = true,
-      .cnp_dscp = 48,  // CNP_DSCP_P1 of mlxconfig
       .rdma_parameters = "enable_rdma, enable_roce",
       .module_command = "mlxlink -d {device} -m"}},
     {"mlx4_core", {.devlink_reload = true}},

@@ -31,7 +31,6 @@ struct Capabilities {
   std::string_view roce_switch{};
   bool only_in_clouds =
       false;             // a function that a cloud makes for its instances: no driver of a physical one is public
-  uint8_t cnp_dscp = 0;  // of CNPs, unless it is set; 0: unknown
   // The parameters of devlink that switch the RDMA device of a function on and off; empty: there are none.
   std::string_view rdma_parameters{};
   // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.

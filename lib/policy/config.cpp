@@ -9,7 +9,6 @@
 #include "base/files.h"
 #include "base/find.h"
 #include "base/parse.h"
-#include "nic/capabilities.h"
 #include "nic/driver.h"
 #include "policy/kept_config.h"
 #include "policy/keys.h"
@@ -257,48 +256,28 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
   return true;
 }
 
-// Whether the vendor's program writes the DSCP of CNPs.
-bool is_written_by_program(const Driver& driver, const Qos& want) {
-  return driver.vendor_command != nullptr &&
-         !driver.vendor_command(setting_of(SettingId::cnp_dscp), want, "RDMADEV", "").empty();
-}
-
-struct CnpMark {
-  uint32_t dscp;
-  bool is_default;  // the NIC's own
-};
-// The DSCP of CNPs at the ports that the entry matches, if it is written there or the vendor's program writes it: some
-// drivers only show it. Without a value it is that of the NIC, for ports that have PFC. nullopt: unknown.
-std::optional<CnpMark> mark_of_cnps(const PortPolicy& entry) {
-  const auto& patterns = entry.match.driver;
-  const auto& dscp = entry.want.cnp_dscp;
-  for (const Driver* driver : drivers()) {
-    if (!patterns.empty() &&
-        std::ranges::none_of(patterns, [&](const std::string& pattern) { return names_driver(pattern, *driver); }))
-      continue;
-    if (dscp && (op_of(*driver, SettingId::cnp_dscp).write != nullptr || is_written_by_program(*driver, entry.want)))
-      return CnpMark{*dscp, false};
-    if (dscp || patterns.empty() || entry.want.pfc.value_or(PrioSet{}).bits == 0) continue;
-    for (const std::string_view name : driver->kernel_names)
-      if (const uint8_t own = capabilities_of(name).cnp_dscp; own != 0) return CnpMark{own, true};
-  }
-  return std::nullopt;
+// Whether the DSCP of CNPs is written at a port that the entry matches: some drivers only show it.
+bool marks_cnps(const PortPolicy& entry) {
+  if (!entry.want.cnp_dscp) return false;
+  const auto is_matched = [&](const Driver& driver) {
+    const auto& patterns = entry.match.driver;
+    return patterns.empty() ||
+           std::ranges::any_of(patterns, [&](const std::string& pattern) { return names_driver(pattern, driver); });
+  };
+  return std::ranges::any_of(drivers(), [&](const Driver* driver) {
+    return is_matched(*driver) && op_of(*driver, SettingId::cnp_dscp).write != nullptr;
+  });
 }
 
 // Warns of an entry whose CNPs have another DSCP than those of an entry of the same fabric before it.
 void warn_other_cnps(const PortDraft& entry, std::span<const PortDraft> before, ConfigFaults& faults) {
-  const auto mark = mark_of_cnps(entry.port);
-  if (!mark) return;
+  const auto& dscp = entry.port.want.cnp_dscp;
+  if (!marks_cnps(entry.port)) return;
   const PortDraft* first = find_where(
-      before, [&](const PortDraft& each) { return mark_of_cnps(each.port) && each.port.fabric == entry.port.fabric; });
-  if (first == nullptr) return;
-  const CnpMark other = *mark_of_cnps(first->port);
-  if (other.dscp == mark->dscp) return;
-  const auto text = [](const CnpMark& each) {
-    return std::to_string(each.dscp) + (each.is_default ? " (the NIC's default)" : "");
-  };
-  faults.warn(entry.at, "cnp_dscp: CNPs have DSCP " + text(*mark) + " here and " + text(other) + " in the entry at " +
-                            first->port.where +
+      before, [&](const PortDraft& each) { return marks_cnps(each.port) && each.port.fabric == entry.port.fabric; });
+  if (first == nullptr || first->port.want.cnp_dscp == dscp) return;
+  faults.warn(entry.at, "cnp_dscp: CNPs have DSCP " + std::to_string(*dscp) + " here and " +
+                            std::to_string(*first->port.want.cnp_dscp) + " in the entry at " + first->port.where +
                             ": the switches have one queue for CNPs, and the others wait among the data; write one "
                             "value for the fabric, for example cnp at the top of the file");
 }

@@ -15,12 +15,12 @@ namespace fabric {
 namespace {
 
 // The names of keys, and of the tables above them, at whatever place they stand.
-struct Names {
+struct KnownNames {
   std::set<std::string, std::less<>> keys, tables;
 };
-const Names& known_names() {
-  static const Names all = [] {
-    Names names;
+const KnownNames& known_names() {
+  static const KnownNames all = [] {
+    KnownNames names;
     for (const std::string& key : config_keys()) {
       const auto parts = split(key, '.');
       for (const std::string_view table : std::span(parts).first(parts.size() - 1)) names.tables.emplace(table);
@@ -86,7 +86,7 @@ class Hiding {
   // Of the names on the path: all are tables, one is a key, one is unknown before that. Below [rules] names are shown,
   // and the only text is that of `severity`.
   enum class Path : uint8_t { tables, rules, known, unknown };
-  struct Level {
+  struct OpenTable {
     char close;
     Path path;
   };
@@ -186,7 +186,7 @@ class Hiding {
   Path path_ = Path::tables;   // of what follows
   Path table_ = Path::tables;  // of the header
   bool key_known_ = false;     // the last name
-  std::vector<Level> levels_;
+  std::vector<OpenTable> levels_;
   std::map<std::string, std::string, std::less<>> names_;  // and how they are shown
 };
 

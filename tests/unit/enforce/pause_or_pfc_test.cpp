@@ -190,7 +190,8 @@ TEST_P(PauseOrPfc, RoceIsProtectedAfterAPassThatWasKilled) {
     for (const bool to_pause : {false, true})
       for (const auto kind : {Obstacle::none, Obstacle::refused, Obstacle::unsent, Obstacle::ignored})
         for (unsigned after = 1;; ++after) {
-          const Obstacle obstacle{kind, kind == Obstacle::none ? "" : to_pause ? "setpause" : "setpfc"};
+          Obstacle obstacle{kind};
+          if (kind != Obstacle::none) obstacle.op = to_pause ? "setpause" : "setpfc";
           SCOPED_TRACE(std::string(to_pause ? "to pause" : "to PFC") + (with_class ? ", with its class" : "") +
                        ", killed after change " + std::to_string(after) + "; " + obstacle.text());
           WatchedPass run(GetParam(), policy(GetParam(), to_pause ? kPfc : kPause, with_class));

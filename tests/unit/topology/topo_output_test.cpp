@@ -428,7 +428,7 @@ TEST(TopoProblems, EqualOnesAreOneLine) {
   for (const size_t port : {1U, 2U}) node.ports[port].state = 1;
   EXPECT_TRUE(printed("text", node).starts_with("Problems (see fabric-agentctl check):\n\n  mlx5_1/1, mlx5_2/1: DOWN"))
       << printed("text", node);
-  EXPECT_EQ(count_of(printed("svg", node), "⚠ mlx5_"), 1u);
+  EXPECT_EQ(count_of(printed("svg", node), "⚠ mlx5_1/1, mlx5_2/1: "), 1u) << printed("svg", node);
 }
 
 // The affinity is that of GPUs: in a block of its own it has no rows of NICs.
