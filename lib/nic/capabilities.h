@@ -29,8 +29,8 @@ struct Capabilities {
   // The command that changes a port of the driver from iWARP to RoCE; {pci} is the address of the function. Empty: such
   // a NIC has no RoCE, or has it always.
   std::string_view roce_switch{};
-  bool only_in_clouds =
-      false;             // a function that a cloud makes for its instances: no driver of a physical one is public
+  // A function that a cloud makes for its instances: no driver of a physical one is public.
+  bool only_in_clouds = false;
   // The parameters of devlink that switch the RDMA device of a function on and off; empty: there are none.
   std::string_view rdma_parameters{};
   // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
