@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/find.h"
 #include "policy/config.h"
 #include "policy/toml_value.h"
 
@@ -64,7 +65,7 @@ std::string crossed_out(std::string_view text) {
   return out;
 }
 
-// Hides the texts of unknown keys, the names in quotes there, and the texts of rules, in which people write names. In
+// Hides the texts of unknown keys, the names in quotes there, and the reasons of rules, in which people write names. In
 // the line at `last`, which has an error (npos: there is none), also words, and each letter of what is hidden becomes
 // an "x"; in such a file no text of several lines is kept, because the quote at its end may be missing.
 class Hiding {
@@ -83,8 +84,10 @@ class Hiding {
   }
 
  private:
-  // Of the names on the path: all are tables, one is a key, one is unknown before that. Below [rules] names are shown,
-  // and the only text is that of `severity`.
+  // The keys below [rules] whose texts are words, times and dates; that of `reason` is a person's.
+  static constexpr std::string_view kOfRules[]{"severity", "warning", "critical",   "window",      "confirm",
+                                               "clear",    "until",   "boot_grace", "reload_grace"};
+  // Of the names on the path: all are tables, one is a key, one is unknown before that. Below [rules] names are shown.
   enum class Path : uint8_t { tables, rules, known, unknown };
   struct OpenTable {
     char close;
@@ -146,8 +149,8 @@ class Hiding {
     if (is_string(token)) text = token.size() > 1 ? token.substr(1, token.size() - 2) : "";
     const bool is_open = path_ == Path::rules || path_ == Path::known;
     const bool is_table = path_ == Path::tables && (text == "rules" || known_names().tables.contains(text));
-    key_known_ =
-        (path_ == Path::rules && text == "severity") || (path_ == Path::tables && known_names().keys.contains(text));
+    key_known_ = (path_ == Path::rules && contains(kOfRules, text)) ||
+                 (path_ == Path::tables && known_names().keys.contains(text));
     const bool is_shown = key_known_ || is_table || (!is_last_ && (is_open || !is_string(token)));
     if (text == "rules" && is_table) path_ = Path::rules;
     else if (key_known_) path_ = Path::known;

@@ -23,7 +23,8 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   char length[32];
   if (seconds < 999.5) std::snprintf(length, sizeof length, "%.3g s", seconds);
   else std::snprintf(length, sizeof length, "%.0f s", seconds);
-  const std::string window = std::string(" in a window of ") + length + ".\n";
+  std::string window = std::string(" in a window of ") + length + ".\n";
+  if (seconds <= 0) window = " in one sample of the counters: rates were not checked.\n";  // of a capture
   const std::string observed = counted(ports, "port");
   if (is_faultless && down > 0) {
     const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";

@@ -156,12 +156,7 @@ Samples take_samples(Machine& machine, std::chrono::milliseconds interval) {
       scan_machine(machine, {.settings = false, .gids = false, .network = false, .verbs = false, .members = true});
   wait_until(machine.kernel, before.taken + interval);
   begin(machine.kernel, Sample::now);
-  Samples samples = samples_since(machine, std::move(before));
-  if (samples.now.taken <= samples.before->taken) {  // a capture with one sample
-    samples.before.reset();
-    samples.signals.clear();
-  }
-  return samples;
+  return samples_since(machine, std::move(before));
 }
 
 }  // namespace fabric::ctl
