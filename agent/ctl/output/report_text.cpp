@@ -262,28 +262,37 @@ std::string blocks_text(const std::vector<PortText>& ports, const Output& output
 }
 
 std::string changes_text(const Changes& changes, const std::vector<Port>& ports, bool all, const Output& output) {
-  // A detail may name its port. Ports whose changes differ only in that share a block, with the words of runbooks in
-  // place of the names.
+  // A detail may name its port. Ports whose changes differ only in that share a block, which has the words of the first
+  // one and the netdevs of the others.
   struct PortChanges {
-    Changes own, without_names;
-    std::string text;  // of `without_names`
+    std::string port, netdev, text, without_names;
   };
   std::vector<PortChanges> by_port;
   for (const Change& change : changes) {
     if (change.outcome == Outcome::in_sync && !all) continue;
-    if (by_port.empty() || by_port.back().own.front().port != change.port) by_port.emplace_back();
+    if (by_port.empty() || by_port.back().port != change.port)
+      by_port.emplace_back(PortChanges{change.port, {}, {}, {}});
     PortChanges& block = by_port.back();
-    block.own.push_back(change);
-    Change& plain = block.without_names.emplace_back(change);
-    if (const Port* port = find_port(ports, change.port))
-      plain.detail = with_placeholders(masked(change.detail, {port->netdev, port->pci, port->id(), port->rdma}));
-    block.text += diff_text(plain, {});
+    block.text += diff_text(change, output);
+    Change plain = change;
+    if (const Port* port = find_port(ports, change.port)) {
+      block.netdev = port->netdev;
+      plain.detail = masked(change.detail, {port->netdev, port->pci, port->id(), port->rdma});
+    }
+    block.without_names += diff_text(plain, {});
   }
   std::vector<PortText> texts;
   for (const PortChanges& block : by_port) {
-    PortText& out = texts.emplace_back(PortText{block.own.front().port, {}, {}});
-    const bool is_shared = std::ranges::count(by_port, block.text, &PortChanges::text) > 1;
-    for (const Change& change : is_shared ? block.without_names : block.own) out.text += diff_text(change, output);
+    const auto first = std::ranges::find(by_port, block.without_names, &PortChanges::without_names);
+    std::string text = first->text, others;
+    bool has_names = false;
+    for (auto each = std::next(first); each != by_port.end(); ++each) {
+      if (each->without_names != block.without_names) continue;
+      append_item(others, each->netdev);
+      has_names = has_names || each->text != first->text;
+    }
+    if (has_names) text += "  Also for: " + wrapped(others, output.width, 12) + "\n";
+    texts.push_back({block.port, std::move(text), {}});
   }
   return blocks_text(texts, output);
 }
