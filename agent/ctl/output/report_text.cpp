@@ -292,7 +292,7 @@ std::string changes_text(const Changes& changes, const std::vector<Port>& ports,
       has_names = has_names || each->text != first->text;
     }
     if (has_names) text += "  Also for: " + wrapped(others, output.width, 12) + "\n";
-    texts.push_back({block.port, std::move(text), {}});
+    texts.push_back({block.port, {}, std::move(text)});
   }
   return blocks_text(texts, output);
 }
