@@ -124,7 +124,7 @@ foreach(_test ${_tests})
   suite_test(integration/${_name} COMMAND ${_test} NEEDS package programs LABELS "${_labels}" COST 100)
 endforeach()
 # Two cores do not evaluate the rules for all pairs at twelve times the speed.
-suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 9 NEEDS programs COST 100)
+suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 18 NEEDS programs COST 100)
 suite_test(fleet/pairs COMMAND tests/fleet/alerts --speed 6 NEEDS programs COST 100 LABELS all)
 set_tests_properties(fleet/pairs PROPERTIES RUN_SERIAL ON)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)
