@@ -261,11 +261,13 @@ bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& recor
     if (change.outcome == Outcome::pending) return false;
     return is_over || is_done(change.outcome) || change.outcome == Outcome::differs;
   };
+  state::Originals before = record.before;
   for (const Port& port : ports) {
-    const auto original = state::original_for(record.before, port);
+    const auto original = qos::restorable_of(kernel.root, port, before);
     if (!original) continue;
+    if (!is_over && !original->kept.empty()) return false;  // it stays until the port has left its bond
     terms.front_end = allows_front_end(record, port) || front_end(port);
-    if (!std::ranges::all_of(qos::plan(kernel, port, *original, terms).changes, may_be_back)) return false;
+    if (!std::ranges::all_of(qos::plan(kernel, port, original->values, terms).changes, may_be_back)) return false;
   }
   return (is_over || !misses_card(record, ports)) &&
          std::ranges::all_of(qos::plan_sysctl(kernel.root, record.sysctl), may_be_back);

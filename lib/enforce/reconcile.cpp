@@ -411,7 +411,7 @@ class PortPass {
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(WantedSetting& row) {
     auto blocker = blocker_of(row);
-    // Before what is over by itself: a port that is idle does not make the firmware accept the write.
+    // Comes before waits that end by themselves: on an idle port the firmware refuses the write, too.
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);

@@ -53,7 +53,7 @@ struct NetworkStack {
   }
 };
 
-// Tells a physical port apart from all others of the machine: phys_port_id (i40e, qede), else the card and the number
+// Identifies a physical port of the machine: phys_port_id (i40e, qede), else the card and the number
 // of the port on it (phys_switch_id, phys_port_name: devlink's physical ports of bnxt_en, ice and mlx5). Empty: the
 // driver does not say.
 std::string physical_port_of(const Root& root, const std::string& netdev) {

@@ -66,7 +66,7 @@ std::string crossed_out(std::string_view text) {
 }
 
 // Hides the texts of unknown keys, the names in quotes there, and the reasons of rules, in which people write names. In
-// the line at `last`, which has an error (npos: there is none), also words, and each letter of what is hidden becomes
+// the line at `last`, which has an error (npos: there is none), also words, and each hidden letter becomes
 // an "x"; in such a file no text of several lines is kept, because the quote at its end may be missing.
 class Hiding {
  public:
@@ -165,7 +165,7 @@ class Hiding {
   }
 
   std::string value(std::string_view token) {
-    const bool known = std::exchange(path_, Path::unknown) == Path::known;  // what follows in the line is not its value
+    const bool known = std::exchange(path_, Path::unknown) == Path::known;  // a second value in the line is not its
     const auto lines = static_cast<size_t>(std::ranges::count(token, '\n'));
     const bool is_broken = last_ != std::string::npos;
     // The line may belong to a list above it, and its key may be wrong as well.
@@ -186,7 +186,7 @@ class Hiding {
   size_t last_;
   bool is_last_ = false;
   bool is_key_ = true;
-  Path path_ = Path::tables;   // of what follows
+  Path path_ = Path::tables;   // of the next token
   Path table_ = Path::tables;  // of the header
   bool key_known_ = false;     // the last name
   std::vector<OpenTable> levels_;

@@ -192,7 +192,7 @@ bool is_shown(const TopoView& view, const Finding& problem) {
 }
 
 std::vector<std::string> problem_lines(const std::vector<Finding>& problems) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // what is wrong, and its subjects
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // the problem, and its subjects
   for (const Finding& problem : problems) {
     const std::string text = problem.observed + "; expected " + problem.expected;
     const auto same = std::ranges::find(lines, text, [](const auto& line) { return line.first; });

@@ -101,7 +101,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
   for (const CollectorRun& run : snapshot.runs)  // a device that hangs from the start has no ports
     if (run.collector == "reader" && !run.success && !contains(snapshot.ages, run.device, &DeviceAge::device))
       memory_.health.ages[run.device] = run.seconds;
-  // A device that had no ports answers now, or is gone: what was found of it by its name alone is over.
+  // A device that had no ports answers now, or is gone: the finding about its name alone is over.
   if (auto* stale = find_in(memory_.health.rules, "stale_readings"))
     std::erase_if(*stale, [&](const auto& state) {
       return state.first.find('/') == std::string::npos && !memory_.health.ages.contains(state.first);

@@ -80,7 +80,7 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response) {
   if (response.status == MHD_HTTP_UNAUTHORIZED)
     add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
   if (response.status == MHD_HTTP_TOO_MANY_REQUESTS) add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
-  // What follows may be the body of a request that is not understood.
+  // The next bytes may be the body of a request that is not understood.
   if (response.status == MHD_HTTP_BAD_REQUEST || response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
     add(MHD_HTTP_HEADER_CONNECTION, "close");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);

@@ -48,7 +48,7 @@ struct RequestLine {
   size_t target_size = 0;  // as it was received, up to a space or NUL
   std::string_view version;
 };
-// Whether libmicrohttpd accepts lines that HTTP does not permit: versions before 1.0, and none if it is told so.
+// Whether libmicrohttpd accepts lines that HTTP does not permit: versions before 1.0.
 bool is_lenient_library();
 // A line for the client if a proxy may have understood the request differently (RFC 9112, 2.2, 3.2, 5 and 6.3): headers
 // that are repeated or contradict each other, a body, and lines that HTTP does not permit. Empty: it cannot have.

@@ -14,7 +14,7 @@ struct LldpAgent {
 };
 
 // upstream::read() with fw_lldp, and dcbx = firmware while the agent runs. If the flag cannot be read, the mode of DCBX
-// tells whether the agent runs: ice_init_dcb() and i40e_init_pf_dcb() of Linux 6.12 set LLD_MANAGED without HOST then.
+// shows whether the agent runs: ice_init_dcb() and i40e_init_pf_dcb() of Linux 6.12 set LLD_MANAGED without HOST then.
 Result<Reading> read(const PortIo& io, const LldpAgent& agent, const Keys& keys);
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running);
 
