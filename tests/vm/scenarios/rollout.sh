@@ -54,6 +54,8 @@ is_suppressed() {
     jq -e '.verdict == "ok" and any(.checks[]; .suppressed == "until 2099-12-31: new switches")'
 }
 check "suppressed: listed with its reason, and not counted" wait_until 15 is_suppressed
+pfc_is_not_new() { [[ $($verify compare /run/before 0) != *"new: pfc "* ]]; }
+check "suppressed: no new finding any more" pfc_is_not_new
 check "suppressed: the metrics have it" wait_until 30 metrics_have '^fabric_check_suppressed\{check="pfc",'
 sed -i 's/2099/2020/' $rules
 check "ended: reload" reload_agent
