@@ -309,17 +309,4 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   return written;
 }
 
-std::vector<std::string> refused_readings(const Tape& tape) {
-  std::set<std::string, NaturalLess> names;
-  for (const auto& [question, samples] : tape.answers) {
-    const auto& [ask, what] = question;
-    const Answer& answer = newest(samples);
-    if (answer || (answer.error().code != EACCES && answer.error().code != EPERM)) continue;
-    if (is_of_netlink(ask)) names.insert(std::string(to_text(ask)) + " netlink: " + answer.error().what);
-    else if (is_of_files(ask)) names.insert("/" + what);
-    else names.insert(what);
-  }
-  return {names.begin(), names.end()};
-}
-
 }  // namespace fabric::ctl

@@ -4,7 +4,8 @@
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
 #include "judge/health_state.h"
-#include "policy/config.h"
+#include "judge/rule.h"
+#include "policy/span.h"
 
 namespace fabric::ctl {
 namespace {
