@@ -14,9 +14,7 @@
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/parse.h"
-#include "ctl/output/terminal.h"
 #include "kernel/capture/root.h"
-#include "node/topology.h"
 #include "node/topology_xml.h"
 
 namespace fabric::ctl {

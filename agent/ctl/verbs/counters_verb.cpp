@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
+#include "ctl/verbs.h"
 #include "ctl/verbs/watch.h"
 #include "node/counters.h"
 #include "policy/span.h"
