@@ -2,6 +2,7 @@
 // The default driver: 802.1Qaz over dcbnl, pause over ethtool, MTU over rtnetlink. Vendors' files share its parts.
 #pragma once
 
+#include "kernel/netlink/dcbnl.h"
 #include "nic/operation.h"
 
 namespace fabric::upstream {
