@@ -491,14 +491,10 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
   return profile;
 }
 
-void apply_profile(PortDraft& entry, const PortDraft& profile) {
-  for (size_t row = 0; row < kSettingCount; ++row) {
-    if (!add_missing(entry, row, profile.port.want)) continue;
-    entry.port.origin[row] = profile.port.origin[row];
-    entry.places[row] = profile.places[row];
-  }
-}
+namespace {
 
+// The values of the fabric are the entry's, else the site's, else the profile's. On a lossy one PFC is off, unless the
+// entry says otherwise.
 void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* profile, ConfigFaults& faults) {
   static constexpr FabricKey kNone{};
   const FabricKey& below = profile == nullptr ? kNone : profile->fabric;
@@ -521,11 +517,11 @@ void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* pro
   derive(entry, settings, at, faults.line(at) + " (from fabric)");
 }
 
-void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
-                  ConfigFaults& faults) {
+// The marks are the entry's, else those of the file, else the profile's. Derives the settings that are not given.
+void follow_marks(PortDraft& entry, const SiteKeys& site, const PortDraft* profile, ConfigFaults& faults) {
   if (entry.has_no_settings) return;
-  if (!entry.traffic.given && traffic.given) entry.traffic = traffic;
-  if (!entry.cnp.given && cnp.given) entry.cnp = cnp;
+  if (!entry.traffic.given && site.traffic.given) entry.traffic = site.traffic;
+  if (!entry.cnp.given && site.cnp.given) entry.cnp = site.cnp;
   if (profile != nullptr && !entry.traffic.given) entry.traffic = profile->traffic;
   if (profile != nullptr && !entry.cnp.given) entry.cnp = profile->cnp;
   const auto& data = entry.traffic.mark;
@@ -552,6 +548,18 @@ void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, 
     settings.cnp_prio = OrNone{port.cnp->priority};
     derive(entry, settings, entry.cnp.at, port.cnp_origin + " (from cnp)");
   }
+}
+
+}  // namespace
+
+void complete(PortDraft& entry, const PortDraft* profile, const SiteKeys& site, ConfigFaults& faults) {
+  for (size_t row = 0; profile != nullptr && row < kSettingCount; ++row) {
+    if (!add_missing(entry, row, profile->port.want)) continue;
+    entry.port.origin[row] = profile->port.origin[row];
+    entry.places[row] = profile->places[row];
+  }
+  follow_fabric(entry, site.fabric, profile, faults);
+  follow_marks(entry, site, profile, faults);
 }
 
 }  // namespace fabric::config
