@@ -74,8 +74,8 @@ class DeviceSampler {
   void follow(const DeviceBursts& bursts);
   // Reads once. Called without the mutex.
   void read();
-  // Adds the reading to the histograms, and its cost to the pace. Called with the mutex. Returns a line for the journal,
-  // or nothing.
+  // Adds the reading to the histograms, and its cost to the pace. Called with the mutex. Returns a line for the
+  // journal, or nothing.
   std::string record(DeviceBursts& bursts);
 
  private:
