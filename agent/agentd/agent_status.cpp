@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/agent_status.h"
 
-#include "base/find.h"
-
 namespace fabric::agentd {
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "kernel/netlink/ethtool_link.h"
+#include "node/optics_state.h"
 
 namespace fabric::agentd {
 namespace {

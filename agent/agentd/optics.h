@@ -5,7 +5,7 @@
 #include "agentd/messages.h"
 #include "agentd/publishing_thread.h"
 #include "node/counter_reader.h"
-#include "node/optics_state.h"
+#include "wire/transceiver.h"
 
 namespace fabric::agentd {
 

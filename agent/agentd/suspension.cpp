@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/suspension.h"
 
-#include "base/json.h"
 #include "node/state.h"
 
 namespace fabric::agentd {

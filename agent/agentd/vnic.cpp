@@ -11,6 +11,7 @@
 #include "kernel/netlink/ethtool.h"
 #include "node/source.h"
 #include "node/telemetry.h"
+#include "node/vnic_state.h"
 
 namespace fabric::agentd {
 namespace {

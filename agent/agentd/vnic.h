@@ -5,7 +5,7 @@
 
 #include "agentd/messages.h"
 #include "agentd/publishing_thread.h"
-#include "node/vnic_state.h"
+#include "node/port.h"
 
 namespace fabric::agentd {
 

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <thread>
 
-#include "enforce/confirm.h"
 #include "enforce/rounds.h"
+#include "enforce/sysctl.h"
 #include "judge/rule.h"
 #include "judge/unseen.h"
 #include "node/nvml.h"
@@ -61,23 +60,6 @@ Result<Machine> open_configured_machine(const Options& options) {
   auto machine = open_machine(options);
   if (machine && !machine->no_policy.empty()) return error(0, machine->no_policy);
   return machine;
-}
-
-Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience) {
-  constexpr std::chrono::milliseconds kPause{100};
-  if (!machine.policy) return {};
-  const std::string own_digest = confirm::digest(wanted_config(*machine.policy));
-  for (auto waited = kPause;; waited += kPause) {
-    const auto agent = state::load_agent_state(machine.kernel.root);
-    if (!agent || !*agent || !(*agent)->is_enforcing() || !(*agent)->held.empty()) return {};
-    if ((*agent)->config.empty() || (*agent)->config == own_digest) return {};
-    if (waited > patience) break;
-    std::this_thread::sleep_for(kPause);
-  }
-  return error(
-      0,
-      "apply: fabric-agentd enforces another configuration and would undo this one; reload it (systemctl reload "
-      "fabric-agent) or stop it first (systemctl stop fabric-agent)");
 }
 
 Node scan_machine(Machine& machine, ScanOptions what) {

@@ -4,7 +4,6 @@
 
 #include "ctl/options.h"
 #include "enforce/reconcile.h"
-#include "enforce/sysctl.h"
 #include "node/scan.h"
 
 namespace fabric::ctl {
@@ -25,10 +24,6 @@ Result<Machine> open_configured_machine(const Options& options);
 
 // Seconds since 1970; for a captured machine, the time of the capture.
 int64_t wall_now(const Kernel& kernel);
-
-// Refuses an apply if a running agent enforces another configuration and would undo it. Waits up to `patience` for an
-// agent that is reloading.
-Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience);
 
 // A scan without the ports that the policy excludes.
 Node scan_machine(Machine& machine, ScanOptions what);

@@ -10,6 +10,7 @@
 #include "ctl/topo/topo.h"
 #include "ctl/verbs.h"
 #include "policy/config.h"
+#include "policy/span.h"
 
 namespace fabric::ctl {
 namespace {

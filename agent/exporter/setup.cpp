@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/setup.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
 #include <cstdio>
@@ -106,6 +108,21 @@ Result<Configuration> configure(const ExporterOptions& options, const std::strin
   }
   if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
   return loaded.error();
+}
+
+// The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
+static Result<std::vector<Fd>> inherited_listeners() {
+  int count = ::sd_listen_fds(1);
+  if (count < 0) return error(-count, "sockets from systemd");
+  std::vector<Fd> listeners;
+  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) listeners.emplace_back(fd);
+  for (const Fd& fd : listeners) {
+    if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0)
+      return error(EINVAL, "a socket from systemd does not listen");
+    int flags = ::fcntl(fd.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) return error(errno, "a socket from systemd");
+  }
+  return listeners;
 }
 
 Result<std::vector<Fd>> listeners(const ExporterOptions& options, const Policy& policy) {

@@ -97,7 +97,7 @@ Result<Kernel> replay(Root root) {
   if (tape->holds(Ask::generic) || tape->holds(Ask::route)) kernel.route = on_tape(nullptr, Ask::route, tape);
   if (tape->holds(Ask::generic)) kernel.generic = on_tape(nullptr, Ask::generic, tape);
   if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(nullptr, Ask::rdma, tape);
-  if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(nullptr, tape);
+  if (tape->holds(Ask::statistics)) kernel.statistics = std::make_unique<TapedStatistics>(nullptr, tape);
   if (kernel.generic)
     if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
   kernel.verbs = kernel.route != nullptr;
@@ -121,10 +121,6 @@ std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& na
 
 std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape) {
   return std::make_unique<TapedNetlink>(std::move(live), ask, std::move(tape));
-}
-
-std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape) {
-  return std::make_unique<TapedStatistics>(std::move(live), std::move(tape));
 }
 
 Result<Kernel> open_kernel(const std::string& root) {
@@ -155,7 +151,7 @@ void record(Kernel& kernel, const std::shared_ptr<Tape>& tape) {
   if (kernel.route) kernel.route = on_tape(std::move(kernel.route), Ask::route, tape);
   if (kernel.generic) kernel.generic = on_tape(std::move(kernel.generic), Ask::generic, tape);
   if (kernel.rdma) kernel.rdma = on_tape(std::move(kernel.rdma), Ask::rdma, tape);
-  if (kernel.statistics) kernel.statistics = on_tape(std::move(kernel.statistics), tape);
+  if (kernel.statistics) kernel.statistics = std::make_unique<TapedStatistics>(std::move(kernel.statistics), tape);
   kernel.tape = tape;
   if (kernel.generic)
     (void)ethtool::resolve(*kernel.generic);  // it was resolved before recording, which needs it as well

@@ -46,6 +46,5 @@ void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point mome
 
 // Records the answers of `live`. A null `live` replays the tape; questions that are not on it fail with EOPNOTSUPP.
 std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape);
-std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape);
 
 }  // namespace fabric

@@ -9,6 +9,6 @@ namespace fabric {
 
 // The samples of one port: the histogram of pause, and peaks; in the group "bursts" also load and events.
 void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,
-                const Published& published = {});
+                const Published& published);
 
 }  // namespace fabric

@@ -21,7 +21,7 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // The subjects of a check that are ok share one series without a subject, unless the group "checks" is on. A finding
 // whose subject is not a port has a series for each port at fault.
-void add_report(FamilySet& families, const Report& report, const Published& published = {});
+void add_report(FamilySet& families, const Report& report, const Published& published);
 // The share of each port's RDMA traffic that its counters cover, in the window of `watched` (by port id).
 void add_observable(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                     const RulePolicy& rules);

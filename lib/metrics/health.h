@@ -5,12 +5,12 @@
 #include "judge/health.h"
 #include "judge/report.h"
 #include "metrics/family.h"
-#include "policy/policy.h"
+#include "policy/rules.h"
 
 namespace fabric {
 
 // The number of findings that each rule has begun, so that increase() sees a fault that ends before the next scrape.
-void add_events(FamilySet& families, const Health& health, const RulePolicy& rules = {});
+void add_events(FamilySet& families, const Health& health, const RulePolicy& rules);
 // Value, phase and start of each rule that is not ok.
 void add_health(FamilySet& families, const Health& health);
 // 1 for each acknowledged finding.

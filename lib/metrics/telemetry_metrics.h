@@ -2,7 +2,9 @@
 // Metrics other than counters: link, FEC, module, RDMA objects, device health, PCIe.
 #pragma once
 
-#include "metrics/family.h"
+#include <array>
+
+#include "nic/metrics.h"
 
 namespace fabric::metrics {
 

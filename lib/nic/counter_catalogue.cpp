@@ -67,11 +67,6 @@ CounterMatch look_up(CounterSource source, const CounterName& name, std::string_
 
 }  // namespace
 
-std::string_view meaning(const CounterRow& row) {
-  if (row.help.empty() && row.metric != nullptr) return row.metric->help;
-  return row.help;
-}
-
 CounterName superseding_counter(const CounterRow& row) {
   const auto& superseding = catalogue().superseding;
   const auto found = superseding.find(&row);

@@ -9,9 +9,6 @@
 
 namespace fabric {
 
-// The description of the counter, in one line.
-std::string_view meaning(const CounterRow& row);
-
 struct CounterNameHash {
   size_t operator()(const CounterName& name) const { return name.hash(); }
 };

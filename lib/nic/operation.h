@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/kernel.h"
-#include "kernel/netlink/dcbnl.h"
+#include "kernel/netlink/netdev.h"
 #include "setting/reading.h"
 
 namespace fabric {

@@ -104,19 +104,19 @@ constexpr size_t kMaxAllBytes = 4 * kMaxBytes;
 struct ConfigDraft {
   Policy policy;
   std::vector<PortDraft> entries;  // last first, because the entries of a later file are tried first
-  MarkKey traffic, cnp;
-  FabricKey fabric;  // [fabric]
-  RuleRows rules;    // the rules that [rules.ID] may name
+  SiteKeys site;
+  RuleRows rules;  // the rules that [rules.ID] may name
 };
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
 
 // Records a value of [fabric], which applies to entries without their own.
 void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft) {
-  const Fabric& site = draft.policy.fabric;
-  if (name == "kind") draft.fabric.kind = site.kind, draft.fabric.at = at;
-  if (name == "adaptive_routing") draft.fabric.adaptive_routing = site.adaptive_routing;
-  if (name == "spraying") draft.fabric.spraying = site.spraying;
+  const Fabric& given = draft.policy.fabric;
+  FabricKey& out = draft.site.fabric;
+  if (name == "kind") out.kind = given.kind, out.at = at;
+  if (name == "adaptive_routing") out.adaptive_routing = given.adaptive_routing;
+  if (name == "spraying") out.spraying = given.spraying;
 }
 
 void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft) {
@@ -152,8 +152,8 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     if (name == "sysctl") return read_sysctl(reader, node, policy);
     if (name == "firmware") return read_versions(reader, name, node, policy.firmware, policy);
     if (name == "driver_version") return read_versions(reader, name, node, policy.driver_version, policy);
-    if (name == "traffic") return read_mark(reader, name, node, draft.traffic);
-    if (name == "cnp") return read_mark(reader, name, node, draft.cnp);
+    if (name == "traffic") return read_mark(reader, name, node, draft.site.traffic);
+    if (name == "cnp") return read_mark(reader, name, node, draft.site.cnp);
     if (!name.empty() && contains(keys(), name, &Key::section)) {
       if (const auto* table = reader.table(node, full, "write [" + full + "]"))
         read_section(reader, name, *table, draft);
@@ -332,16 +332,14 @@ bool names_ports(const Match& match) {
   return all(match.netdev, has_literal) || all(match.rdma, has_literal) || all(match.pci, has_bus);
 }
 
-// Applies profile and marks to each entry, and checks the values together.
+// Completes each entry by its profile and the keys of the site, and checks the values together.
 Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::string& profiles, ConfigFaults faults) {
   std::ranges::reverse(draft.entries);
   Profiles known(files, profiles, faults);
   for (PortDraft& entry : draft.entries) {
     const auto profile = known.find(entry.port.profile, entry.profile_at);
     if (!profile) return profile.error();
-    if (*profile != nullptr) apply_profile(entry, **profile);
-    follow_fabric(entry, draft.fabric, *profile, faults);
-    follow_marks(entry, draft.traffic, draft.cnp, *profile, faults);
+    complete(entry, *profile, draft.site, faults);
     check_together(entry, faults);
     if (entry.port.front_end && !names_ports(entry.port.match))
       faults.fail(

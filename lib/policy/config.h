@@ -5,7 +5,6 @@
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "policy/policy.h"
-#include "policy/span.h"
 
 namespace fabric {
 

@@ -410,20 +410,16 @@ MaybeProblem read_fabric_table(const toml::node& node, FabricKey& out) {
   return std::nullopt;
 }
 
-void read_fabric(ConfigReader& reader, const toml::node& node, PortDraft& entry) {
-  FabricKey fabric;
-  fabric.at = reader.place(node);
-  if (reader.read("fabric", node, {"fabric", "{ kind = \"lossy\" }", fabrics}, read_fabric_table, fabric))
-    entry.fabric = fabric;
-}
-
 bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::node& node, PortDraft& entry) {
   if (name == "traffic") {
     read_mark(reader, name, node, entry.traffic);
   } else if (name == "cnp") {
     read_mark(reader, name, node, entry.cnp);
   } else if (name == "fabric") {
-    read_fabric(reader, node, entry);
+    FabricKey fabric;
+    fabric.at = reader.place(node);
+    if (reader.read(name, node, {"fabric", "{ kind = \"lossy\" }", fabrics}, read_fabric_table, fabric))
+      entry.fabric = fabric;
   } else if (const auto id = parse_setting(name)) {
     const Setting& setting = setting_of(*id);
     Qos value;
@@ -437,23 +433,16 @@ bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::n
   return true;
 }
 
-std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {
-  std::vector<std::string_view> known(keys.begin(), keys.end());
-  for (const Setting& setting : kSettings) known.push_back(setting.key);
-  return known;
-}
-
-}  // namespace
-
-namespace {
-
-// Reports an unknown key. If other programs call a setting so, the line with our key and the value is in the error.
+// Reports an unknown key where the settings and `keys` are known. If other programs call a setting so, the line with
+// our key and the value is in the error.
 void fail_unknown_setting(ConfigReader& reader, const toml::source_position& at, std::string_view name,
-                          const toml::node& value, std::span<const std::string_view> known) {
+                          const toml::node& value, std::span<const std::string_view> keys) {
   const std::string_view key = key_of_others(name);
   if (const auto setting = parse_setting(key))
     return reader.fail(at, "unknown key " + toml_string(name) + ": it is " + std::string(key) + "; " +
                                correction(correctable(setting_of(*setting)), value));
+  std::vector<std::string_view> known(keys.begin(), keys.end());
+  for (const Setting& setting : kSettings) known.push_back(setting.key);
   reader.fail_unknown(at, "key", name, known);
 }
 
@@ -481,7 +470,7 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
       entry.port.profile_origin = reader.line(node);
       reader.read(name, node, {"profile", "\"nvidia-dcqcn\"", texts}, read_name, entry.port.profile);
     } else if (!read_setting_key(reader, name, node, entry)) {
-      fail_unknown_setting(reader, at, name, node, with_settings(kPortKeys));
+      fail_unknown_setting(reader, at, name, node, kPortKeys);
     }
   });
   if (entry.has_no_settings && entry.port.name.empty())
@@ -497,19 +486,15 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
     constexpr std::string_view kKeys[] = {"traffic", "cnp", "fabric"};
-    fail_unknown_setting(reader, at, name, node, with_settings(kKeys));
+    fail_unknown_setting(reader, at, name, node, kKeys);
   });
   return profile;
 }
 
-void apply_profile(PortDraft& entry, const PortDraft& profile) {
-  for (size_t row = 0; row < kSettingCount; ++row) {
-    if (!add_missing(entry, row, profile.port.want)) continue;
-    entry.port.origin[row] = profile.port.origin[row];
-    entry.places[row] = profile.places[row];
-  }
-}
+namespace {
 
+// The values of the fabric are the entry's, else the site's, else the profile's. On a lossy one PFC is off, unless the
+// entry says otherwise.
 void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* profile, ConfigFaults& faults) {
   static constexpr FabricKey kNone{};
   const FabricKey& below = profile == nullptr ? kNone : profile->fabric;
@@ -532,11 +517,11 @@ void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* pro
   derive(entry, settings, at, faults.line(at) + " (from fabric)");
 }
 
-void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
-                  ConfigFaults& faults) {
+// The marks are the entry's, else those of the file, else the profile's. Derives the settings that are not given.
+void follow_marks(PortDraft& entry, const SiteKeys& site, const PortDraft* profile, ConfigFaults& faults) {
   if (entry.has_no_settings) return;
-  if (!entry.traffic.given && traffic.given) entry.traffic = traffic;
-  if (!entry.cnp.given && cnp.given) entry.cnp = cnp;
+  if (!entry.traffic.given && site.traffic.given) entry.traffic = site.traffic;
+  if (!entry.cnp.given && site.cnp.given) entry.cnp = site.cnp;
   if (profile != nullptr && !entry.traffic.given) entry.traffic = profile->traffic;
   if (profile != nullptr && !entry.cnp.given) entry.cnp = profile->cnp;
   const auto& data = entry.traffic.mark;
@@ -563,6 +548,18 @@ void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, 
     settings.cnp_prio = OrNone{port.cnp->priority};
     derive(entry, settings, entry.cnp.at, port.cnp_origin + " (from cnp)");
   }
+}
+
+}  // namespace
+
+void complete(PortDraft& entry, const PortDraft* profile, const SiteKeys& site, ConfigFaults& faults) {
+  for (size_t row = 0; profile != nullptr && row < kSettingCount; ++row) {
+    if (!add_missing(entry, row, profile->port.want)) continue;
+    entry.port.origin[row] = profile->port.origin[row];
+    entry.places[row] = profile->places[row];
+  }
+  follow_fabric(entry, site.fabric, profile, faults);
+  follow_marks(entry, site, profile, faults);
 }
 
 }  // namespace fabric::config

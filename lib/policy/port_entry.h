@@ -22,6 +22,12 @@ struct FabricKey {
   [[nodiscard]] bool given() const { return kind || adaptive_routing || spraying; }
 };
 
+// `traffic` and `cnp` at the top of the files, and [fabric]: for the entries without their own.
+struct SiteKeys {
+  MarkKey traffic, cnp;
+  FabricKey fabric;
+};
+
 // A [[port]] entry or a profile: its own settings, then those of the profile below it.
 struct PortDraft {
   PortPolicy port;
@@ -55,14 +61,8 @@ void read_mark(ConfigReader& reader, std::string_view key, const toml::node& nod
 PortDraft read_port(ConfigReader& reader, const toml::table& table);
 PortDraft read_profile(ConfigReader& reader, const toml::table& table);
 
-// Applies the profile to the entry: settings of the entry win.
-void apply_profile(PortDraft& entry, const PortDraft& profile);
-// Chooses the values of the fabric: the entry's, else those that the site gives, else the profile's. On a lossy fabric
-// PFC is off, unless the entry says otherwise. Before follow_marks().
-void follow_fabric(PortDraft& entry, const FabricKey& site, const PortDraft* profile, ConfigFaults& faults);
-// Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
-// given.
-void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
-                  ConfigFaults& faults);
+// Adds to the entry what it does not have itself: the settings of its profile (null: none), the fabric and the marks of
+// the site, else of the profile, and the settings that follow from these.
+void complete(PortDraft& entry, const PortDraft* profile, const SiteKeys& site, ConfigFaults& faults);
 
 }  // namespace fabric::config

@@ -6,6 +6,7 @@
 
 #include "policy/config.h"
 #include "policy/correction.h"
+#include "policy/span.h"
 #include "policy/toml_value.h"
 
 namespace fabric::config {

@@ -241,10 +241,6 @@ Built built_of(const Topology& now, std::span<const Port> ports, const Inventory
 
 Built built_of(const Node& node) { return built_of(node.topology, node.ports, recorded_in(node)); }
 
-Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
-  return built_of(now, ports, recorded).present_pairing;
-}
-
 Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded) {
   const Built built = built_of(now, ports, recorded);
   const Pairing& present = built.present_pairing;

@@ -43,8 +43,6 @@ inline const Inventory* recorded_in(const Node& node) { return node.inventory ? 
 
 // Built::present_pairing with usable_nics() only: a NIC whose port is down counts as missing.
 Pairing best_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
-// Built::present_pairing.
-Pairing built_pairing(const Topology& now, std::span<const Port> ports, const Inventory* recorded = nullptr);
 
 struct Rail {
   size_t rail = 0;

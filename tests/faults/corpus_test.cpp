@@ -130,7 +130,7 @@ using Pairs = std::map<std::string, std::set<std::string>>;
 
 Pairs pairs_of(const Node& node, const std::map<std::string, std::string>& old = {}) {
   const auto name = [&](const std::string& pci) { return old.contains(pci) ? old.at(pci) : pci; };
-  const Pairing pairing = built_pairing(node.topology, node.ports, recorded_in(node));
+  const Pairing pairing = built_of(node).present_pairing;
   Pairs out;
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     for (const size_t nic : pairing.pairs[gpu].nics)

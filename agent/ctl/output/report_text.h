@@ -3,9 +3,10 @@
 #pragma once
 
 #include "base/json.h"
-#include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "judge/report.h"
+#include "node/node.h"
+#include "setting/change.h"
 
 namespace fabric::ctl {
 

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "base/find.h"
-#include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
 namespace {

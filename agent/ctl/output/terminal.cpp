@@ -95,6 +95,58 @@ bool print_paged(const Output& output) {
   return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
 
+struct Fitted {
+  std::string text;
+  bool full = false;  // reaches the last column
+};
+
+// The character at `at` and its bytes; "?" for one that cannot be shown.
+std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
+  bytes = std::max<size_t>(1, utf8_length(line, at));
+  if (shown_length(line, at) == 0) return "?";
+  return line.substr(at, bytes);
+}
+
+// Length of the color sequence (ECMA-48, SGR) at `at`, else 0.
+size_t color_at(std::string_view line, size_t at) {
+  if (!line.substr(at).starts_with("\033[")) return 0;
+  const size_t end = line.find_first_not_of("0123456789;", at + 2);
+  if (end == std::string_view::npos || line[end] != 'm') return 0;
+  return end + 1 - at;
+}
+
+// The first columns of a line. Color sequences have no width; those after the cut are kept, since they end a color.
+Fitted fitted(std::string_view line, unsigned width) {
+  Fitted out;
+  unsigned column = 0;
+  for (size_t at = 0, bytes = 0; at < line.size(); at += bytes) {
+    if ((bytes = color_at(line, at)) > 0) {
+      out.text += line.substr(at, bytes);
+      continue;
+    }
+    const std::string_view character = shown(line, at, bytes);
+    if (width > 0 && column == width) continue;
+    out.text += character;
+    ++column;
+  }
+  out.full = width > 0 && column == width;
+  return out;
+}
+
+// The lines that fit. The last one has the number of the others.
+std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<Fitted> out;
+  const auto lines = split(text, '\n');
+  const bool too_many = output.height > 0 && lines.size() > output.height;
+  size_t fits = lines.size();
+  if (too_many) fits = std::max(output.height, 2U) - 1;
+  for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
+  if (too_many && output.height > 1)
+    out.push_back(fitted("-- " + counted(lines.size() - fits, "more line") + " --", output.width));
+  return out;
+}
+
 }  // namespace
 
 bool write_all(int fd, std::string_view text) {
@@ -143,6 +195,41 @@ bool print(Output& output) {
   output.text.clear();
   output.errors.clear();
   return printed;
+}
+
+std::string screen(const std::string& text, const Output& output) {
+  // Overwrites line by line and clears the rest, since clearing the screen first flickers. After a full line the cursor
+  // is still on its last column: clearing from there would erase a character.
+  std::string out = "\033[H";
+  const auto lines = fitted_lines(text, output);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) out += "\r\n";
+    out += lines[i].text;
+    if (!lines[i].full) out += "\033[K";
+  }
+  if (lines.size() < output.height) out += "\r\n\033[J";
+  return out;
+}
+
+std::string cut(const std::string& text, const Output& output) {
+  Output room;
+  room.width = output.width;
+  room.height = std::max(output.height, 2U) - 1;
+  std::string out;
+  for (const Fitted& line : fitted_lines(text, room)) out += line.text + "\n";
+  return out;
+}
+
+std::string printable(std::string_view text, const Output& output) {
+  std::string out;
+  for (size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
+    bytes = 0;
+    if (text[at] == '\n' || text[at] == '\t') bytes = 1;
+    else if (output.color) bytes = color_at(text, at);
+    if (bytes > 0) out += text.substr(at, bytes);
+    else out += shown(text, at, bytes);
+  }
+  return out;
 }
 
 }  // namespace fabric::ctl

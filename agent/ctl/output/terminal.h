@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard output and standard error of a verb; long text goes through a pager.
+// Standard output and standard error of a verb; long text goes through a pager, and --watch shows it on the screen.
 #pragma once
 
 #include <functional>
@@ -36,5 +36,13 @@ bool write_all(int fd, std::string_view text);
 // Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
 // full disk or a closed pipe. The error is reported once.
 bool print(Output& output);
+
+// `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.
+std::string screen(const std::string& text, const Output& output);
+// `text` as plain lines, one line less than the screen has, so that the shell's prompt fits.
+std::string cut(const std::string& text, const Output& output);
+
+// `text` with "?" for control characters and invalid UTF-8: the files of a captured tree may contain any bytes.
+std::string printable(std::string_view text, const Output& output);
 
 }  // namespace fabric::ctl

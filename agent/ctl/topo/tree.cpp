@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of the machine: sockets, NUMA nodes, root buses, switches and the devices in them.
 #include <algorithm>
-#include <iterator>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -17,6 +16,15 @@ std::string problems_text(const TopoView& view, const std::string& device) {
   for (const Finding* problem : problems_of(view, device))
     out += "  ! " + problem->observed + " (expected " + problem->expected + ")";
   return out;
+}
+
+// "mlx5_0 (ens0)"
+std::string nic_title(const Nic& nic) {
+  std::string name = joined(nic.rdma);
+  if (name.empty()) name = nic.name;
+  const std::string netdevs = joined(nic.netdevs);
+  if (netdevs.empty() || netdevs == name) return name;
+  return name + " (" + netdevs + ")";
 }
 
 // The branch to a line below which `left` more lines of the same box follow.
@@ -105,9 +113,12 @@ std::string topo_tree(const TopoView& view) {
     out += socket.title + "\n";
     add_lines(view, socket, "", out);
   }
-  std::vector<Finding> elsewhere;  // than at a GPU or NIC
-  std::ranges::copy_if(view.problems, std::back_inserter(elsewhere),
-                       [&](const Finding& problem) { return !is_shown(view, problem); });
+  std::vector<Finding> elsewhere;  // than at a GPU or NIC: of the host, a switch port or a missing part
+  for (const Finding& problem : view.problems) {
+    const std::string device = problem.subject.substr(0, problem.subject.find('/'));
+    if (!contains(view.topology.gpus, device, &Gpu::name) && !contains(view.topology.nics, device, &Nic::name))
+      elsewhere.push_back(problem);
+  }
   for (const std::string& line : problem_lines(elsewhere)) out += "! " + line + "\n";
   for (const std::string& note : topo_notes(view)) out += note + "\n";
   if (out.empty()) return "No GPU and no NIC found.\n";

@@ -186,11 +186,6 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   return notes;
 }
 
-bool is_shown(const TopoView& view, const Finding& problem) {
-  const std::string device = problem.subject.substr(0, problem.subject.find('/'));
-  return contains(view.topology.gpus, device, &Gpu::name) || contains(view.topology.nics, device, &Nic::name);
-}
-
 std::vector<std::string> problem_lines(const std::vector<Finding>& problems) {
   std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // the problem, and its subjects
   for (const Finding& problem : problems) {
@@ -214,14 +209,6 @@ std::vector<const Finding*> problems_of(const TopoView& view, const std::string&
 std::string host_title(const TopoView& view) {
   if (view.node.hostname.empty()) return "this machine";
   return view.node.hostname;
-}
-
-std::string nic_title(const Nic& nic) {
-  std::string name = joined(nic.rdma);
-  if (name.empty()) name = nic.name;
-  const std::string netdevs = joined(nic.netdevs);
-  if (netdevs.empty() || netdevs == name) return name;
-  return name + " (" + netdevs + ")";
 }
 
 }  // namespace fabric::ctl

@@ -33,12 +33,9 @@ std::vector<std::string> topo_notes(const TopoView& view);
 // The problems of the device or one of its ports.
 std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device);
 
-// Whether a GPU or NIC of that name has the problem; else it is of the host, a switch port or a missing part.
-bool is_shown(const TopoView& view, const Finding& problem);
 // "mlx5_1/1, mlx5_2/1: 100 Gb/s; expected 200 Gb/s": equal problems in one line.
 std::vector<std::string> problem_lines(const std::vector<Finding>& problems);
 
 std::string host_title(const TopoView& view);  // the host name, or "this machine"
-std::string nic_title(const Nic& nic);         // "mlx5_0 (ens0)"
 
 }  // namespace fabric::ctl

@@ -14,9 +14,7 @@
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/parse.h"
-#include "ctl/output/terminal.h"
 #include "kernel/capture/root.h"
-#include "node/topology.h"
 #include "node/topology_xml.h"
 
 namespace fabric::ctl {
@@ -307,19 +305,6 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   if (auto done = folder->file("fabric-agent/about.txt", about); !done) return done.error();
   if (auto done = folder->keep(); !done) return done.error();
   return written;
-}
-
-std::vector<std::string> refused_readings(const Tape& tape) {
-  std::set<std::string, NaturalLess> names;
-  for (const auto& [question, samples] : tape.answers) {
-    const auto& [ask, what] = question;
-    const Answer& answer = newest(samples);
-    if (answer || (answer.error().code != EACCES && answer.error().code != EPERM)) continue;
-    if (is_of_netlink(ask)) names.insert(std::string(to_text(ask)) + " netlink: " + answer.error().what);
-    else if (is_of_files(ask)) names.insert("/" + what);
-    else names.insert(what);
-  }
-  return {names.begin(), names.end()};
 }
 
 }  // namespace fabric::ctl

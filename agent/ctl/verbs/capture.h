@@ -20,7 +20,4 @@ Result<void> check_capture_directory(const std::string& directory);
 // EFBIG, with the file: more than the limits of Tape.
 Result<Written> write_capture(const Tape& tape, const std::string& about, const std::string& directory);
 
-// Readings that failed with EACCES or EPERM, sorted: files by name, each netlink socket once.
-std::vector<std::string> refused_readings(const Tape& tape);
-
 }  // namespace fabric::ctl

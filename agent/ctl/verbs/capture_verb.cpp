@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/json.h"
 #include "ctl/machine.h"
@@ -67,6 +68,20 @@ Result<SiteReading> read_rest(const Options& options) {
   (void)local_now(kernel);
   site.hostname = node.hostname;
   return site;
+}
+
+// Readings that failed with EACCES or EPERM, sorted: files by name, each netlink socket once.
+std::vector<std::string> refused_readings(const Tape& tape) {
+  std::set<std::string, NaturalLess> names;
+  for (const auto& [question, samples] : tape.answers) {
+    const auto& [ask, what] = question;
+    const Answer& answer = samples.rbegin()->second;
+    if (answer || (answer.error().code != EACCES && answer.error().code != EPERM)) continue;
+    if (is_of_netlink(ask)) names.insert(std::string(to_text(ask)) + " netlink: " + answer.error().what);
+    else if (is_of_files(ask)) names.insert("/" + what);
+    else names.insert(what);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& reduced,

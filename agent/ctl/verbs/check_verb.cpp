@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: the findings of this machine, once or with --watch.
 #include "ctl/output/report_text.h"
+#include "ctl/verbs.h"
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
 #include "judge/health_state.h"
-#include "policy/config.h"
+#include "judge/rule.h"
+#include "policy/span.h"
 
 namespace fabric::ctl {
 namespace {

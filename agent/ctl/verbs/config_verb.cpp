@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // config check and config show.
 #include "base/json.h"
-#include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "enforce/confirm.h"

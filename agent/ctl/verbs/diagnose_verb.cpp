@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/find.h"
 #include "ctl/output/report_text.h"
+#include "ctl/verbs.h"
 #include "ctl/verbs/findings.h"
 #include "judge/port_context.h"
 

@@ -2,7 +2,9 @@
 // diagnose: the causes of the symptoms of each port, with evidence and next steps.
 #pragma once
 
+#include "ctl/output/terminal.h"
 #include "ctl/verbs/samples.h"
+#include "judge/report.h"
 
 namespace fabric::ctl {
 

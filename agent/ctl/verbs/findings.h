@@ -2,7 +2,9 @@
 // The findings of this machine. check and diagnose print the same findings and have the same verdict.
 #pragma once
 
+#include "ctl/output/terminal.h"
 #include "ctl/verbs/samples.h"
+#include "judge/report.h"
 
 namespace fabric::ctl {
 

@@ -13,7 +13,6 @@
 #include "ctl/verbs/write_verbs.h"
 #include "judge/topology.h"
 #include "node/inventory.h"
-#include "node/platform.h"
 #include "topology/inventory.h"
 
 namespace fabric::ctl {

@@ -4,9 +4,12 @@
 
 #include <termios.h>
 
+#include <chrono>
 #include <csignal>
+#include <functional>
 
-#include "ctl/verbs.h"
+#include "base/fd.h"
+#include "ctl/output/terminal.h"
 
 namespace fabric::ctl {
 
@@ -47,13 +50,5 @@ class Watch {
   Fd signals_;
   termios modes_{};
 };
-
-// `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.
-std::string screen(const std::string& text, const Output& output);
-// `text` as plain lines, one line less than the screen has, so that the shell's prompt fits.
-std::string cut(const std::string& text, const Output& output);
-
-// `text` with "?" for control characters and invalid UTF-8: the files of a captured tree may contain any bytes.
-std::string printable(std::string_view text, const Output& output);
 
 }  // namespace fabric::ctl

@@ -232,6 +232,23 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
   return writer;
 }
 
+Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPause{100};
+  if (!machine.policy) return {};
+  const std::string own_digest = confirm::digest(wanted_config(*machine.policy));
+  for (auto waited = kPause;; waited += kPause) {
+    const auto agent = state::load_agent_state(machine.kernel.root);
+    if (!agent || !*agent || !(*agent)->is_enforcing() || !(*agent)->held.empty()) return {};
+    if ((*agent)->config.empty() || (*agent)->config == own_digest) return {};
+    if (waited > patience) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return error(
+      0,
+      "apply: fabric-agentd enforces another configuration and would undo this one; reload it (systemctl reload "
+      "fabric-agent) or stop it first (systemctl stop fabric-agent)");
+}
+
 bool is_enforced(const Machine& machine) {
   const auto agent = state::load_agent_state(machine.kernel.root);
   return agent && *agent && (*agent)->is_enforcing();

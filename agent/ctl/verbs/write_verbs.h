@@ -37,6 +37,10 @@ Node scan_for_writing(Machine& machine);
 // seconds at most. Ports without a link after that stay in `unsettled`.
 void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output);
 
+// Refuses an apply if a running agent enforces another configuration and would undo it. Waits up to `patience` for an
+// agent that is reloading.
+Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience);
+
 // True if fabric-agentd runs in enforce mode.
 bool is_enforced(const Machine& machine);
 

@@ -46,20 +46,6 @@ void DeviceBursts::follow(const std::vector<Port>& ports) {
   ports_ = std::move(wanted);
 }
 
-std::string DeviceBursts::finish(const std::string& device, Clock::time_point now, Span cpu, Span answer,
-                                 bool answered) {
-  cpu_ += cpu;
-  if (answered) taken_ = now;
-  if (!pace.sampled(now, cpu, answer) || pace.brake() == Pace::Brake::none) return {};
-  if (warned_ != Clock::time_point{} && now - warned_ < kWarnAgain) return {};
-  warned_ = now;
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
-  std::string why = "the device answers slowly";
-  if (pace.brake() == Pace::Brake::cpu) why = "CPU budget reached (sample_cpu_budget)";
-  return device + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " + why +
-         "; fabric_sampler_interval_seconds shows the current interval";
-}
-
 SampledDevice DeviceBursts::state(const std::string& device, Clock::time_point now) const {
   SampledDevice out{device, pace.interval(), pace.brake(), in_seconds(cpu_), {}};
   if (taken_ != Clock::time_point{}) out.age = now - taken_;
@@ -116,7 +102,18 @@ std::string DeviceSampler::record(DeviceBursts& bursts) {
   for (size_t i = 0; i < readings_.size(); ++i)
     if (auto port = bursts.ports_.find(places_[i].first); port != bursts.ports_.end())
       port->second.meter.take(readings_[i].times, readings_[i].counters);
-  return bursts.finish(device_, Pace::Clock::now(), cpu_, answer_, answered_);
+  const auto now = Pace::Clock::now();
+  Pace& pace = bursts.pace;
+  bursts.cpu_ += cpu_;
+  if (answered_) bursts.taken_ = now;
+  if (!pace.sampled(now, cpu_, answer_) || pace.brake() == Pace::Brake::none) return {};
+  if (bursts.warned_ != Pace::Clock::time_point{} && now - bursts.warned_ < kWarnAgain) return {};
+  bursts.warned_ = now;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
+  std::string why = "the device answers slowly";
+  if (pace.brake() == Pace::Brake::cpu) why = "CPU budget reached (sample_cpu_budget)";
+  return device_ + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " + why +
+         "; fabric_sampler_interval_seconds shows the current interval";
 }
 
 void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings) {

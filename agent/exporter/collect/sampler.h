@@ -39,9 +39,6 @@ class DeviceBursts {
 
   // Sets the ports to sample. A port that was sampled before keeps its histograms.
   void follow(const std::vector<Port>& ports);
-  // Records the CPU time of a sample and the time until the device answered. Returns a line for the journal, or
-  // nothing.
-  std::string finish(const std::string& device, Clock::time_point now, Span cpu, Span answer, bool answered);
   [[nodiscard]] SampledDevice state(const std::string& device, Clock::time_point now) const;
   void append(std::vector<PortBursts>& out) const;
 
@@ -77,7 +74,8 @@ class DeviceSampler {
   void follow(const DeviceBursts& bursts);
   // Reads once. Called without the mutex.
   void read();
-  // Adds the reading to the histograms. Called with the mutex. Returns a line for the journal, or nothing.
+  // Adds the reading to the histograms, and its cost to the pace. Called with the mutex. Returns a line for the
+  // journal, or nothing.
   std::string record(DeviceBursts& bursts);
 
  private:

@@ -2,10 +2,8 @@
 #include "exporter/http/http.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <strings.h>
-#include <systemd/sd-daemon.h>
 
 #include "base/parse.h"
 #include "exporter/http/landing.h"
@@ -188,20 +186,6 @@ Result<Fd> listen_on(const ListenAddress& address) {
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
   if (::listen(fd.get(), kBacklog) != 0) return failed();
   return fd;
-}
-
-Result<std::vector<Fd>> inherited_listeners() {
-  int count = ::sd_listen_fds(1);
-  if (count < 0) return error(-count, "sockets from systemd");
-  std::vector<Fd> listeners;
-  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) listeners.emplace_back(fd);
-  for (const Fd& fd : listeners) {
-    if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0)
-      return error(EINVAL, "a socket from systemd does not listen");
-    int flags = ::fcntl(fd.get(), F_GETFL);
-    if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) return error(errno, "a socket from systemd");
-  }
-  return listeners;
 }
 
 }  // namespace fabric::exporter

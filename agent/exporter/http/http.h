@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -65,7 +64,5 @@ Result<ListenAddress> parse_listen_address(std::string_view text);
 
 // Binds and listens. An IPv6 socket accepts only IPv6. ":PORT" accepts both families; on a kernel without IPv6, IPv4.
 Result<Fd> listen_on(const ListenAddress& address);
-// The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
-Result<std::vector<Fd>> inherited_listeners();
 
 }  // namespace fabric::exporter

@@ -25,7 +25,7 @@ inline const std::vector<std::string> kDriverFolders{"/sys/kernel/debug/mlx5",  
                                                      "/sys/kernel/config/irdma"};
 
 // The folders with settings of the present devices, and their inodes, which differ for a device that was created again.
-std::map<std::string, uint64_t> device_folders(const std::string& sys = "/sys");
+std::map<std::string, uint64_t> device_folders(const std::string& sys);
 
 // Restricts writes of the calling thread, and of the threads and processes that it starts, to these folders. Folders
 // that do not exist are left out. ENOSYS, EOPNOTSUPP: the kernel has no Landlock (before 5.13), or it is switched off.

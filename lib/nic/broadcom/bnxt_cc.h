@@ -12,7 +12,9 @@
 // alone: no switch marks its data, so that reads as off.
 #pragma once
 
-#include "nic/driver.h"
+#include <array>
+
+#include "nic/operation.h"
 
 namespace fabric::bnxt_cc {
 

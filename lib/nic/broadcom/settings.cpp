@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "nic/broadcom/bnxt_cc.h"
+#include "nic/driver.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/file_settings.h"
 #include "nic/generic/upstream.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/find.h"
-#include "nic/driver.h"
+#include "nic/operation.h"
 
 namespace fabric::file_settings {
 

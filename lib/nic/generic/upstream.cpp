@@ -34,6 +34,33 @@ Result<void> write_table(const PortIo& io, const DscpMap& want) {
   return added;
 }
 
+Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (now->trust) {
+    // PCP follows DSCP as the fallback for frames without an IP header.
+    std::vector<uint8_t> order{dcbnl::kSelectorPcp};
+    if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
+    return dcbnl::set_trust(*io.kernel.route, io.id(), order);
+  }
+  if (auto reason = impossible_trust(want, have.values, true); !reason.empty())
+    return error(EINVAL, io.netdev + ": set trust: " + reason);
+  return write_table(io, map_after(setting, want, have.values));
+}
+
+Result<void> write_dscp_map(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
+  return write_table(io, *want.dscp_map);
+}
+
+Result<void> write_apptrust(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
+  return dcbnl::set_trust(*io.kernel.route, io.id(), want.apptrust->selectors);
+}
+
+Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
+  return send_buffers(io, want.prio2buffer.value_or(have.values.prio2buffer.value_or(Eight{})),
+                      want.buffer_size.value_or(have.values.buffer_size.value_or(Buffers{})));
+}
+
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
 
 // Why this driver does not offer the settings from `first` to `last`, which are neighboring rows of kSettings.
@@ -238,24 +265,6 @@ Result<void> write_mtu(const PortIo& io, const Setting&, const Qos& want, const 
   return rtnl::set_mtu(*io.kernel.route, io.id(), *want.mtu);
 }
 
-Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
-  if (!now) return now.error();
-  if (now->trust) {
-    // PCP follows DSCP as the fallback for frames without an IP header.
-    std::vector<uint8_t> order{dcbnl::kSelectorPcp};
-    if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
-    return dcbnl::set_trust(*io.kernel.route, io.id(), order);
-  }
-  if (auto reason = impossible_trust(want, have.values, true); !reason.empty())
-    return error(EINVAL, io.netdev + ": set trust: " + reason);
-  return write_table(io, map_after(setting, want, have.values));
-}
-
-Result<void> write_dscp_map(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return write_table(io, *want.dscp_map);
-}
-
 ieee_ets wire(const Ets& want, ieee_ets now) {
   for (size_t i = 0; i < kPriorities; ++i) {
     now.prio_tc[i] = want.prio_tc[i];
@@ -285,20 +294,11 @@ Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const 
   return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 
-Result<void> write_apptrust(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return dcbnl::set_trust(*io.kernel.route, io.id(), want.apptrust->selectors);
-}
-
 Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& sizes) {
   dcbnl_buffer buffer{};
   std::ranges::copy(map, buffer.prio2buffer);
   std::ranges::copy(sizes.bytes, buffer.buffer_size);
   return dcbnl::set_buffer(*io.kernel.route, io.id(), buffer);
-}
-
-Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
-  return send_buffers(io, want.prio2buffer.value_or(have.values.prio2buffer.value_or(Eight{})),
-                      want.buffer_size.value_or(have.values.buffer_size.value_or(Buffers{})));
 }
 
 Result<void> write_maxrate(const PortIo& io, const Setting&, const Qos& want, const Reading&) {

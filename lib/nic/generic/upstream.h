@@ -2,6 +2,7 @@
 // The default driver: 802.1Qaz over dcbnl, pause over ethtool, MTU over rtnetlink. Vendors' files share its parts.
 #pragma once
 
+#include "kernel/netlink/dcbnl.h"
 #include "nic/operation.h"
 
 namespace fabric::upstream {
@@ -24,8 +25,7 @@ struct NetdevReading {
 // the netdev has no dcbnl at all.
 Result<NetdevReading> read_port(const PortIo& io, const Keys& keys);
 
-Op::Write write_dcbx, write_pause, write_mtu, write_trust, write_dscp_map, write_ets, write_pfc, write_apptrust,
-    write_buffers, write_maxrate;
+Op::Write write_dcbx, write_pause, write_mtu, write_ets, write_pfc, write_maxrate;
 // Sends prio2buffer and buffer_size in one message, because a NIC checks them together.
 Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& sizes);
 

@@ -2,7 +2,7 @@
 // The common parts of ice and i40e.
 #pragma once
 
-#include "nic/driver.h"
+#include "nic/operation.h"
 
 namespace fabric::intel {
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 
+#include "base/find.h"
 #include "nic/capabilities.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"

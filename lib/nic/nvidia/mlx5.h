@@ -6,7 +6,6 @@
 // headers inline in the work request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
 #pragma once
 
-#include "nic/driver.h"
 #include "nic/generic/upstream.h"
 
 namespace fabric::mlx5 {

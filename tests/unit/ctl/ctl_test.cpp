@@ -15,6 +15,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/status_verb.h"
+#include "ctl/verbs/write_verbs.h"
 #include "enforce/confirm.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/parse.h"
-#include "ctl/verbs/samples.h"
+#include "ctl/verbs/counters_verb.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "node/state.h"

@@ -10,6 +10,7 @@
 #include "node/published.h"
 #include "node/scan.h"
 #include "node/telemetry.h"
+#include "node/vnic_state.h"
 #include "support/ports.h"
 #include "support/running_collector.h"
 #include "support/series.h"

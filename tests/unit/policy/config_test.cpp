@@ -15,6 +15,7 @@
 #include "policy/cabling.h"
 #include "policy/reader.h"
 #include "policy/rule_keys.h"
+#include "policy/span.h"
 #include "setting/change.h"
 #include "support/config.h"
 #include "support/golden.h"

@@ -317,7 +317,7 @@ TEST(Symmetry, AFunctionIsNamedByItsAddress) {
   Topology topology = dual();
   topology.nics.erase(topology.nics.begin() + 3);
   EXPECT_EQ(places(topology), Texts{"at 0000:24:00.1, beside mlx5_1"});
-  const Pairing pairing = built_pairing(topology, {});
+  const Pairing pairing = built_of(topology, {}).present_pairing;
   for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 1 ? 1 : 2) << gpu;
 }
 
@@ -559,7 +559,7 @@ TEST(Symmetry, TwoOfFourPlacesMayLackDifferentParts) {
 TEST(Symmetry, AGpuThatLosesAllItsNicsTakesNoneFromTheOthers) {
   Topology lost = dual();
   lost.nics.erase(lost.nics.begin() + 6, lost.nics.begin() + 8);
-  const Pairing pairing = built_pairing(lost, {});
+  const Pairing pairing = built_of(lost, {}).present_pairing;
   for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 3 ? 1u : 2u);
   EXPECT_EQ(pairing.pairs[3].shared_by, 2u);
   Node node;
@@ -619,7 +619,7 @@ TEST(Symmetry, ADataDirectFunctionProvesACard) {
   const auto found = missing_parts(topology, {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].below, topology.gpus[1].pci.substr(0, 5) + "02:00.0");
-  const Pairing pairing = built_pairing(topology, {});
+  const Pairing pairing = built_of(topology, {}).present_pairing;
   EXPECT_EQ(pairing.pairs[2].nics, std::vector<size_t>{1}) << "that of GPU2";
 }
 
@@ -646,7 +646,7 @@ TEST(Symmetry, ALostFunctionLeavesTheOtherCardsTheirFunctions) {
     const auto found = missing_parts(now, {});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].place.pci, topology.nics[lost].pci);
-    const Pairing pairing = built_pairing(now, {});
+    const Pairing pairing = built_of(now, {}).present_pairing;
     for (size_t gpu = 0; gpu < 4; ++gpu)
       EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == lost / 2 ? 1u : 2u) << "GPU" << gpu << " without NIC " << lost;
   }
