@@ -76,7 +76,8 @@ void to_json(Json& json, const Original& original) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
   }
-  if (original.front_end) out["front_end"] = *original.front_end;
+  if (original.front_end) out["front_end"] = true;
+  else out.erase("front_end");
   Json unknown = Json::array();
   for (const Json& name : out.value("unknown", Json::array()))
     if (setting_named(name) == nullptr) unknown.push_back(name);
