@@ -137,8 +137,8 @@ namespace {
 std::optional<Finding> ask_suppressions(const View& view) {
   const RulePolicy& policy = rule_policy(view);
   std::string ended, in_force, tables;
-  for (const auto& [id, enabled] : policy.enabled) {
-    if (enabled) continue;
+  for (const auto& [id, rule] : policy.by_id) {
+    if (rule.enabled.value_or(true)) continue;
     const bool is_over = policy.has_ended(id, view.wall);
     append_item(is_over ? ended : in_force, id + " " + suppression_text(policy, id), "; ");
     if (is_over) append_item(tables, "[rules." + id + "]");

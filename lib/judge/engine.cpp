@@ -361,9 +361,7 @@ const RuleWindow* find_window(std::string_view key) {
 }
 
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
-  WindowLimits out = window.limits;
-  if (const auto given = policy.windows.find(window.key); given != policy.windows.end()) out = given->second;
-  return out;
+  return limits_of(policy, window.rule, window);
 }
 
 double limit_of_window(const View& view, std::string_view key) {
@@ -467,8 +465,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       each = std::move(intended);
     }
   for (Finding& each : findings)
-    if (const Status* severity = find_in(policy.severity, each.id); severity != nullptr && is_fault(each.status))
-      each.status = *severity;
+    if (is_fault(each.status)) each.status = policy.of(each.id).severity.value_or(each.status);
   for (Finding& each : findings) {
     if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {
       each.suppressed = true;

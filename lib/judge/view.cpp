@@ -21,11 +21,6 @@ std::string first_error(const View& view) {
 
 bool is_suppressed(const View& view, std::string_view rule) { return rule_policy(view).is_suppressed(rule, view.wall); }
 
-double limit_of(const RulePolicy& rules, const Limit& limit) {
-  const double* configured = find_in(rules.limits, limit.name());
-  return configured != nullptr ? *configured : limit.value;
-}
-
 double limit_of(const View& view, const Limit& limit) { return limit_of(rule_policy(view), limit); }
 
 Fabric fabric_of(const View& view, const Port& port) {

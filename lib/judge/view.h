@@ -46,7 +46,6 @@ std::string first_error(const View& view);
 // Whether the configuration suppresses the rule now ([rules.ID] enabled = false).
 bool is_suppressed(const View& view, std::string_view rule);
 // The configured value, or the row's.
-double limit_of(const RulePolicy& rules, const Limit& limit);
 double limit_of(const View& view, const Limit& limit);
 
 // The fabric of the port by the policy. InfiniBand is lossless by its credits.

@@ -32,11 +32,9 @@ Faults agent() {
        at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
        at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "", "confirm"},
-      {"suppression-ended", "a rule was suppressed for a month, and the month is over", "RulePolicy::until",
+      {"suppression-ended", "a rule was suppressed for a month, and the month is over", "RuleSettings::until",
        on_host([](Machine& m) {
-         m.policy.rules.enabled["firmware"] = false;
-         m.policy.rules.reason["firmware"] = "update in January";
-         m.policy.rules.until["firmware"] = 1;
+         m.policy.rules.by_id["firmware"] = {.enabled = false, .reason = "update in January", .until = 1};
        }),
        "suppressions", W, "ended: firmware until|update in January|[rules.firmware]: remove enabled = false"},
       {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",

@@ -323,9 +323,10 @@ TEST(Families, ASuppressedCauseIsNoDiagnosis) {
 
 TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
   RulePolicy rules;
-  rules.enabled = {{"nofile", false}, {"link-flap", false}, {"loss", true}};
-  rules.reason = {{"nofile", "TICKET-1"}};
-  rules.until = {{"nofile", 1'801'440'000}};
+  rules.by_id = {{"nofile", {.enabled = false, .reason = "TICKET-1", .until = 1'801'440'000}},
+                 {"link-flap", {.enabled = false}},
+                 {"loss", {.enabled = true}},
+                 {"pfc", {.severity = Status::critical}}};
   Report report;
   report.findings = {{"nofile", "host", Status::warning, "", "", "", ""}, {"rate", "host", Status::ok, "", "", "", ""}};
   report.findings[0].suppressed = true;
@@ -340,7 +341,7 @@ TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
   health.rules["link_flap"]["mlx5_0/1"].onsets = 1;
   const auto events = [&] { return series_of([&](FamilySet& set) { add_events(set, health, rules); }); };
   EXPECT_EQ(events(), Series{}) << "alerts count events";
-  rules.enabled.clear();
+  rules.by_id.clear();
   EXPECT_EQ(events(), (Series{{"fabric_events_total,event=link_flap,device=mlx5_0,port=1", 1}}));
 }
 

@@ -289,9 +289,8 @@ TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
   node.now.agent->config = "0123456789abcdef";
   SettingState& waiting = node.now.agent->ports["mlx5_0/1"]["ring_rx"];
   waiting.outcome = "pending", waiting.reason = "maintenance";
-  node.policy.rules.enabled = {{"hugepages", false}};
-  node.policy.rules.reason = {{"hugepages", "TICKET-1: from the next image"}};
-  node.policy.rules.until = {{"hugepages", 1'801'440'000}};  // 2027-02-01T00:00:00Z
+  node.policy.rules.by_id["hugepages"] = {
+      .enabled = false, .reason = "TICKET-1: from the next image", .until = 1'801'440'000};  // 2027-02-01T00:00:00Z
   const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
   test::expect_golden("exporter_metrics_nic.txt", std::regex_replace(page_text(node, {}, true), varies, "$1 -"));
 }

@@ -850,7 +850,7 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
                                             kSource + "/etc/profiles", rule_rows()))
                       .policy;
   for (const Limit* row : test::limits()) {
-    const double* value = find_in(sample.rules.limits, row->name());
+    const double* value = find_in(sample.rules.of(row->rule).limits, row->key);
     EXPECT_TRUE(value != nullptr && *value == row->value)
         << kSample << ": " << row->name() << " is out of date: tests/regenerate writes it";
   }
