@@ -20,7 +20,7 @@ std::string describe(const Gid& gid) {
 
 // The bond that the netdev of the port's NIC is a member of; empty: none.
 std::string bond_of(const Node& node, const Port& port) {
-  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  const Nic* nic = nic_at(node.topology, port.pci);
   if (nic == nullptr) return {};
   return nic->bond;
 }
@@ -61,7 +61,7 @@ const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
 
 // The netdev of the port's NIC. The netdev of the port itself is the bond, also if the device has no LAG.
 std::string member_of(const Node& node, const Port& port) {
-  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  const Nic* nic = nic_at(node.topology, port.pci);
   if (nic == nullptr || nic->netdevs.empty()) return port.netdev;
   return nic->netdevs.front();
 }

@@ -38,7 +38,7 @@ bool is_front_end(const View& view, const Port& port) {
 }
 
 // The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
-// which shows that it is for something else. Null if the machine has another card of this model: its port in the same
+// which shows that it is for something else. Null if the machine has another card of this board: its port in the same
 // place is compared instead, and second ports that are slower on each card are so by design.
 const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   const auto serves_gpus = [&](const Port& each) {
@@ -49,8 +49,7 @@ const Port* faster_port_of_card(const View& view, const Port& port, const std::s
   for (const Port& other : view.now.ports) {
     if (&other == &port) continue;
     if (!are_of_one_card(port, other)) {
-      const bool is_alike = other.kernel_driver == port.kernel_driver && other.pci_id == port.pci_id;
-      if (is_alike && other.board_id == port.board_id) return nullptr;
+      if (are_of_one_board(port, other)) return nullptr;
     } else if (serves_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
       if (best == nullptr || *other.rate > *best->rate) best = &other;
     }
@@ -521,9 +520,8 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_stayed = false;
   for (const Port& port : view.now.ports) {
-    const Nic* nic =
-        find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
-    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
+    const Nic* nic = nic_at(view.now.topology, port.pci);
+    if (lost.contains(port.id())) cards.insert(nic == nullptr || nic->card.empty() ? card_of(port.pci) : nic->card);
     else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;

@@ -36,8 +36,7 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   if (!port.netdev.empty()) names.insert(port.netdev);
   for (const Gid& gid : port.gids)
     if (!gid.netdev.empty()) names.insert(gid.netdev);
-  const auto* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
-  if (nic != nullptr && !port.pci.empty()) names.insert(nic->bond);
+  if (const Nic* nic = nic_at(node.topology, port.pci); nic != nullptr) names.insert(nic->bond);
   std::vector<NamedInterface> out;
   for (const std::string& name : names)
     if (const Interface* found = find_in(node.network.interfaces, name)) out.push_back({name, found});
@@ -794,7 +793,8 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
   return nullptr;
 }
 
-std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
+// Firmware is made for a board, whichever of its functions has the port. Without a board id, the model stands for it.
+std::string firmware_target_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
 constexpr FixRow kUpdate{
     Work::ends_jobs | Work::when_idle,
@@ -805,7 +805,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   Fix fix = kUpdate;
   if (const std::string place = place_of_physical(view, port); !place.empty())
     fix = place + ": update the firmware of its NIC. Nothing in this guest or pod changes it.";
-  const std::string board = board_of(port);
+  const std::string board = firmware_target_of(port);
   std::string observed = port.firmware;
   if (!board.empty()) observed += " on board " + board;
   // The policy lists versions by board id, else by PCI id, else by driver.
@@ -820,7 +820,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;  // with this board, by version
   if (!board.empty())
     for (const Port& other : view.now.ports)
-      if (is_own_device(other) && board_of(other) == board && other.kernel_driver == port.kernel_driver &&
+      if (is_own_device(other) && firmware_target_of(other) == board && other.kernel_driver == port.kernel_driver &&
           !other.firmware.empty())
         cards[other.firmware].insert(card_of(other.pci));
   std::string usual = port.firmware;  // of most NICs; on a tie the newest

@@ -637,9 +637,8 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   PortContext ctx{
       .view = view, .port = port, .signals = signals, .peer = neighbor_of(view, port), .policy = policy_of(view, port)};
   ctx.fabric = fabric_of(view, port);
-  if (view.before != nullptr) ctx.before = find_port(view.before->ports, port.id());
-  if (!port.pci.empty())
-    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  ctx.before = port_before(view, port);
+  ctx.nic = nic_at(view.now.topology, port.pci);
   if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
   if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
   for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})

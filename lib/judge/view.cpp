@@ -43,8 +43,7 @@ const Changes* planned_changes(const View& view, const std::string& subject) {
 
 const Port* port_before(const View& view, const Port& port) {
   if (view.before == nullptr) return nullptr;
-  const auto& old = view.before->ports;
-  return find_where(old, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+  return find_same_port(view.before->ports, port);
 }
 
 double window_of(const View& view) {

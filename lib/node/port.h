@@ -114,6 +114,11 @@ inline const Port* find_port(const std::vector<Port>& ports, std::string_view id
   return find_where(ports, [&](const Port& port) { return port.id() == id; });
 }
 
+// The same port in an earlier or later snapshot: of this name, and of the same device. Null: none.
+inline const Port* find_same_port(const std::vector<Port>& ports, const Port& port) {
+  return find_where(ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+}
+
 // Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
 // guests and containers are added and removed with these.
 inline bool is_virtual(const Port& port) {
@@ -214,8 +219,10 @@ std::string_view why_not_by_verbs(const Port& port);
 // The command that changes the port from iWARP to RoCE. Empty: it does not run iWARP, or its NIC has no RoCE.
 std::string roce_command(const Port& port);
 
-// Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
-// of a dual-port card often serves another network).
+// Whether two ports are of one kind of card: same driver, model and board.
+bool are_of_one_board(const Port& a, const Port& b);
+// Whether two ports should be equal: of one board, with the same link layer, and in the same position on the card (the
+// second port of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
 // Whether they are two ports of one card that are equal but for their place: functions .0 and .1, or port 1 and 2.
 bool are_of_one_card(const Port& a, const Port& b);

@@ -64,6 +64,14 @@ TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
   EXPECT_EQ(rise_of(1000, 4), 0) << "the driver was reloaded";
 }
 
+// Names are given anew when a card was replaced or the order of the probes has changed.
+TEST(Diagnosis, AnotherDeviceOfTheSameNameIsNotTheEarlierPort) {
+  Healthy node;
+  EXPECT_EQ(make_context(node.view(), node.now.ports[0], Signals()).before, &node.before.ports[0]);
+  node.before.ports[0].pci = "0000:ff:00.0";
+  EXPECT_EQ(make_context(node.view(), node.now.ports[0], Signals()).before, nullptr);
+}
+
 TEST(Diagnosis, LittleEvidenceIsEnoughForTheseRules) {
   for (const Plant& plant : plants()) {
     Healthy node;
