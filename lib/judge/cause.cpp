@@ -96,9 +96,7 @@ void add_lines(std::vector<Fix>& out, const FixRow& fix, const PortContext& ctx)
 Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   Finding out{.id = std::string(rule.id), .subject = ctx.port.id(), .meaning = std::string(rule.title)};
   if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
-  out.status = rule.status;
-  if (cause.critical) out.status = Status::critical;
-  if (cause.is_mild) out.status = Status::ok;
+  out.status = cause.status.value_or(rule.status);
   out.culprit = cause.culprit.value_or(rule.culprit);
   if (out.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);

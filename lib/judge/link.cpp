@@ -104,10 +104,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
              std::move(fix));
 }
 
-// The driver reports no width of the link: the kernel's answer is EINVAL (rate_show() in
-// drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib). Not if equal ports have a rate: then the driver reports it.
+// The driver reports no width of the link. Not if equal ports have a rate: then the driver reports it.
 bool has_driver_without_rate(const View& view, const Port& port) {
-  if (port.rate || !is_unread(port, "rate") || !why_unread(port, "rate").ends_with("(EINVAL)")) return false;
+  if (port.rate || !port.has_no_width) return false;
   return std::ranges::none_of(
       view.now.ports, [&](const Port& other) { return is_active(other) && other.rate && are_twins(port, other); });
 }

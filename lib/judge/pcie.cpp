@@ -954,7 +954,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   if (is_warned(ctx, "pcie_errors"))
     out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
   if (out.evidence.empty()) return std::nullopt;
-  out.critical = is_slow;
+  if (is_slow) out.status = Status::critical;
   if (!is_slow) out.unexplained.add(discards);
   if (!is_slow && far.empty()) {
     out.unexplained.add(receiver);

@@ -685,7 +685,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
     return out;
   }
   if (ctx.fabric.is_lossy()) {  // nothing should pause
-    out.critical = received.ratio >= ctx.limit(kFaultPause);
+    if (received.ratio >= ctx.limit(kFaultPause)) out.status = Status::critical;
     out.add("the fabric is lossy by the policy, and " + ctx.peer_label() + " sends pause");
     out.next.push_back("Switch pause and PFC off on " + ctx.peer_label() +
                        " and on this port, or correct the kind of the fabric.");
@@ -693,7 +693,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   }
   if (congestion_per_second(seen) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
     return std::nullopt;
-  out.critical = true;
+  out.status = Status::critical;
   if (ctx.fabric.kind == FabricKind::scheduled) {
     out.is_proven = received.measured;
     out.add_ambiguous(

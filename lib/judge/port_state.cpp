@@ -595,11 +595,10 @@ void add_gone_ports(const View& view, Findings& findings) {
   // a driver may be unloaded on purpose or the device may be in a container.
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
-      const auto pci = place_of_gone(device);
-      if (!pci || pci->empty() || id.find('@') != std::string::npos) continue;
-      if (contains(view.now.ports, id, &Port::id) || nics.empty() || nic_at(view.now.topology, *pci) != nullptr)
+      if (!device.is_gone() || device.pci.empty() || id.find('@') != std::string::npos) continue;
+      if (contains(view.now.ports, id, &Port::id) || nics.empty() || nic_at(view.now.topology, device.pci) != nullptr)
         continue;
-      gone.emplace(id, *pci);
+      gone.emplace(id, device.pci);
     }
 
   for (const auto& [id, device] : gone) {
@@ -607,7 +606,7 @@ void add_gone_ports(const View& view, Findings& findings) {
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
                            {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
     if (view.health == nullptr) continue;
-    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && known->is_gone())
       findings.back().since = time_text(wall_of(*view.health, known->since));
   }
 }
@@ -957,7 +956,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
   if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
-  out.critical = fault->status == Status::critical;  // not of a member: the bond has another
+  if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
   out.add(error_lines(ctx));
   if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
     out.culprit = Culprit::unknown;

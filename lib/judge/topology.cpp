@@ -648,12 +648,10 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   }
   if (expected.empty()) return std::nullopt;
 
-  if (topology.gpus.empty() && topology.nics.empty())
-    for (const std::string& reason : view.now.unseen)
-      if (reason.starts_with("GPUs and NICs"))
-        return bad(
-            Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
-            {{Work::as_root, "Run the check as root. "}, "fabric-agentctl check lists the reason below its findings."});
+  if (topology.gpus.empty() && topology.nics.empty() && !view.now.topology_unread.empty())
+    return bad(
+        Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
+        {{Work::as_root, "Run the check as root. "}, "fabric-agentctl check lists the reason below its findings."});
   if (!differs) return good("node", observed, expected);
   if (!is_missing)
     return bad(Status::warning, "node", observed, expected,

@@ -13,8 +13,9 @@ const RulePolicy& rule_policy(const View& view) {
 }
 
 std::string first_error(const View& view) {
-  const auto more = std::ranges::count(view.no_policy, '\n');
-  std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
+  const std::string text = view.no_policy->text();
+  const auto more = std::ranges::count(text, '\n');
+  std::string out = text.substr(0, text.find('\n'));
   if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
   return out;
 }

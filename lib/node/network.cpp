@@ -148,8 +148,8 @@ void read_neighbors(Context& context, Node& node) {
     if (!answer || (!answer->peer_ets && !answer->peer_pfc && !answer->peer_app)) continue;
     Neighbor& peer = out.heard.emplace_back();
     peer.netdev = netdev;
-    peer.source = "firmware";
-    peer.dcbx = "IEEE";
+    peer.source = kFirmwareSource;
+    peer.dcbx = DcbxVersion::ieee;
     if (const auto& from = answer->peer_ets) {
       DcbxEts& ets = peer.ets.emplace();
       ets.willing = from->willing != 0;

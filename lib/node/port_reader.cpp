@@ -265,8 +265,10 @@ void read_speed(const Root& root, Port& port) {
   }
   if (port.speed) port.rate = *port.speed * 1e6 / 8;
   if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
-  const auto text = read_noted(root, infiniband::port_folder(port.rdma, port.number) + "/rate", "rate", port);
+  const auto text = root.read_line(infiniband::port_folder(port.rdma, port.number) + "/rate");
   if (text) port.rate = infiniband::parse_rate(*text);
+  else if (text.error().code != ENOENT) note(port, "rate", text.error());
+  port.has_no_width = !text && text.error().code == EINVAL;
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.topology) {
     auto topology = load_topology(kernel);
     if (topology) node.topology = std::move(topology).value();
-    else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
+    else node.topology_unread = topology.error().text();
+    if (!topology) node.unseen.push_back("GPUs and NICs: " + node.topology_unread);
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
     else node.inventory_unread = inventory.error().text();

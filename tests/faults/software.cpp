@@ -29,7 +29,7 @@ Faults agent() {
       {"agent-lost-entry", "a drop-in was removed, and the service reloaded: no entry matches the port any more",
        "AgentState::lost_entry", at_agent([](Node& n) { n.agent->lost_entry = {"mlx5_0/1"}; }), "agent", W, "mlx5_0/1"},
       {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
-       at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
+       at_agent([](Node& n) { n.agent->mode = Mode::audit; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
        at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "", "confirm"},
       {"suppression-ended", "a rule was suppressed for a month, and the month is over", "RuleSettings::until",

@@ -70,7 +70,7 @@ void plug_in_cables(Healthy& node) {
     peer.ttl = 120;
     peer.age = 12;
     peer.max_frame = 9216;
-    peer.dcbx = "IEEE";
+    peer.dcbx = DcbxVersion::ieee;
     // Its classes are numbered as its vendor likes.
     peer.ets_recommended =
         DcbxEts{false, 8, {0, 0, 0, 3, 0, 0, 6, 0}, {50, 0, 0, 50, 0, 0, 0, 0}, {2, 2, 2, 2, 2, 2, 0, 2}};

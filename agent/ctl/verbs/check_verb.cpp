@@ -160,7 +160,7 @@ int run_check(const Options& options, Output& output) {
     if (options.root != "/") same += " --root " + options.root;
     if (!options.config.empty()) same += " --config " + options.config;
     if (!options.json)
-      output.text += next_text(report, samples.now, machine->no_policy.empty() && machine->kernel.route, same);
+      output.text += next_text(report, samples.now, !machine->no_policy && machine->kernel.route, same);
   }
   return static_cast<int>(verdict);
 }

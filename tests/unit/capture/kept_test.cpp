@@ -196,8 +196,8 @@ struct Site {
     own(kAckFile, acks_text({{"pfc", "mlx5_0/1", 1, 4102444800, "root", secrets.next() + " " + secrets.next()},
                              {"host-settings", "", 1, 4102444800, "root", secrets.next()}}));
     AgentState agent;
-    agent.mode = "audit";
-    agent.ports["mlx5_0/1"]["mtu"] = {.outcome = "differs", .detail = "4200, not 1500"};
+    agent.mode = Mode::audit;
+    agent.ports["mlx5_0/1"]["mtu"] = {.outcome = Outcome::differs, .detail = "4200, not 1500"};
     agent.config = "0123456789abcdef";
     own(state::kStateFile, state::agent_state_text(agent));
     own(state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}));

@@ -305,7 +305,7 @@ TEST(HealthKeeper, ARiseDuringAFailureOfItsSourceIsNotLost) {
 TEST(HealthKeeper, ADeviceThatHangsFromTheStartIsAFinding) {
   Site site;
   const std::string warning = "fabric_check_status{check=\"counters-frozen\",subject=\"mlx5_9\"} 1";
-  site.snapshot().runs = {{"reader", "mlx5_9", false, 45, ""}};
+  site.snapshot().runs = {{"reader", "mlx5_9", false, 45, "", true}};
   ASSERT_TRUE(site.step());
   EXPECT_FALSE(has(site.page(), warning)) << "it may still answer";
   site.snapshot().runs[0].seconds = 75;

@@ -174,7 +174,7 @@ const PlantedDefects& network_defects() {
          n.policy.expect.gpus = 4;
          n.now.topology = {};
          n.now.platform = {};
-         n.now.unseen = {"GPUs and NICs: sys/bus/pci/devices: Permission denied (EACCES)"};
+         n.now.topology_unread = "sys/bus/pci/devices: Permission denied (EACCES)";
        },
        finds("expect", "node", U, "-")},
       {"farther_than_expected",

@@ -233,8 +233,8 @@ HealthMemory some_memory() {
   HealthMemory memory;
   memory.health.now = 1234.5;
   memory.health.wall = 1'800'000'000;
-  memory.health.devices["mlx5_0/1"] = {"0000:17:00.0 7", 12.25};
-  memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
+  memory.health.devices["mlx5_0/1"] = {.pci = "0000:17:00.0", .ifindex = 7, .since = 12.25};
+  memory.health.devices["mlx5_1/1"] = {.pci = "0000:18:00.0"};
   Watch watch{rule_windows()[0]};
   watch.at(1200, 3);
   watch.state.evidence = "\"quoted\" 3 times down";

@@ -533,7 +533,7 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     Healthy node;
     carry(node, 1, {.on_priority_3 = 0.02});
     node.policy.mode = Mode::audit;
-    node.now.agent->mode = "audit";
+    node.now.agent->mode = Mode::audit;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "the settings are those of the policy: the job's fault";
     node.change("mlx5_0/1", setting).outcome = Outcome::differs;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "another port's";
@@ -546,7 +546,7 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     EXPECT_TRUE(is_audited(*found)) << "listed";
     EXPECT_TRUE(has(found->meaning, "Audit mode: not written.")) << found->meaning;
     node.policy.mode = Mode::enforce;
-    node.now.agent->mode = "enforce";
+    node.now.agent->mode = Mode::enforce;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u);
   }
 }
@@ -557,7 +557,7 @@ TEST(CheckAudit, ADscpMapThatServesRoceExplainsNoUnprotectedTraffic) {
     Healthy node;
     carry(node, 1, {.on_priority_3 = 0.02});
     node.policy.mode = Mode::audit;
-    node.now.agent->mode = "audit";
+    node.now.agent->mode = Mode::audit;
     node.change("mlx5_1/1", "dscp_map").outcome = Outcome::differs;
     node.now.ports[1].qos.dscp_map = DscpMap{{0, 5}, {26, priority_of_roce}};
     if (global) node.now.ports[1].qos.traffic_class = OrNone{global};
@@ -798,7 +798,7 @@ TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
     Healthy node;
     node.now.agent.emplace();
     node.now.agent->running = true;
-    node.now.agent->mode = to_text(node.policy.mode);
+    node.now.agent->mode = node.policy.mode;
     change(*node.now.agent);
     View view = node.view();
     view.is_captured = true;
@@ -810,7 +810,8 @@ TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   EXPECT_EQ(remedy([](AgentState& agent) { agent.held = "an apply awaits confirmation"; }),
             "End the suspension: an apply awaits confirmation");
   EXPECT_EQ(remedy([](AgentState& agent) {
-              agent.held = "reverted at 12:00: not confirmed; to enforce it anyway: systemctl reload fabric-agent";
+              agent.held_until_reload = "reverted at 12:00: not confirmed";
+              agent.held = agent.held_until_reload + kEnforceAnyway;
             }),
             "End the suspension: reverted at 12:00: not confirmed");
   EXPECT_EQ(remedy([](AgentState& agent) { agent.running = false; }),

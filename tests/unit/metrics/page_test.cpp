@@ -587,7 +587,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   FamilySet set;
   Node node = everything();
   node.agent.emplace();
-  node.agent->ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 3, ""};
+  node.agent->ports["mlx5_0/1"]["pfc"] = {Outcome::in_sync, "", 3, ""};
   Report report;
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
   node.platform.functions["0000:17:00.0"].correctable.total = 1;
@@ -679,7 +679,7 @@ TEST(Landing, ADeviceThatDoesNotAnswerIsNotOk) {
   EXPECT_TRUE(has(shown.page(), "last successful reading 90 s ago"));
   EXPECT_TRUE(has(shown.page(), "mlx5_3 has not answered for 92 s."));
   Shown never;
-  never.runs.push_back({"reader", "mlx5_9", false, 3, ""});
+  never.runs.push_back({"reader", "mlx5_9", false, 3, "", true});
   EXPECT_TRUE(has(never.page(), "mlx5_9 does not answer."));
 }
 
@@ -700,7 +700,7 @@ TEST(Landing, BeforeTheFirstReadingNothingIsKnown) {
 Shown named(const std::string& name) {
   Shown out = faulty();
   out.machine.now.hostname = name;
-  out.machine.now.agent->mode = out.machine.now.agent->held = out.machine.now.agent->config_error = name;
+  out.machine.now.agent->held = out.machine.now.agent->config_error = name;
   out.machine.now.unseen = {name};
   out.runs.push_back({"ethtool", name, false, 1, name});
   out.acks[0].comment = name;

@@ -102,7 +102,8 @@ test::Healthy machine(int rails, bool optics) {
     if (optics) port.module = optical(4);
     else port.module = Transceiver{};
     for (const Setting& setting : kSettings)
-      if (has_value(setting, port.qos)) out.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+      if (has_value(setting, port.qos))
+        out.now.agent->ports[port.id()][std::string(setting.key)].outcome = Outcome::in_sync;
   }
   out.before = out.now;
   return out;
@@ -171,7 +172,7 @@ void add_settings(test::Healthy& node) {
       if (!has_value(setting, port.qos)) continue;
       const std::string text = value_text(setting, port.qos);
       changes.push_back({port.id(), setting.id, Outcome::in_sync, 0, false, text, text, {}, {}});
-      node.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+      node.now.agent->ports[port.id()][std::string(setting.key)].outcome = Outcome::in_sync;
     }
     node.policy.ports[0].want = port.qos;
   }
@@ -288,7 +289,7 @@ TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
   node.now.agent->version = "1.0.0";
   node.now.agent->config = "0123456789abcdef";
   SettingState& waiting = node.now.agent->ports["mlx5_0/1"]["ring_rx"];
-  waiting.outcome = "pending", waiting.reason = "maintenance";
+  waiting.outcome = Outcome::pending, waiting.reason = "maintenance";
   node.policy.rules.by_id["hugepages"] = {
       .enabled = false, .reason = "TICKET-1: from the next image", .until = 1'801'440'000};  // 2027-02-01T00:00:00Z
   const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
