@@ -13,7 +13,7 @@ Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
                                      {"help", no_argument, nullptr, 'h'},
                                      {"version", no_argument, nullptr, 'V'},
                                      {nullptr, 0, nullptr, 0}};
-  using Run = AgentdOptions::Run;
+  using Kind = AgentdOptions::Kind;
   AgentdOptions options;
   bool is_once = false, is_pci = false;
   opterr = 0;
@@ -40,8 +40,8 @@ Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
   if (options.root != "/") is_once = true;  // a captured tree sends no events
   if (is_pci && is_once) return error(EINVAL, "--pci cannot be combined with --once or --root; see --help");
-  if (is_once) options.run = Run::once;
-  if (is_pci) options.run = Run::pci;
+  if (is_once) options.run = Kind::once;
+  if (is_pci) options.run = Kind::pci;
   return options;
 }
 

@@ -8,11 +8,11 @@ namespace fabric::agentd {
 struct AgentdOptions {
   std::string config;  // empty: ROOT/etc/fabric-agent/fabric-agent.toml
   std::string root = "/";
-  enum class Run : uint8_t {
+  enum class Kind : uint8_t {
     daemon,
     once,
     pci,  // fabric-agent-pci.service
-  } run = Run::daemon;
+  } run = Kind::daemon;
   bool help = false;
   bool version = false;
 

@@ -109,9 +109,9 @@ std::vector<std::string> PortManager::rescan() {
   if (!unread.empty()) unread = "RDMA devices cannot be listed: " + unread;
   for (Port& port : found_ports.ports) {
     // Without its netdev's index and address it would be taken for another device, and for another card.
-    const bool is_whole = !is_unread(port, kNetdevSubject);
+    const bool is_whole = !is_unread(port, PortPart::netdev);
     if (is_whole) present.emplace(port.id(), std::move(port));
-    else unread = port.id() + ": " + why_unread(port, kNetdevSubject);
+    else unread = port.id() + ": " + why_unread(port, PortPart::netdev);
   }
   // A port that could not be listed is not gone.
   incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
@@ -134,10 +134,10 @@ std::vector<std::string> PortManager::rescan() {
   originals_.check();
   std::vector<std::string> fresh;
   for (auto& [id, port] : present) {
-    using Device = PortTable::TakeResult::Device;
+    using Kind = PortTable::TakeResult::Kind;
     const PortTable::TakeResult found = table_.take(id, std::move(port), policy_);
     const Port& taken = table_.find(id)->port;
-    if (found.device == Device::other) {
+    if (found.device == Kind::other) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
       std::string what = "found on " + taken.netdev;
@@ -148,7 +148,7 @@ std::vector<std::string> PortManager::rescan() {
     if (found.other_entry) results_.restart(id);
     releases_.decide(taken, policy_);
     const bool has_new_id = contains(renames, id, &Renames::value_type::second);
-    if (found.device != Device::same || found.other_entry || has_new_id) fresh.push_back(id);
+    if (found.device != Kind::same || found.other_entry || has_new_id) fresh.push_back(id);
   }
   if (unread.empty()) table_.expect_no_more();
   return fresh;

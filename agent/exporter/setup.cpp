@@ -16,7 +16,7 @@
 namespace fabric::exporter {
 
 Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments) {
-  using Run = ExporterOptions::Run;
+  using Kind = ExporterOptions::Kind;
   bool is_print = false, is_lldp = false, is_help = false, is_version = false;
   const std::pair<std::string_view, bool*> flags[] = {
       {"--print", &is_print}, {"--lldp", &is_lldp}, {"--help", &is_help}, {"-h", &is_help}, {"--version", &is_version}};
@@ -48,8 +48,8 @@ Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments)
   if (is_lldp &&
       (is_print || options.config || options.root != "/" || !options.listen.empty() || !options.web_config.empty()))
     return error(0, "--lldp cannot be combined with other options");
-  if (is_print) options.run = Run::print;
-  if (is_lldp) options.run = Run::lldp;
+  if (is_print) options.run = Kind::print;
+  if (is_lldp) options.run = Kind::lldp;
   options.help = is_help;
   options.version = is_version;
   return options;

@@ -15,11 +15,11 @@ struct ExporterOptions {
   std::string root = "/";
   std::optional<std::string> config;  // nullopt: the default file below the root, which need not exist
   std::string web_config;             // --web.config.file; empty: plain HTTP without passwords
-  enum class Run : uint8_t {
+  enum class Kind : uint8_t {
     serve,
     print,  // the page, once
     lldp,   // listen for LLDP and publish the neighbors
-  } run = Run::serve;
+  } run = Kind::serve;
   bool help = false, version = false;
 };
 

@@ -61,7 +61,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
-               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".", show);
+               "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
     if (is_active(other) && other.rate && are_twins(port, other) &&
@@ -144,7 +144,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
-               "The MTU of the port could not be read: " + why_unread(port, "mtu") + ".",
+               "The MTU of the port could not be read: " + why_unread(port, PortPart::mtu) + ".",
                "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
   const uint32_t possible = port.qos.mtu ? roce_mtu(*port.qos.mtu) : *port.active_mtu;
   const uint32_t reached = port.active_mtu.value_or(possible);

@@ -6,6 +6,7 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "kernel/netlink/rtnl.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -319,9 +320,9 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   std::string netdev, answering;
   for (const NamedInterface& each : interfaces_of(view.now, port))
     for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") {
-        append_item(answering, to_text(gateway.ip) + " " + gateway.state);
-      } else if (worst == nullptr || gateway.state == "FAILED") {
+      if (!gateway.is_silent()) {
+        append_item(answering, to_text(gateway.ip) + " " + rtnl::neighbor_state_text(gateway.state));
+      } else if (worst == nullptr || gateway.has_failed()) {
         worst = &gateway;
         netdev = each.netdev;
       }
@@ -334,13 +335,14 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   std::string meaning =
       "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond the subnet of "
       "this port can be reached.";
-  if (worst->state == "FAILED") {
+  if (worst->has_failed()) {
     status = Status::critical;
     meaning =
         "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of this port can "
         "be reached.";
   }
-  return bad(status, port.id(), address + " is " + worst->state + " on " + netdev, "an answer", std::move(meaning),
+  return bad(status, port.id(), address + " is " + rtnl::neighbor_state_text(worst->state) + " on " + netdev,
+             "an answer", std::move(meaning),
              std::string(worst->ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
                  "; ip neighbor show dev " + netdev +
                  ". If it fails, configure the same VLAN, address and prefix as on the switch port.");

@@ -19,7 +19,7 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   const std::string pfc_text = "PFC " + to_text(*port.qos.pfc), expected = pfc_text + ", global pause off";
   if (!port.qos.pause)
     return bad(Status::unknown, port.id(), pfc_text + ", global pause -", expected,
-               "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
+               "PFC is on and global pause could not be read: " + why_unread(port, PortPart::settings) + ".",
                "ethtool -a " + port.netdev);
   const std::string observed = pfc_text + ", global pause " + to_text(*port.qos.pause);
   if (!pfc) return good(port.id(), observed, "not both");

@@ -8,6 +8,7 @@
 #include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_state.h"
+#include "kernel/netlink/rtnl.h"
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/counters.h"
@@ -431,8 +432,9 @@ std::string silent_gateway(const PortContext& ctx) {
   std::string out;
   for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
     for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
-      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
+      if (!gateway.is_silent()) return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" +
+            rtnl::neighbor_state_text(gateway.state) + ")";
     }
   return out;
 }

@@ -323,7 +323,7 @@ std::string name_for_libraries(const Port& port) {
 std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
     return bad(Status::unknown, port.id(), "-", kUpState,
-               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "The state of the port could not be read: " + why_unread(port, PortPart::state) + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
   if (is_active(port)) return good(port.id(), link_state_text(port) + name_for_libraries(port), kUpState);
   return std::nullopt;

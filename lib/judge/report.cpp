@@ -271,7 +271,7 @@ std::string counts_text(const Report& report, bool with_ok) {
 std::vector<std::string> unseen_lines(const Node& node) {
   std::vector<std::string> lines = node.unseen;
   for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+    for (const UnreadPart& unread : port.unread) add_once(lines, port.id() + ": " + unread.why);
   return lines;
 }
 
@@ -300,7 +300,8 @@ std::vector<UnseenLine> merged_unseen(const Node& node) {
   for (UnseenLine& line : lines)
     if (line.subjects.size() == 1) line.subjects.clear();  // the reason names it
   for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) add(reason, port.id(), {port.netdev, port.pci, port.id(), port.rdma});
+    for (const UnreadPart& unread : port.unread)
+      add(unread.why, port.id(), {port.netdev, port.pci, port.id(), port.rdma});
   return lines;
 }
 

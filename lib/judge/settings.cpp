@@ -134,7 +134,7 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
     const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
-      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
+      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, PortPart::settings)));
       continue;
     }
     for (const Change& change : *changes)

@@ -791,7 +791,7 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
 // The port of a change of rate, or nullptr.
 const Port* port_of(const Node& node, const InventoryChange& change) {
   return find_where(node.ports, [&](const Port& port) {
-    return port.pci == change.present && std::to_string(port.number) == change.port && is_judged(port);
+    return port.pci == change.present && port.number == change.port && is_judged(port);
   });
 }
 

@@ -110,7 +110,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 bool lacks_any_gid(const Node& node) {
   return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
-    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, "gid");
+    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, PortPart::gids);
   });
 }
 

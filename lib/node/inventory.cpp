@@ -219,7 +219,7 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Nod
     for (const Port& port : now.ports)
       if (const double* rate = find_in(was.rates, std::to_string(port.number));
           rate != nullptr && port.pci == is.pci && is_active(port) && is_judged(port) && port.rate < *rate && port.rate)
-        add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = std::to_string(port.number);
+        add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = port.number;
     // A part without a node on a machine of several is on none that the kernel knows.
     const std::optional<int> node = is.numa ? is.numa : std::nullopt;
     const bool is_assumed = !is.numa && now.topology.numa_cpus.size() < 2;

@@ -91,7 +91,7 @@ void query_addressing(Context& context, Network& network) {
       Interface** interface = find_in(interfaces, each.ifindex);
       if (interface == nullptr) continue;
       if (std::ranges::any_of((*interface)->routes, [&](const Route& known) { return known.gateway == each.ip; }))
-        (*interface)->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
+        (*interface)->gateways.push_back({each.ip, each.state});
     }
 }
 

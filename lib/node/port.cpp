@@ -111,14 +111,18 @@ bool are_of_one_card(const Port& a, const Port& b) {
   return are_equal_but_for_place(a, b) && !a.pci.empty() && card_of(a.pci) == card_of(b.pci) && a.id() != b.id();
 }
 
-static const std::string* reason_for(const Port& port, std::string_view subject) {
-  return find_where(port.unread, [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
+static const UnreadPart* unread_part(const Port& port, PortPart part) {
+  return find_where(port.unread, [&](const UnreadPart& each) {
+    if (part == PortPart::mtu && (each.part == PortPart::netdev || each.part == PortPart::settings)) return true;
+    if (each.part == PortPart::speed && part == PortPart::rate) return true;  // of the netdev
+    return each.part == part;
+  });
 }
 
-bool is_unread(const Port& port, std::string_view subject) { return reason_for(port, subject) != nullptr; }
+bool is_unread(const Port& port, PortPart part) { return unread_part(port, part) != nullptr; }
 
-std::string why_unread(const Port& port, std::string_view subject) {
-  if (const std::string* reason = reason_for(port, subject)) return *reason;
+std::string why_unread(const Port& port, PortPart part) {
+  if (const UnreadPart* unread = unread_part(port, part)) return unread->why;
   return "not readable as this user, or not offered by this kernel and driver";
 }
 

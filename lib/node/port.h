@@ -49,6 +49,16 @@ inline constexpr std::string_view kEnumWords<PortPurpose>[] { "compute", "host" 
 // TCP; usnic: Cisco's datagrams from user space.
 enum class RdmaTransport : uint8_t { infiniband, iwarp, usnic };
 
+// What a reader asks of a port. `other`: what no rule asks for by name.
+enum class PortPart : uint8_t { other, netdev, speed, rate, state, mtu, gids, eswitch, settings };
+
+// A part of a port that could not be read.
+struct UnreadPart {
+  PortPart part = PortPart::other;
+  std::string why;  // "ethtool statistics: ... (EPERM)"
+  bool operator==(const UnreadPart&) const = default;
+};
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"
@@ -98,7 +108,7 @@ struct Port {
   unsigned full_gid_table = 0;  // the number of entries of its GID table, all of them used; 0: one is free, or unknown
   Qos qos;                      // settings as read
   Capacity capacity;            // the limits of these settings
-  std::vector<std::string> unread;  // unreadable subjects with the reason: "ethtool statistics: ... (EPERM)"
+  std::vector<UnreadPart> unread;
   PortCounters counters;
   std::optional<LinkStatus> link_status{};  // with the reason for link down; absent: not reported by the driver
   std::optional<FecStatus> fec{};
@@ -230,17 +240,13 @@ bool are_twins(const Port& a, const Port& b);
 // Whether they are two ports of one card that are equal but for their place: functions .0 and .1, or port 1 and 2.
 bool are_of_one_card(const Port& a, const Port& b);
 
-// In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
-inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";
+// True if Port::unread has the part. The netdev's index, MTU, addresses and carrier are one part, `netdev`, without
+// which nothing shows which device it is. `eswitch`: whether the E-Switch of a port without any GID is in switchdev
+// mode, which explains it.
+bool is_unread(const Port& port, PortPart part);
 
-// In Port::unread: whether the E-Switch of a port without any GID is in switchdev mode, which explains it.
-inline constexpr std::string_view kEswitchSubject = "mode of the E-Switch (devlink, CAP_NET_ADMIN)";
-
-// True if Port::unread names the subject.
-bool is_unread(const Port& port, std::string_view subject);
-
-// The reason in Port::unread for the subject ("settings", "gids", ...), else "not readable as this user, or ...".
-std::string why_unread(const Port& port, std::string_view subject);
+// The reason in Port::unread for the part, else "not readable as this user, or ...".
+std::string why_unread(const Port& port, PortPart part);
 
 namespace qos {
 

@@ -292,7 +292,7 @@ Machine ipv6() {
     const Ip own = *parse_ip(subnet + "1"), gateway = *parse_ip(subnet + "2");
     interface.addresses->front() = {own, 64};
     interface.routes = {{*parse_ip(subnet), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
-    interface.gateways = {{gateway, "REACHABLE"}};
+    interface.gateways = {{gateway, NUD_REACHABLE}};
     port.gids.back().gid = gid_text(own);
   }
   return out;

@@ -109,7 +109,7 @@ std::string one_ipv6_subnet(Machine& m) {
     const Ip own = *parse_ip("fd00:10:2::" + std::to_string(i + 1)), gateway = *parse_ip("fd00:10:2::ff");
     interface.addresses->front() = {own, 64};
     interface.routes = {{*parse_ip("fd00:10:2::"), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
-    interface.gateways = {{gateway, "REACHABLE"}};
+    interface.gateways = {{gateway, NUD_REACHABLE}};
     m.now.ports[i].gids.back().gid = gid_text(own);
   }
   settle(m);
@@ -181,7 +181,7 @@ Faults addresses() {
        },
        "rails", W},
       {"gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
-       on_network([](Machine& m) { m.interface().gateways[0].state = "FAILED"; }), "gateway", C,
+       on_network([](Machine& m) { m.interface().gateways[0].state = NUD_FAILED; }), "gateway", C,
        "10.1.1.0 is FAILED on ens1", "", "rails"},
   };
 }

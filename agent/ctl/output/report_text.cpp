@@ -125,8 +125,7 @@ static std::string observable_text(const Report& report) {
   return "RDMA is observable in part (" + text + "); otherwise ";
 }
 
-std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
-                        bool brief) {
+std::string headline_text(const Report& report, const std::string& hostname, const Output& output) {
   const Status verdict = worst(report);
   const std::string counts = counts_text(report, true);
   std::string headline;
@@ -135,7 +134,12 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   headline +=
       colored(output, verdict, upper(to_text(verdict))) + ": " + std::to_string(report.findings.size()) + " checked";
   if (!counts.empty()) headline += ": " + counts;
-  std::string text = wrapped(headline, output.width, 2) + "\n" + findings_text(report, output, brief);
+  return wrapped(headline, output.width, 2) + "\n";
+}
+
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
+                        bool brief) {
+  std::string text = headline_text(report, hostname, output) + findings_text(report, output, brief);
   if (!verbose) return text;
   Table unverified({"CHECK", "SUBJECT", "FOUND"}), ok({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings) {

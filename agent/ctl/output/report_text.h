@@ -9,7 +9,9 @@
 
 namespace fabric::ctl {
 
-// The verdict and the counts, then each finding that is not ok, worst first, with evidence and fix; findings that
+// The verdict and the counts.
+std::string headline_text(const Report& report, const std::string& hostname, const Output& output);
+// headline_text(), then each finding that is not ok, worst first, with evidence and fix; findings that
 // differ only in their subject are merged. `verbose` also lists findings that are ok; `brief` leaves out meaning and
 // fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
+#include "judge/cause.h"
 #include "kernel/capture/anonymize.h"
 #include "nic/capabilities.h"
 #include "node/host.h"
@@ -416,7 +417,7 @@ void keep_texts(Json& json, bool is_text_used) {
       if (name == "comment" && member->is_string() && *member != "") *member = kHidden;
       else if (name == "system_description" && member->is_string()) {
         std::string known;  // the names by which a rule knows the switch's system
-        for (const std::string_view system : {"SONiC", "Arista", "NX-OS", "Cumulus"})
+        for (const std::string_view system : switch_systems())
           if (member->get_ref<const std::string&>().find(system) != std::string::npos) append_item(known, system);
         *member = known;
       } else if (member->is_string() && !contains(kTexts, name)) {

@@ -549,7 +549,7 @@ TEST_F(PortManagerTest, APortWhoseNetdevTheScanCouldNotReadIsNoNewDevice) {
       if (!is_lost) continue;
       port.ifindex = 0;
       port.card.clear();
-      port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+      port.unread = {{PortPart::netdev, "netdev, mtu, carrier: eth0: read link: no answer (ETIMEDOUT)"}};
     }
     return FoundPorts(std::move(all));
   };
@@ -850,7 +850,7 @@ TEST_F(PortManagerTest, ALockThatCannotBeOpenedIsToldAtOnce) {
 TEST_F(PortManagerTest, ABadReloadIsShown) {
   sim_.add_nic("eth0", Personality::full);
   PortManager& manager = start(kEnforce);
-  manager.note_config({{}, "a.toml:1:1: wrong"});
+  manager.note_config({{}, error(0, "a.toml:1:1: wrong")});
   EXPECT_EQ(state_of(manager.view()).config_error, "a.toml:1:1: wrong");
   EXPECT_TRUE(has(service_status(manager.view()), "the last valid one stays in use"));
   manager.set_policy(policy_of(""));

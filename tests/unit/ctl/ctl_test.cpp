@@ -620,7 +620,7 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   node.now.agent->running = false;
   node.now.ports[2].state = 1;
   node.now.ports[2].phys_state = 2;
-  node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  node.now.ports[2].unread = {{.why = "ethtool statistics: Operation not permitted (EPERM)"}};
   node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
   const auto text = [&](const Output& output) {
     const Report found = run_rules(node.view());

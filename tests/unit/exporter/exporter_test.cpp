@@ -47,7 +47,7 @@ TEST(ExporterOptions, TakesWhatTheManualSays) {
   EXPECT_EQ(options->listen, (std::vector<std::string>{"127.0.0.1:1", "[::]:2"}));
   EXPECT_EQ(options->root, "/x");
   EXPECT_EQ(options->config, "/y");
-  EXPECT_EQ(options->run, ExporterOptions::Run::print);
+  EXPECT_EQ(options->run, ExporterOptions::Kind::print);
   EXPECT_TRUE(parse_options({})->listen.empty());
 }
 

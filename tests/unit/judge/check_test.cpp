@@ -249,7 +249,8 @@ TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
   const auto refuse = [&](Port& port, const char* code) {
     port.rate.reset();
     port.has_no_width = std::string_view(code) == "EINVAL";
-    port.unread = {"rate: /sys/class/infiniband/" + port.rdma + "/ports/1/rate: failed (" + code + ")"};
+    port.unread = {
+        {PortPart::rate, "rate: /sys/class/infiniband/" + port.rdma + "/ports/1/rate: failed (" + code + ")"}};
   };
   for (Port& port : node.now.ports) refuse(port, "EINVAL");
   EXPECT_EQ(rates(), "");
@@ -1252,7 +1253,7 @@ const PlantedDefects& defects() {
       {"gids_unread",
        [](Healthy& n) {
          n.now.ports[0].gids.clear();
-         n.now.ports[0].unread = {"gids: Permission denied (EACCES)"};
+         n.now.ports[0].unread = {{PortPart::gids, "gids: Permission denied (EACCES)"}};
        },
        finds("gid", "mlx5_0/1", U, "-")},
       {"pause_unread", [](Healthy& n) { n.now.ports[3].qos.pause.reset(); },

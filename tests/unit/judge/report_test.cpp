@@ -157,9 +157,9 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   node.ports.resize(3);
   for (size_t i = 0; i < node.ports.size(); ++i) {
     node.ports[i].rdma = "mlx5_" + std::to_string(i);
-    node.ports[i].unread = {"ethtool statistics: EPERM"};
+    node.ports[i].unread = {{.why = "ethtool statistics: EPERM"}};
   }
-  node.ports[1].unread.emplace_back("gids: EIO");
+  node.ports[1].unread.push_back({PortPart::gids, "gids: EIO"});
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1].reason, "ethtool statistics: EPERM");
@@ -179,9 +179,10 @@ TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
     port.rdma = "mlx5_" + std::to_string(i);
     port.netdev = "eth" + std::to_string(i);
     port.pci = "0000:" + std::to_string(10 + i) + ":00.0";
-    port.unread = {"gids: " + path(port, "gids"), "settings of " + port.netdev + " (" + port.pci + "): EIO"};
+    port.unread = {{PortPart::gids, "gids: " + path(port, "gids")},
+                   {PortPart::settings, "settings of " + port.netdev + " (" + port.pci + "): EIO"}};
   }
-  node.ports[10].unread.push_back("rate: " + path(node.ports[10], "rate"));
+  node.ports[10].unread.push_back({PortPart::rate, "rate: " + path(node.ports[10], "rate")});
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].reason, "gids: sys/class/infiniband/RDMADEV/ports/1/gids: ENOENT");
@@ -195,7 +196,7 @@ TEST(Report, AByteOfAMarkInAReasonIsNoMark) {
   node.ports.resize(2);
   for (size_t i = 0; i < node.ports.size(); ++i) {
     node.ports[i].rdma = "mlx5_" + std::to_string(i);
-    node.ports[i].unread = {node.ports[i].rdma + ": odd \x01\x7f and \x01"};
+    node.ports[i].unread = {{.why = node.ports[i].rdma + ": odd \x01\x7f and \x01"}};
   }
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 1u);
@@ -375,7 +376,7 @@ TEST(Unseen, AContainerWithoutAnyGidCannotUseItsPorts) {
   efa.now.ports[3].link_layer = LinkLayer::unknown;
   EXPECT_EQ(worst(run_rules(efa.view(), only)), Status::ok);
   // The GID tables were not read.
-  for (Port& port : node.now.ports) port.unread = {"gids: Permission denied (EACCES)"};
+  for (Port& port : node.now.ports) port.unread = {{PortPart::gids, "gids: Permission denied (EACCES)"}};
   EXPECT_EQ(worst(run_rules(node.view(), only)), Status::ok);
 }
 
@@ -749,7 +750,7 @@ TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
   for (const bool is_captured : {false, true}) {
     const std::string gid = remedy("gid", is_captured, [](Healthy& node) {
       node.now.ports[1].gids.clear();
-      node.now.ports[1].unread.emplace_back("gid: gids: ENOENT");
+      node.now.ports[1].unread.push_back({PortPart::gids, "gid: gids: ENOENT"});
     });
     EXPECT_EQ(has(gid, "Run the check as root"), !is_captured) << gid;
     EXPECT_EQ(has(gid, "Capture the machine again"), is_captured) << gid;

@@ -648,7 +648,7 @@ Shown faulty() {
   }
   out.machine.now.agent->running = false;
   out.acks = {{"agent", "host", 0, kWall + 3600, "root", "under repair until Monday"}};
-  out.machine.now.ports[5].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  out.machine.now.ports[5].unread = {{.why = "ethtool statistics: Operation not permitted (EPERM)"}};
   out.machine.now.ports[6].rate.reset();
   out.silent = "mlx5_7";
   out.health.ages["mlx5_7/1"] = 90;
@@ -707,7 +707,7 @@ Shown named(const std::string& name) {
   for (Gpu& gpu : out.machine.now.topology.gpus) gpu.model = gpu.root = name;
   for (Nic& nic : out.machine.now.topology.nics) nic.netdevs = {name};
   for (Neighbor& neighbor : out.machine.now.neighbors.heard) neighbor.system_name = neighbor.port_id = name;
-  for (Port& port : out.machine.now.ports) port.unread = {name};
+  for (Port& port : out.machine.now.ports) port.unread = {{.why = name}};
   out.machine.change("mlx5_0/1", "pfc").from = name;
   return out;
 }
@@ -746,7 +746,7 @@ TEST(Landing, AHugeNodeHasAPageOfBoundedSize) {
     Port port = huge.machine.now.ports[0];
     port.rdma = "mlx5_" + std::to_string(100 + i);
     port.state = 1;
-    port.unread = {"reason " + std::to_string(i)};
+    port.unread = {{.why = "reason " + std::to_string(i)}};
     if (i % 2 == 0) test::make_virtual(port);
     huge.machine.now.ports.push_back(port);
   }

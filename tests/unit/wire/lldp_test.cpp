@@ -521,7 +521,7 @@ TEST(LldpProgram, ASighupDoesNotEndIt) {
 TEST(LldpOption, IsAModeOfItsOwn) {
   const auto options = exporter::parse_options({"--lldp"});
   ASSERT_TRUE(options);
-  EXPECT_EQ(options->run, exporter::ExporterOptions::Run::lldp);
+  EXPECT_EQ(options->run, exporter::ExporterOptions::Kind::lldp);
   EXPECT_FALSE(exporter::parse_options({"--lldp", "--print"}));
   EXPECT_FALSE(exporter::parse_options({"--root", "/x", "--lldp"}));
 }
