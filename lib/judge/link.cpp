@@ -232,7 +232,7 @@ constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 // block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
 double correctable_ratio(const Port& port) {
   constexpr double kSlowLane = 28'000;  // Mb/s
-  if (port.fec && port.fec->active == "baser") return kFireCode;
+  if (port.fec && port.fec->active == FecCode::baser) return kFireCode;
   size_t lanes = 1;
   if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
   const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);

@@ -316,7 +316,7 @@ double damaged_frames(const Signals& seen) {
 }
 
 bool came_damaged(const Port& port, const Signals& seen) {
-  const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
+  const bool corrects = port.fec && (port.fec->active == FecCode::rs || port.fec->active == FecCode::llrs) &&
                         (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // the FEC counters work
   return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
          !rose(seen.symbol_errors);

@@ -394,7 +394,7 @@ Node everything() {
   test::resolve(port);
   port.pci = "0000:17:00.0";
   port.link_status = LinkStatus{false, "No cable", "", 4};
-  port.fec = FecStatus{"rs", true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};
+  port.fec = FecStatus{FecCode::rs, true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};
   port.resources = {{"qp", "", 3}};
   port.reporters = {{"fw", true, 1, 1}};
   const ModuleReading reading{0.001, ModuleFlags{}};

@@ -85,7 +85,7 @@ test::Healthy machine(int rails, bool optics) {
   for (Port& port : out.now.ports) {
     port.counters = all_of_mlx5();
     port.link_status = LinkStatus{true, "", "", 1};
-    port.fec = FecStatus{"rs", true, {1, {}}, {1, {}}, {1, {}}, {}};
+    port.fec = FecStatus{FecCode::rs, true, {1, {}}, {1, {}}, {1, {}}, {}};
     for (uint32_t symbols = 0; symbols <= 15; ++symbols) port.fec->histogram.push_back({symbols, symbols, 1});
     port.resources.clear();
     port.reporters.clear();

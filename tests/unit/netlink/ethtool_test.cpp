@@ -286,7 +286,7 @@ TEST(ParseFecStatus, ReadsTheModeTheSumsAndTheLanes) {
                            .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
                            .nest(ETHTOOL_A_FEC_STATS, statistics);
   const FecStatus fec = parse_fec_status(message.data());
-  EXPECT_EQ(fec.active, "rs");
+  EXPECT_EQ(fec.active, FecCode::rs);
   EXPECT_EQ(fec.automatic, true);
   EXPECT_EQ(fec.corrected_blocks, (FecCount{1000, {100, 200, 300, 400}}));
   EXPECT_EQ(fec.uncorrectable_blocks, (FecCount{7, {}}));
