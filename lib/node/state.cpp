@@ -29,8 +29,8 @@ static void read_word(const Json& json, const char* name, std::optional<Enum>& o
 }
 
 static void to_json(Json& json, const SettingState& state) {
-  write_members(json, state);
   json["outcome"] = state.outcome;
+  write_members(json, state);
 }
 
 static void from_json(const Json& json, SettingState& state) {
