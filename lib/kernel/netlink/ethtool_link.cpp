@@ -113,7 +113,7 @@ FecStatus parse_fec_status(View8 payload) {
       case ETHTOOL_LINK_MODE_FEC_RS_BIT: out.active = FecCode::rs; break;
       case ETHTOOL_LINK_MODE_FEC_BASER_BIT: out.active = FecCode::baser; break;
       case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: out.active = FecCode::llrs; break;
-      default: out.active = FecCode::other;
+      default: out.active = FecCode::other, out.link_mode = *mode;
     }
   if (const auto on = value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO)) out.automatic = *on != 0;
   const auto statistics = parse_nested(attributes, ETHTOOL_A_FEC_STATS);
