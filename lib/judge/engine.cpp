@@ -14,7 +14,7 @@
 namespace fabric {
 namespace {
 
-constexpr double kRemembered = 12 * kHour;   // for a device that was removed; the window of link_flap
+constexpr double kRemembered = 12 * kHour;  // for a device that was removed; the window of link_flap
 
 bool is_in_grace(const Health& health, const RulePolicy& policy, const std::string& subject, double now) {
   if (now < policy.boot_grace) return true;

@@ -43,14 +43,14 @@ struct Finding {
   Status status = Status::ok;
   std::string observed;
   std::string expected;
-  std::string meaning;            // why it matters; empty if ok
-  std::string remedy{};           // of `fix`; empty if ok
-  std::string since{};            // RFC 3339; empty: unknown
+  std::string meaning;               // why it matters; empty if ok
+  std::string remedy{};              // of `fix`; empty if ok
+  std::string since{};               // RFC 3339; empty: unknown
   std::optional<Outcome> outcome{};  // of a setting; nullopt: any other finding
-  bool acknowledged = false;      // shown, but does not count for the verdict
-  std::string acknowledgement{};  // by whom, until when, why
-  bool suppressed = false;        // the same, by [rules.ID] of the configuration, on every node that has it
-  std::string suppression{};      // until when, why
+  bool acknowledged = false;         // shown, but does not count for the verdict
+  std::string acknowledgement{};     // by whom, until when, why
+  bool suppressed = false;           // the same, by [rules.ID] of the configuration, on every node that has it
+  std::string suppression{};         // until when, why
   // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
   bool unjudged = false;
   // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.

@@ -43,12 +43,12 @@ inline constexpr const char* kEnforceAnyway = "; to enforce it anyway: systemctl
 
 // agentd's published state, as /run/fabric-agent/state.json holds it.
 struct AgentState {
-  bool running = false;                   // agentd holds its lock now
-  std::optional<Mode> mode;               // nullopt: unknown, or of a newer release
-  std::string updated;                    // RFC 3339
-  std::string config_error;               // of the last reload; empty: none
-  std::string held;                       // why enforcement is suspended; empty: it is not
-  std::string held_until_reload{};        // `held` without kEnforceAnyway, if a reload ends the suspension; else empty
+  bool running = false;             // agentd holds its lock now
+  std::optional<Mode> mode;         // nullopt: unknown, or of a newer release
+  std::string updated;              // RFC 3339
+  std::string config_error;         // of the last reload; empty: none
+  std::string held;                 // why enforcement is suspended; empty: it is not
+  std::string held_until_reload{};  // `held` without kEnforceAnyway, if a reload ends the suspension; else empty
   std::optional<LostOriginals> lost_originals{};
   std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
