@@ -64,7 +64,7 @@ TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
   EXPECT_EQ(rise_of(1000, 4), 0) << "the driver was reloaded";
 }
 
-// Names are given anew when a card was replaced or the order of the probes has changed.
+// After a card was replaced, its name can belong to another device.
 TEST(Diagnosis, AnotherDeviceOfTheSameNameIsNotTheEarlierPort) {
   Healthy node;
   EXPECT_EQ(make_context(node.view(), node.now.ports[0], Signals()).before, &node.before.ports[0]);
