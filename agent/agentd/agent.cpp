@@ -304,8 +304,8 @@ void Agent::reload() {
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
   auto loaded = load_config_in_use(manager_.directory(), config_file_, rule_rows());
   if (!loaded) {
-    manager_.note_config({{}, loaded.error().text()});
-  } else if (!loaded->error.empty()) {
+    manager_.note_config({{}, loaded.error()});
+  } else if (loaded->error) {
     manager_.note_config(*loaded);  // it is in use
   } else {
     for (const ConfigWarning& warning : loaded->config.warnings)

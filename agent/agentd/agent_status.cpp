@@ -23,11 +23,12 @@ AgentState state_of(const AgentView& view) {
   AgentState state;
   state.running = true;
   state.version = FABRIC_VERSION;
-  state.mode = to_text(view.policy.mode);
+  state.mode = view.policy.mode;
   state.updated = utc_now();
   state.config_error = view.config_error;
-  state.held = view.suspended;
-  state.originals_error = view.originals_error;
+  state.held = view.suspension.reason();
+  state.held_until_reload = view.suspension.until_reload();
+  state.lost_originals = view.lost_originals;
   for (const auto& [id, entry] : view.table.entries()) {
     if (view.releases.has_lost_entry(id)) state.lost_entry.push_back(id);
     if (policy_for(view.policy, entry.port) != nullptr || !view.results.of(id).empty())
@@ -56,7 +57,7 @@ std::string service_status(const AgentView& view) {
   }
   const size_t all = view.table.entries().size();
   if (matched < all) text += ", " + std::to_string(all - matched) + " unmanaged";
-  if (!view.suspended.empty()) text += "; " + view.suspended;
+  if (const std::string& why = view.suspension.reason(); !why.empty()) text += "; " + why;
   if (!view.config_error.empty()) text += "; configuration invalid, the last valid one stays in use";
   return text;
 }

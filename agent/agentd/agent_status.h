@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agentd/releases.h"
+#include "agentd/suspension.h"
 
 namespace fabric::agentd {
 
@@ -11,9 +12,9 @@ struct AgentView {
   const PortTable& table;
   const Results& results;
   const Releases& releases;
-  const std::string& suspended;  // why nothing is written now; empty: not suspended
+  const Suspension& suspension;
   const std::string& config_error;
-  const std::string& originals_error;
+  const std::optional<LostOriginals>& lost_originals;
 };
 
 AgentState state_of(const AgentView& view);

@@ -69,7 +69,8 @@ int run_agent(Kernel& kernel, PortManager& manager, const ConfigInUse& config, c
 }
 
 int run(const AgentdOptions& options) {
-  if (!options.once && !options.pci) block_signals();
+  using Kind = AgentdOptions::Kind;
+  if (options.run == Kind::daemon) block_signals();
   // uid 0 may signal every process of root, without any capability.
   if (auto isolated = isolate_process(); !isolated)
     write_journal(
@@ -78,15 +79,16 @@ int run(const AgentdOptions& options) {
   if (!kernel) return fail(EX_OSERR, message_id::trouble, kernel.error());
   auto config = load_config_in_use(options.root, options.config, rule_rows());
   // An operator who runs agentd by hand wants the current file checked, not the last valid one used.
-  if (config && options.once && !config->error.empty()) config = error(0, config->error);
+  if (config && options.run == Kind::once && config->error) config = error(0, config->error->text());
   if (!config && config.error().code == ENOENT)
     config = error(0, config.error().text() + "; create it (see fabric-agent.toml(5)) or name another with --config");
   if (!config) return fail(config_exit_code(config.error()), message_id::configuration, config.error());
   for (const ConfigWarning& warning : config->config.warnings)
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
-  if (options.pci) {
-    if (!config->error.empty())
-      write_journal({message_id::configuration, LOG_WARNING, config->error + "\nthe last valid configuration is used"});
+  if (options.run == Kind::pci) {
+    if (config->error)
+      write_journal(
+          {message_id::configuration, LOG_WARNING, config->error->text() + "\nthe last valid configuration is used"});
     PciEnvironment environment = real_pci_environment(*kernel);
     return reconcile_pci(environment, config->config.policy);
   }
@@ -94,7 +96,7 @@ int run(const AgentdOptions& options) {
     return fail(EX_CONFIG, message_id::configuration,
                 error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
   PortManager manager(real_environment(*kernel), config->config.policy);
-  if (options.once) return reconcile_once(manager);
+  if (options.run == Kind::once) return reconcile_once(manager);
   return run_agent(*kernel, manager, *config, options.config);
 }
 

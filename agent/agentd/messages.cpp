@@ -28,7 +28,7 @@ JournalEntry outcome_entry(const Change& change) {
     case Outcome::pending: return {message_id::pending, LOG_NOTICE, is + "; waits" + detail};
     case Outcome::refused:
       // Without a reading it is unknown whether reading or writing failed.
-      if (change.from == "-")
+      if (!was_read(change))
         return {message_id::not_set, LOG_ERR,
                 subject + "cannot be read or set (" + errno_name(change.code) + "), want " + change.to +
                     "; will be retried" + detail};

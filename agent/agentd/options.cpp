@@ -13,7 +13,9 @@ Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
                                      {"help", no_argument, nullptr, 'h'},
                                      {"version", no_argument, nullptr, 'V'},
                                      {nullptr, 0, nullptr, 0}};
+  using Kind = AgentdOptions::Kind;
   AgentdOptions options;
+  bool is_once = false, is_pci = false;
   opterr = 0;
   optind = 0;  // glibc: restart the scan
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
@@ -27,8 +29,8 @@ Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
         if (*optarg == '\0') return error(EINVAL, "--root needs a value; see --help");
         options.root = optarg;
         break;
-      case 'o': options.once = true; break;
-      case 'p': options.pci = true; break;
+      case 'o': is_once = true; break;
+      case 'p': is_pci = true; break;
       case 'h': options.help = true; break;
       case 'V': options.version = true; break;
       case ':': return error(EINVAL, std::string(argv[optind - 1]) + " needs a value; see --help");
@@ -36,9 +38,10 @@ Result<AgentdOptions> parse_options(int argc, char* const argv[]) {
     }
   }
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
-  if (options.pci && (options.once || options.root != "/"))
-    return error(EINVAL, "--pci cannot be combined with --once or --root; see --help");
-  if (options.root != "/") options.once = true;  // a captured tree sends no events
+  if (options.root != "/") is_once = true;  // a captured tree sends no events
+  if (is_pci && is_once) return error(EINVAL, "--pci cannot be combined with --once or --root; see --help");
+  if (is_once) options.run = Kind::once;
+  if (is_pci) options.run = Kind::pci;
   return options;
 }
 

@@ -8,8 +8,11 @@ namespace fabric::agentd {
 struct AgentdOptions {
   std::string config;  // empty: ROOT/etc/fabric-agent/fabric-agent.toml
   std::string root = "/";
-  bool once = false;
-  bool pci = false;  // fabric-agent-pci.service
+  enum class Kind : uint8_t {
+    daemon,
+    once,
+    pci,  // fabric-agent-pci.service
+  } run = Kind::daemon;
   bool help = false;
   bool version = false;
 

@@ -17,11 +17,14 @@ void OriginalsStore::check() {
   const std::string aside = std::string(state::kOriginalsFile) + ".corrupt";
   const auto sysctl = qos::load_sysctl_originals(environment_.directory);
   const auto tested = state::load_originals(environment_.directory, state::kSelfTestFile);
-  error_.clear();
-  if (!originals) error_ = originals.error().text();
-  else if (!sysctl) error_ = sysctl.error().text();
-  else if (!tested && tested.error().code == kNewerFormat) error_ = tested.error().text();
-  else if (root && root->exists(aside)) error_ = "/" + aside + ": it could not be read, and was replaced";
+  lost_.reset();
+  const auto note = [this](const std::string& file, const Error& why) {
+    lost_ = {why.text(), "/" + file, why.code == kNewerFormat};
+  };
+  if (!originals) note(state::kOriginalsFile, originals.error());
+  else if (!sysctl) note(qos::kSysctlOriginalsFile, sysctl.error());
+  else if (!tested && tested.error().code == kNewerFormat) note(state::kSelfTestFile, tested.error());
+  else if (root && root->exists(aside)) note(aside, error(0, "/" + aside + ": it could not be read, and was replaced"));
 }
 
 Result<void> OriginalsStore::save(const Port& port, const Qos& before) {

@@ -13,8 +13,8 @@ class OriginalsStore {
 
   // Checks that the original settings and the record of a self-test can be read and are complete.
   void check();
-  // The problem that check() found; empty: none.
-  [[nodiscard]] const std::string& error() const { return error_; }
+  // The problem that check() found; nullopt: none.
+  [[nodiscard]] const std::optional<LostOriginals>& lost() const { return lost_; }
 
   // Called before the first write of a port, under the lock. Reads the file again, because fabric-agentctl writes it,
   // too. A malformed file is renamed. After an Error, above all of qos::check_formats(), nothing is written.
@@ -28,7 +28,7 @@ class OriginalsStore {
  private:
   Environment& environment_;
   ErrorLog& errors_;
-  std::string error_;
+  std::optional<LostOriginals> lost_;
 };
 
 }  // namespace fabric::agentd

@@ -73,9 +73,9 @@ void PortManager::remember_published() {
     for (const auto& [key, known] : settings) {
       if (!known.last_drift.empty() || !known.last_repair.empty()) results_.resume(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
-      const bool is_left = known.outcome == to_text(Outcome::pending) || known.outcome == to_text(Outcome::refused) ||
-                           known.outcome == to_text(Outcome::ignored);
-      if (is_left && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
+      const bool is_left =
+          known.outcome == Outcome::pending || known.outcome == Outcome::refused || known.outcome == Outcome::ignored;
+      if (is_left && (*state)->mode == Mode::enforce) releases_.expect(id);
     }
   }
   for (const auto& [id, device] : devices)
@@ -92,10 +92,11 @@ void PortManager::set_policy(Policy policy) {
 }
 
 void PortManager::note_config(const ConfigInUse& config) {
-  config_error_ = config.error;
-  if (!config.error.empty())
+  config_error_.clear();
+  if (config.error) config_error_ = config.error->text();
+  if (config.error)
     return environment_.log(
-        {message_id::configuration, LOG_WARNING, config.error + "\nthe last valid configuration stays in use"});
+        {message_id::configuration, LOG_WARNING, config_error_ + "\nthe last valid configuration stays in use"});
   if (environment_.read_only) return;
   if (auto saved = save_last_good(environment_.directory, config.config, rule_rows()); !saved)
     errors_.once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
@@ -108,9 +109,9 @@ std::vector<std::string> PortManager::rescan() {
   if (!unread.empty()) unread = "RDMA devices cannot be listed: " + unread;
   for (Port& port : found_ports.ports) {
     // Without its netdev's index and address it would be taken for another device, and for another card.
-    const bool is_whole = !is_unread(port, kNetdevSubject);
+    const bool is_whole = !is_unread(port, PortPart::netdev);
     if (is_whole) present.emplace(port.id(), std::move(port));
-    else unread = port.id() + ": " + why_unread(port, kNetdevSubject);
+    else unread = port.id() + ": " + why_unread(port, PortPart::netdev);
   }
   // A port that could not be listed is not gone.
   incomplete_scans_ = unread.empty() ? 0 : incomplete_scans_ + 1;
@@ -133,9 +134,10 @@ std::vector<std::string> PortManager::rescan() {
   originals_.check();
   std::vector<std::string> fresh;
   for (auto& [id, port] : present) {
+    using Kind = PortTable::TakeResult::Kind;
     const PortTable::TakeResult found = table_.take(id, std::move(port), policy_);
     const Port& taken = table_.find(id)->port;
-    if (found.new_device) {
+    if (found.device == Kind::other) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
       std::string what = "found on " + taken.netdev;
@@ -146,7 +148,7 @@ std::vector<std::string> PortManager::rescan() {
     if (found.other_entry) results_.restart(id);
     releases_.decide(taken, policy_);
     const bool has_new_id = contains(renames, id, &Renames::value_type::second);
-    if (found.new_device || found.renamed || found.other_entry || has_new_id) fresh.push_back(id);
+    if (found.device != Kind::same || found.other_entry || has_new_id) fresh.push_back(id);
   }
   if (unread.empty()) table_.expect_no_more();
   return fresh;

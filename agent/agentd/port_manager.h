@@ -71,7 +71,7 @@ class PortManager {
   [[nodiscard]] std::optional<std::chrono::minutes> until_window() const;
 
   [[nodiscard]] AgentView view() const {
-    return {policy_, table_, results_, releases_, suspension_.reason(), config_error_, originals_.error()};
+    return {policy_, table_, results_, releases_, suspension_, config_error_, originals_.lost()};
   }
   // Writes the state file, if its content has changed: a conflicting writer does not cause continuous writes.
   void publish();

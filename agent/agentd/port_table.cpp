@@ -78,11 +78,12 @@ std::vector<Port> PortTable::drop_missing(const std::map<std::string, Port>& pre
 PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Policy& policy) {
   auto [place, is_new] = entries_.try_emplace(id);
   PortEntry& entry = place->second;
+  using Kind = TakeResult::Kind;
   TakeResult found;
   // Another ifindex means another device, so its values are not drift. A renamed netdev is the same device.
-  found.new_device = is_new || entry.port.ifindex != port.ifindex;
-  found.renamed = !found.new_device && entry.port.netdev != port.netdev;
-  if (found.new_device) {
+  if (is_new || entry.port.ifindex != port.ifindex) found.device = Kind::other;
+  else if (entry.port.netdev != port.netdev) found.device = Kind::renamed;
+  if (found.device == Kind::other) {
     const PortEntry last = std::exchange(entry, {.port = {}, .carrier = port.carrier});
     if (const auto expected = expected_.find(id); expected != expected_.end()) {
       if (!expected->second || *expected->second == port.ifindex) entry.arrival = Arrival::settled;
@@ -99,7 +100,8 @@ PortTable::TakeResult PortTable::take(const std::string& id, Port port, const Po
   if (!port.speed) port.speed = entry.port.speed;  // without a link the last known speed is used for matching
   entry.port = std::move(port);                    // the match also depends on speed and role
   found.other_entry = policy_for(policy, entry.port) != before;
-  if (found.renamed && before == nullptr && entry.arrival == Arrival::unmatched) entry.arrival = Arrival::renamed;
+  if (found.device == Kind::renamed && before == nullptr && entry.arrival == Arrival::unmatched)
+    entry.arrival = Arrival::renamed;
   return found;
 }
 

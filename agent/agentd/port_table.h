@@ -75,8 +75,11 @@ class PortTable {
  public:
   // The result of take().
   struct TakeResult {
-    bool new_device = false;   // the port was absent, or had another netdev
-    bool renamed = false;      // the same device has a new name
+    enum class Kind : uint8_t {
+      same,
+      renamed,  // the same device has a netdev of a new name
+      other,    // the port was absent, or had another netdev
+    } device = Kind::same;
     bool other_entry = false;  // a different entry of the policy matches
   };
   // The result of link_changed().

@@ -111,7 +111,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
   SubjectHistory& record = records_[change.port];
   const auto known = record.in_sync.find(change.key());
   const bool differs =
-      change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !pass.on_trial;
+      change.from != change.to && was_read(change) && change.outcome != Outcome::unsupported && !pass.on_trial;
   std::optional<qos::Suspect> suspect;
   if (differs && known != record.in_sync.end() && known->second == change.to) {
     const auto* notified = find_in(pass.seen.notified, announced_by(change));
@@ -169,7 +169,7 @@ std::map<std::string, SettingState> Results::states_of(const std::string& subjec
     SettingState& state = out[key];
     if (record != nullptr)
       if (const SettingState* known = find_in(record->reported, key)) state = *known;
-    state.outcome = to_text(change.outcome);
+    state.outcome = change.outcome;
     state.detail = change.detail;
     state.reason.clear();
     if (change.outcome == Outcome::pending && change.wait) state.reason = to_text(*change.wait);

@@ -12,6 +12,7 @@ static constexpr std::chrono::milliseconds kLongestWait{60'000};
 
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
+  until_reload_.clear();
   auto record = confirm::load(environment_.directory);
   if (!record && !confirm::is_lost(record.error())) {
     is_unread_ = true;
@@ -33,9 +34,9 @@ bool Suspension::refresh(const std::string& config) {
   } else if (is_pending) {
     reason_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
   } else if (*record && (*record)->policy == config) {
-    reason_ = "reverted at " + (*record)->reverted + ": not confirmed";
-    if (!(*record)->is_restored()) reason_ += ", and not restored: " + confirm::left_text(**record);
-    reason_ += "; to enforce it anyway: systemctl reload fabric-agent";
+    until_reload_ = "reverted at " + (*record)->reverted + ": not confirmed";
+    if (!(*record)->is_restored()) until_reload_ += ", and not restored: " + confirm::left_text(**record);
+    reason_ = until_reload_ + kEnforceAnyway;
   } else if (state_ == State::ended && !*record) {
     reason_ = "an apply was confirmed";  // until watch() has had the configuration read again
   }
@@ -122,6 +123,7 @@ Result<void> Suspension::remove_reverted(std::chrono::milliseconds patience) {
           {message_id::reverted, LOG_WARNING,
            "the configuration is confirmed by the reload; not restored any more: " + confirm::left_text(**record)});
     reason_.clear();
+    until_reload_.clear();
   }
   removal_ = Removal::none;
   return {};

@@ -14,6 +14,8 @@ class Suspension {
 
   // Why nothing is written now; empty: not suspended.
   [[nodiscard]] const std::string& reason() const { return reason_; }
+  // reason() without kEnforceAnyway, if a reload ends the suspension; else empty.
+  [[nodiscard]] const std::string& until_reload() const { return until_reload_; }
   [[nodiscard]] bool is_awaiting() const { return state_ == State::awaiting; }
 
   // True if the record could not be read, so that an apply may be pending and nothing is enforced; or if it still waits
@@ -67,7 +69,7 @@ class Suspension {
   Environment& environment_;
   ErrorLog& errors_;
   State state_ = State::none;
-  std::string reason_;
+  std::string reason_, until_reload_;
   bool is_unread_ = false;  // since the last watch()
   Removal removal_ = Removal::none;
   std::string removed_;  // its id, if named

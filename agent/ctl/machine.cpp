@@ -47,7 +47,7 @@ Result<Machine> open_machine(const Options& options) {
   }
   auto config = load_config_in_use(machine.kernel.root, {}, rule_rows());
   if (!config) {
-    machine.no_policy = config.error().text();
+    machine.no_policy = config.error();
     return machine;
   }
   machine.no_policy = config->error;
@@ -58,7 +58,7 @@ Result<Machine> open_machine(const Options& options) {
 
 Result<Machine> open_configured_machine(const Options& options) {
   auto machine = open_machine(options);
-  if (machine && !machine->no_policy.empty()) return error(0, machine->no_policy);
+  if (machine && machine->no_policy) return error(0, machine->no_policy->text());
   return machine;
 }
 

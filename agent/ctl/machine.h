@@ -11,7 +11,7 @@ namespace fabric::ctl {
 struct Machine {
   Kernel kernel;
   std::optional<Policy> policy;
-  std::string no_policy;  // the reason if there is no policy, or only the last valid one
+  std::optional<Error> no_policy{};  // the reason if there is no policy, or only the last valid one
 
   [[nodiscard]] const Policy* policy_or_null() const;
 };

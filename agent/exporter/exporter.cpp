@@ -63,7 +63,7 @@ class Exporter final : public Site {
     if (done && options_.root == "/") done = watch_machine();
     if (!done) return done;
 
-    config_valid_ = !configuration->policy || configuration->no_policy.empty();
+    config_valid_ = !configuration->policy || !configuration->no_policy;
     use(std::move(*configuration));
     if (auto loaded = health_.load(); !loaded)
       log(SD_WARNING, loaded.error().text() + "\nThe health history in that file is lost.");
@@ -209,12 +209,12 @@ class Exporter final : public Site {
     const auto now = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
     ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.count()));
     auto configuration = configure(options_, state_);
-    config_valid_ = configuration && (!configuration->policy || configuration->no_policy.empty());
+    config_valid_ = configuration && (!configuration->policy || !configuration->no_policy);
     if (config_valid_) {
       use(std::move(*configuration));
     } else {
       std::string fault;
-      if (configuration) fault = configuration->no_policy;
+      if (configuration) fault = configuration->no_policy->text();
       else fault = configuration.error().text();
       log(SD_ERR, fault + "\nKeeping the previous configuration.");
     }

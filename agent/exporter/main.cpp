@@ -25,8 +25,8 @@ int run(const std::vector<std::string>& arguments) {
   if (options->version) return std::puts("fabric-exporter " FABRIC_VERSION) < 0;
   if (auto isolated = fabric::isolate_process(); !isolated)
     log(SD_NOTICE, isolated.error().text() + "; this process can signal others of its user");
-  if (options->lldp) return listen_for_lldp();
-  if (options->print) return print_page(*options);
+  if (options->run == ExporterOptions::Kind::lldp) return listen_for_lldp();
+  if (options->run == ExporterOptions::Kind::print) return print_page(*options);
   return serve(*options);
 }
 

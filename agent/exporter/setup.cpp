@@ -18,11 +18,10 @@
 namespace fabric::exporter {
 
 Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments) {
-  constexpr std::pair<std::string_view, bool ExporterOptions::*> kFlags[] = {{"--print", &ExporterOptions::print},
-                                                                             {"--lldp", &ExporterOptions::lldp},
-                                                                             {"--help", &ExporterOptions::help},
-                                                                             {"-h", &ExporterOptions::help},
-                                                                             {"--version", &ExporterOptions::version}};
+  using Kind = ExporterOptions::Kind;
+  bool is_print = false, is_lldp = false, is_help = false, is_version = false;
+  const std::pair<std::string_view, bool*> flags[] = {
+      {"--print", &is_print}, {"--lldp", &is_lldp}, {"--help", &is_help}, {"-h", &is_help}, {"--version", &is_version}};
   constexpr std::string_view kWithValue[] = {"--listen", "--root", "--config", "--web.config.file"};
   ExporterOptions options;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -30,9 +29,9 @@ Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments)
     if (argument.empty() || argument.front() != '-') return error(0, "unexpected argument '" + argument + "'");
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
-    if (const auto* flag = find_where(kFlags, [&](const auto& each) { return each.first == name; })) {
+    if (const auto* flag = find_where(flags, [&](const auto& each) { return each.first == name; })) {
       if (equals != std::string::npos) return error(0, name + " does not take a value");
-      options.*flag->second = true;
+      *flag->second = true;
       continue;
     }
     if (!contains(kWithValue, name)) return error(0, "unknown option '" + name + "'");
@@ -48,9 +47,13 @@ Result<ExporterOptions> parse_options(const std::vector<std::string>& arguments)
       options.listen.push_back(value);
     }
   }
-  if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty() ||
-                       !options.web_config.empty()))
+  if (is_lldp &&
+      (is_print || options.config || options.root != "/" || !options.listen.empty() || !options.web_config.empty()))
     return error(0, "--lldp cannot be combined with other options");
+  if (is_print) options.run = Kind::print;
+  if (is_lldp) options.run = Kind::lldp;
+  options.help = is_help;
+  options.version = is_version;
   return options;
 }
 
@@ -99,14 +102,14 @@ Result<Configuration> configure(const ExporterOptions& options, const std::strin
   auto loaded = load_config_in_use(*root, options.config.value_or(""), rule_rows(), state);
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
-    if (!loaded->error.empty()) log(SD_WARNING, loaded->error + "; the last valid configuration stays in use");
-    if (loaded->error.empty() && !state.empty())
+    if (loaded->error) log(SD_WARNING, loaded->error->text() + "; the last valid configuration stays in use");
+    if (!loaded->error && !state.empty())
       if (auto saved = save_last_good(state, loaded->config, rule_rows(), kOwnLastGood); !saved)
         log(SD_WARNING, saved.error().text() + "; a start with an invalid configuration would fail");
     load_cabling(*root, loaded->config.policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->config.policy)), loaded->error};
   }
-  if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
+  if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error()};
   return loaded.error();
 }
 

@@ -15,8 +15,12 @@ struct ExporterOptions {
   std::string root = "/";
   std::optional<std::string> config;  // nullopt: the default file below the root, which need not exist
   std::string web_config;             // --web.config.file; empty: plain HTTP without passwords
-  bool lldp = false;                  // listen for LLDP and publish the neighbors, instead of serving metrics
-  bool print = false, help = false, version = false;
+  enum class Kind : uint8_t {
+    serve,
+    print,  // the page, once
+    lldp,   // listen for LLDP and publish the neighbors
+  } run = Kind::serve;
+  bool help = false, version = false;
 };
 
 // The text of an Error is for the terminal.
@@ -33,7 +37,7 @@ int failed(const Error& error);
 
 struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
-  std::string no_policy{};               // the reason if there is no policy, or only the last valid one
+  std::optional<Error> no_policy{};      // the reason if there is no policy, or only the last valid one
 };
 // Loads the configuration and logs its warnings. The default file need not exist. Keeps a copy of a valid one in the
 // folder `state`, for a start with an invalid one on a node without an agent; empty: keeps none.

@@ -124,7 +124,6 @@ std::string digest(std::string_view text) {
 FABRIC_JSON_MEMBERS(Record, id, boot_id, deadline, until, policy, disruptive, reverted, before, sysctl, front_end)
 
 static void from_json(const Json& json, Record& record) {
-  record.front_end.reset();
   read_members(json, record);
   for (const char* name : {"id", "deadline"}) require(json, name);
 }
@@ -187,14 +186,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 }
 
 bool allows_front_end(const Record& record, const Port& port) {
-  return !record.front_end || record.front_end->contains(state::port_key(port)) ||
-         record.front_end->contains(port.card_address);
+  return record.front_end.contains(state::port_key(port)) || record.front_end.contains(port.card_address);
 }
 
 void allow_front_end(Record& record, const Port& port) {
-  if (!record.front_end) return;
   for (const std::string& key : {state::port_key(port), port.card_address})
-    if (!key.empty()) record.front_end->insert(key);
+    if (!key.empty()) record.front_end.insert(key);
 }
 
 // An apply that did not wait for the maintenance window is reverted without waiting for it. With "never" it may have

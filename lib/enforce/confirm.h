@@ -22,8 +22,7 @@ struct Record {
   std::string reverted;                      // when it was reverted, RFC 3339; empty: it still awaits confirmation
   state::Originals before;                   // the previous settings of ports that are not restored yet
   qos::SysctlValues sysctl;                  // the previous settings of the host that are not restored yet
-  // Of allow_front_end(). nullopt: an earlier release wrote the record, whose revert allows it for every port.
-  std::optional<std::set<std::string>> front_end = std::set<std::string>{};
+  std::set<std::string> front_end;           // of allow_front_end()
 
   [[nodiscard]] bool is_restored() const { return before.empty() && sysctl.empty(); }
 };
@@ -71,7 +70,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 // The apply may write the port disruptively while it carries the machine's default route, because an entry names it
 // (qos::Terms::front_end): so may the revert. Save the record before writing the port.
 void allow_front_end(Record& record, const Port& port);
-// True for a port of allow_front_end(), and for every port if an earlier release wrote the record.
+// True for a port of allow_front_end().
 bool allows_front_end(const Record& record, const Port& port);
 // Which of the previous settings a process restores. Several processes restore the settings of one record, one after
 // the other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard

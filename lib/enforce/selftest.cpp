@@ -149,7 +149,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   state::Original& entry = state::original_of(*record, port);
   if (!is_second) static_cast<Qos&>(entry) = before->values;
   if (entry.fec == kUnknownFec) entry.fec.reset();
-  entry.front_end = options.route_allowed || (is_second && entry.front_end.value_or(true));
+  entry.front_end = options.route_allowed || (is_second && entry.front_end);
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   // A class of traffic moves as a whole here, too: a job may start between two writes. So a setting waits for those
   // that protect the traffic which it moves, and one that would release the old priority is written as a step.
@@ -209,7 +209,7 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
     const Terms terms{.in_use = in_use,
                       .wanted_of = WantedOf::same_policy(),
                       .window = Maintenance::open,
-                      .front_end = original->front_end.value_or(true) || (front_end && front_end(port))};
+                      .front_end = original->front_end || (front_end && front_end(port))};
     const Changes changes = restore(kernel, port, *record, turns.terms_for(port, terms, Clock::now())).changes;
     all.insert(all.end(), changes.begin(), changes.end());
     // The next pass must not restore a setting again that the policy has set since.

@@ -18,16 +18,15 @@ Finding agent_finding(const View& view, const AgentState& agent) {
     return bad(Status::warning, kHostSubject,
                "not running, last change " + (agent.updated.empty() ? "-" : agent.updated), "running", unwatched(view),
                kStart);
-  const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
-  const std::string& lost = agent.originals_error;  // begins with the file's name
-  if (!lost.empty()) {
+  const std::string mode = agent.mode ? std::string(to_text(*agent.mode)) + " mode" : "mode unknown";
+  if (const auto& lost = agent.lost_originals) {
     std::string fix = "Repair the file and move it back to /var/lib/fabric-agent/originals.json";
-    if (lost.find("newer release") != std::string::npos) fix = "Install the newer release of fabric-agent again";
+    if (lost->is_newer) fix = "Install the newer release of fabric-agent again";
     return bad(
-        Status::critical, kHostSubject, "original settings unreadable: " + lost, "original settings readable",
+        Status::critical, kHostSubject, "original settings unreadable: " + lost->why, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        {fix + ", or abandon those settings: mv " + lost.substr(0, lost.find(':')) + " /root/; ",
+        {fix + ", or abandon those settings: mv " + lost->file + " /root/; ",
          {Work::service, "then: systemctl reload fabric-agent"}});
   }
   if (!agent.config_error.empty())
@@ -47,8 +46,8 @@ Finding agent_finding(const View& view, const AgentState& agent) {
   if (!agent.held.empty())
     return bad(Status::warning, kHostSubject, "running, " + mode + ", suspended: " + agent.held,
                "running, not suspended", "Enforcement is suspended because of an apply with --confirm.",
-               fix_of_suspension(agent.held));
-  if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
+               fix_of_suspension(agent));
+  if (view.policy != nullptr && agent.mode && *agent.mode != view.policy->mode)
     return bad(Status::warning, kHostSubject, "running, " + mode,
                "running, " + std::string(to_text(view.policy->mode)) + " mode",
                "The configuration was changed after the agent read it.",
@@ -58,9 +57,9 @@ Finding agent_finding(const View& view, const AgentState& agent) {
 
 std::optional<Finding> ask_agent(const View& view) {
   // A host may have no configuration. If this user may not read it, it can still be valid: the agent knows.
-  const bool is_missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
-             is_unreadable = view.no_policy.ends_with("(EACCES)");
-  if (!view.no_policy.empty() && !is_missing && !is_unreadable) {
+  const int code = view.no_policy ? view.no_policy->code : 0;
+  const bool is_missing = view.policy == nullptr && code == ENOENT, is_unreadable = code == EACCES;
+  if (view.no_policy && !is_missing && !is_unreadable) {
     // A typing error is no fault of the node: schedulers would drain every node of the site.
     std::string meaning = "There is no valid configuration. Nothing is enforced after the next start.";
     if (view.policy != nullptr) meaning = "The agent uses the last valid configuration; later changes have no effect.";
@@ -137,8 +136,8 @@ namespace {
 std::optional<Finding> ask_suppressions(const View& view) {
   const RulePolicy& policy = rule_policy(view);
   std::string ended, in_force, tables;
-  for (const auto& [id, enabled] : policy.enabled) {
-    if (enabled) continue;
+  for (const auto& [id, rule] : policy.by_id) {
+    if (rule.enabled.value_or(true)) continue;
     const bool is_over = policy.has_ended(id, view.wall);
     append_item(is_over ? ended : in_force, id + " " + suppression_text(policy, id), "; ");
     if (is_over) append_item(tables, "[rules." + id + "]");

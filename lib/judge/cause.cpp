@@ -96,9 +96,7 @@ void add_lines(std::vector<Fix>& out, const FixRow& fix, const PortContext& ctx)
 Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   Finding out{.id = std::string(rule.id), .subject = ctx.port.id(), .meaning = std::string(rule.title)};
   if (!cause.meaning.empty()) out.meaning = std::move(cause.meaning);
-  out.status = rule.status;
-  if (cause.critical) out.status = Status::critical;
-  if (cause.is_mild) out.status = Status::ok;
+  out.status = cause.status.value_or(rule.status);
   out.culprit = cause.culprit.value_or(rule.culprit);
   if (out.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);
@@ -131,10 +129,13 @@ struct SwitchCommands {
   std::string_view system;
   std::string_view traffic;  // pause, queue drops and errors
   std::string_view link;     // state, transceiver and its light
+  // The commands take the port's description, if it begins so, and not its id.
+  std::string_view described_as{};
 };
 constexpr SwitchCommands kSwitches[]{
     {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors",
-     "show interfaces status {port}; show interfaces transceiver eeprom {port} --dom"},
+     "show interfaces status {port}; show interfaces transceiver eeprom {port} --dom",
+     "Ethernet"},  // the id is an alias: "etp1"
     {"Arista",
      "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} counters "
      "errors",
@@ -157,16 +158,26 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
   if (ctx.symptoms.has(Symptom::rx_pause) && ctx.received.priority < 0)
     commands = "global pause frames, queue drops and errors (FCS, FEC) of the port";
   if (is_dead) commands = "state of the port, its transceiver, tx and rx power";
-  for (const auto& [system, traffic, link] : kSwitches) {
-    if (ctx.peer == nullptr || ctx.peer->system_description.find(system) == std::string::npos) continue;
-    commands = is_dead ? link : traffic;
+  for (const SwitchCommands& each : kSwitches) {
+    if (ctx.peer == nullptr || ctx.peer->system_description.find(each.system) == std::string::npos) continue;
+    commands = is_dead ? each.link : each.traffic;
     std::string name = ctx.peer->port();
-    // SONiC announces an alias ("etp1") as the id, which its commands do not accept.
-    if (system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet")) name = ctx.peer->port_description;
+    const std::string& description = ctx.peer->port_description;
+    if (!each.described_as.empty() && description.starts_with(each.described_as)) name = description;
     replace_all(commands, "{port}", name);
   }
   finding.fix.emplace_back("Measure on " + ctx.peer_label() + ": " + commands);
 }
+
+}  // namespace
+
+std::vector<std::string_view> switch_systems() {
+  std::vector<std::string_view> out;
+  for (const SwitchCommands& each : kSwitches) out.push_back(each.system);
+  return out;
+}
+
+namespace {
 
 // A rule that matched with too little evidence.
 struct UnprovenCause {

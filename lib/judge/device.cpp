@@ -36,7 +36,7 @@ double count_common(const std::vector<Counter>& before, const std::vector<Counte
 bool shares_its_wire(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
   const bool is_bare_metal = view.now.topology.hypervisor.empty();
-  if (const auto own = std::ranges::find(nics, port.pci, &Nic::pci); own != nics.end()) {
+  if (const Nic* own = nic_at(view.now.topology, port.pci); own != nullptr) {
     if (own->subfunctions) return true;
     for (const Nic& nic : nics) {
       if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;

@@ -14,8 +14,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kGone = " gone";  // in place of the netdev's index
-constexpr double kRemembered = 12 * kHour;   // for a device that was removed; the window of link_flap
+constexpr double kRemembered = 12 * kHour;  // for a device that was removed; the window of link_flap
 
 bool is_in_grace(const Health& health, const RulePolicy& policy, const std::string& subject, double now) {
   if (now < policy.boot_grace) return true;
@@ -121,23 +120,19 @@ void ask_windows(const Rule& rule, const View& view, Findings& findings) {
 
 }  // namespace
 
-std::optional<std::string> place_of_gone(const HealthDevice& device) {
-  if (!device.identity.ends_with(kGone)) return std::nullopt;
-  return device.identity.substr(0, device.identity.size() - kGone.size());
-}
-
 void advance_health(Health& health, const View& view, double now, int64_t wall) {
-  // A changed identity means that the driver was loaded again, or that another card has the name.
+  // A changed index means that the driver was loaded again; another address, that another card has the name.
   const bool is_first = health.now == 0;
   for (const Port& port : view.now.ports) {
     if (is_virtual(port)) continue;  // added and removed with their guests
-    const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
-    if (!is_new && known->second.identity == identity) continue;
-    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card
+    HealthDevice& device = known->second;
+    if (!is_new && device.pci == port.pci && device.ifindex == port.ifindex) continue;
+    if (!is_new && device.pci != port.pci)
       for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
-    known->second.identity = identity;
-    if (!is_first) known->second.since = now;
+    device.pci = port.pci;
+    device.ifindex = port.ifindex;
+    if (!is_first) device.since = now;
   }
 
   health.now = now;
@@ -165,12 +160,10 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   // in which the members of a bond count as the bond.
   for (auto& [id, device] : health.devices) {
     const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
-    if (!place_of_gone(device) && !is_present)
-      device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+    if (!device.is_gone() && !is_present) device = {.pci = device.pci, .since = now};
   }
-  std::erase_if(health.devices, [&](const auto& entry) {
-    return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
-  });
+  std::erase_if(health.devices,
+                [&](const auto& entry) { return entry.second.is_gone() && now - entry.second.since > kRemembered; });
 
   // [exporter] exclude
   if (view.policy == nullptr || view.policy->exclude.empty()) return;
@@ -361,9 +354,7 @@ const RuleWindow* find_window(std::string_view key) {
 }
 
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
-  WindowLimits out = window.limits;
-  if (const auto given = policy.windows.find(window.key); given != policy.windows.end()) out = given->second;
-  return out;
+  return limits_of(policy, window.rule, window);
 }
 
 double limit_of_window(const View& view, std::string_view key) {
@@ -467,8 +458,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
       each = std::move(intended);
     }
   for (Finding& each : findings)
-    if (const Status* severity = find_in(policy.severity, each.id); severity != nullptr && is_fault(each.status))
-      each.status = *severity;
+    if (is_fault(each.status)) each.status = policy.of(each.id).severity.value_or(each.status);
   for (Finding& each : findings) {
     if ((each.status != Status::ok || each.unjudged) && is_suppressed(view, each.id)) {
       each.suppressed = true;

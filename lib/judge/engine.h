@@ -29,9 +29,6 @@ double limit_of_window(const View& view, std::string_view key);
 // States and devices without readings are dropped after a while.
 void advance_health(Health& health, const View& view, double now, int64_t wall);
 
-// The PCI address of a device that was removed; empty if it had none. nullopt: the device is present.
-std::optional<std::string> place_of_gone(const HealthDevice& device);
-
 // The status of each subject with a reading. nullopt: the window is off.
 std::optional<std::map<std::string, Status>> window_statuses(const View& view, std::string_view key);
 

@@ -11,13 +11,12 @@ namespace fabric {
 Change with_agent_outcome(const Node& node, Change change) {
   const bool is_open = change.outcome == Outcome::differs || change.outcome == Outcome::pending;
   const bool is_unread =
-      change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
+      !was_read(change) && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
   const SettingState* agent = nullptr;
   if (node.agent && node.agent->running)
     if (const auto* settings = find_in(node.agent->ports, change.port); settings != nullptr)
       agent = find_in(*settings, change.key());
-  std::optional<Outcome> outcome;
-  if (agent != nullptr) outcome = parse_word<Outcome>(agent->outcome);
+  const std::optional<Outcome> outcome = agent != nullptr ? agent->outcome : std::nullopt;
   const bool knows_more = outcome && *outcome != Outcome::differs && *outcome != Outcome::unsupported;
   const bool done = knows_more && is_done(*outcome);
   if (knows_more && (is_unread || (is_open && !done))) {
@@ -50,7 +49,7 @@ Work work_of_write(const Port& port, SettingId setting) {
 
 bool is_audit(const View& view) {
   const auto& agent = view.now.agent;
-  if (agent && agent->running && !agent->mode.empty()) return agent->mode == to_text(Mode::audit);
+  if (agent && agent->running && agent->mode) return agent->mode == Mode::audit;
   return view.policy != nullptr && view.policy->mode == Mode::audit;
 }
 
@@ -65,7 +64,7 @@ bool is_left_by_audit(const View& view, const std::string& port, SettingId setti
 Finding audited(Finding finding) {
   if (finding.status == Status::unknown && !is_unverified(finding)) return finding;
   finding.status = Status::ok;
-  if (finding.outcome.empty()) finding.outcome = to_text(Outcome::differs);
+  if (!finding.outcome) finding.outcome = Outcome::differs;
   finding.meaning += " Audit mode: not written.";
   finding.fix = {"To see what mode = \"enforce\" would write: fabric-agentctl plan"};
   return finding;

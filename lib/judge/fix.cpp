@@ -3,7 +3,7 @@
 
 #include "base/parse.h"
 #include "nic/capabilities.h"
-#include "node/port.h"
+#include "node/node.h"
 
 namespace fabric {
 namespace {
@@ -107,12 +107,9 @@ std::string rebind_commands(const std::string& pci, const std::string& driver) {
   return "echo " + pci + " > " + folder + "/unbind; echo " + pci + " > " + folder + "/bind";
 }
 
-Fix fix_of_suspension(const std::string& held) {
-  const std::string text = "End the suspension: " + held;
-  const size_t command = text.find("systemctl");
-  const size_t part = command == std::string::npos ? std::string::npos : text.rfind("; ", command);
-  if (part == std::string::npos) return text;
-  return {text.substr(0, part), {Work::service, text.substr(part)}};
+Fix fix_of_suspension(const AgentState& agent) {
+  if (agent.held_until_reload.empty()) return "End the suspension: " + agent.held;
+  return {"End the suspension: " + agent.held_until_reload, {Work::service, kEnforceAnyway}};
 }
 
 }  // namespace fabric

@@ -15,6 +15,7 @@
 
 namespace fabric {
 
+struct AgentState;
 struct Port;
 
 // The kinds of work of a step, and its effect on jobs: several at once.
@@ -104,8 +105,7 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
 Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
 // Commands that unbind the function from its driver and bind it again.
 std::string rebind_commands(const std::string& pci, const std::string& driver);
-// `held`: why enforcement is suspended, as agentd publishes it: "reverted at TIME: not confirmed; to enforce it anyway:
-// systemctl reload fabric-agent".
-Fix fix_of_suspension(const std::string& held);
+// How to end the suspension of enforcement (AgentState::held).
+Fix fix_of_suspension(const AgentState& agent);
 
 }  // namespace fabric

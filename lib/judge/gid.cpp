@@ -20,7 +20,7 @@ std::string describe(const Gid& gid) {
 
 // The bond that the netdev of the port's NIC is a member of; empty: none.
 std::string bond_of(const Node& node, const Port& port) {
-  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  const Nic* nic = nic_at(node.topology, port.pci);
   if (nic == nullptr) return {};
   return nic->bond;
 }
@@ -55,13 +55,13 @@ const Port* backup_of(const Node& node, const Port& port, const Gid& gid) {
   if (bond.empty() || gid.netdev.empty() || gid.netdev == port.netdev) return nullptr;
   return find_where(node.ports, [&](const Port& other) {
     return other.rdma != port.rdma && is_judged(other) && is_roce(other) && is_active(other) && other.gids.empty() &&
-           !is_unread(other, "gid") && bond_of(node, other) == bond;
+           !is_unread(other, PortPart::gids) && bond_of(node, other) == bond;
   });
 }
 
 // The netdev of the port's NIC. The netdev of the port itself is the bond, also if the device has no LAG.
 std::string member_of(const Node& node, const Port& port) {
-  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  const Nic* nic = nic_at(node.topology, port.pci);
   if (nic == nullptr || nic->netdevs.empty()) return port.netdev;
   return nic->netdevs.front();
 }
@@ -242,9 +242,9 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   };
   std::string give_address = "ip address add ADDRESS/PREFIX dev " + port.netdev;
   if (port.netdev.empty()) give_address = "its netdev is missing, or in another network namespace: rdma link show";
-  if (port.gids.empty() && is_unread(port, "gid"))
+  if (port.gids.empty() && is_unread(port, PortPart::gids))
     return bad(Status::unknown, port.id(), "-", expected,
-               "The GID table could not be read: " + why_unread(port, "gid") + ".", read_again("/gids"));
+               "The GID table could not be read: " + why_unread(port, PortPart::gids) + ".", read_again("/gids"));
   std::vector<Gid> v2;
   std::ranges::copy_if(port.gids, std::back_inserter(v2),
                        [&](const Gid& gid) { return gid.type == "RoCE v2" && is_here(view.now, port, gid); });
@@ -267,7 +267,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                                    "none: " + active->id() + " is the active member of the bond and has them");
   const std::string why = why_without_gid(view, port);
   if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
-  if (port.gids.empty() && is_unread(port, kEswitchSubject))
+  if (port.gids.empty() && is_unread(port, PortPart::eswitch))
     return bad(Status::unknown, port.id(), "no GID at all, and the mode of the E-Switch is unknown", expected,
                "In switchdev mode the uplink has no GIDs by design, and its virtual functions and subfunctions have "
                "them. Here devlink did not answer, and there is no representor yet that would show the mode.",

@@ -58,8 +58,10 @@ struct HealthState {
 
 // The device behind a subject: a different one may appear under the same name.
 struct HealthDevice {
-  std::string identity;
+  std::string pci{};             // of its function; empty: a software device
+  std::optional<int> ifindex{};  // of its netdev: a new one for each load of the driver; nullopt: the device is gone
   double since = -std::numeric_limits<double>::infinity();
+  [[nodiscard]] bool is_gone() const { return !ifindex; }
   bool operator==(const HealthDevice&) const = default;
 };
 

@@ -101,7 +101,7 @@ static void from_json(const Json& json, HealthState& state) {
   if (state.first_onset) state.first_onset = std::min(*state.first_onset, state.seen);
 }
 
-FABRIC_JSON(HealthDevice, identity, since)
+FABRIC_JSON(HealthDevice, pci, ifindex, since)
 FABRIC_JSON_MEMBERS(PastFinding, rule, subject, status, from, until, evidence)
 
 static void to_json(Json& json, const PastFinding& past) { write_members(json, past); }

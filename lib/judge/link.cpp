@@ -38,7 +38,7 @@ bool is_front_end(const View& view, const Port& port) {
 }
 
 // The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
-// which shows that it is for something else. Null if the machine has another card of this model: its port in the same
+// which shows that it is for something else. Null if the machine has another card of this board: its port in the same
 // place is compared instead, and second ports that are slower on each card are so by design.
 const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   const auto serves_gpus = [&](const Port& each) {
@@ -49,8 +49,7 @@ const Port* faster_port_of_card(const View& view, const Port& port, const std::s
   for (const Port& other : view.now.ports) {
     if (&other == &port) continue;
     if (!are_of_one_card(port, other)) {
-      const bool is_alike = other.kernel_driver == port.kernel_driver && other.pci_id == port.pci_id;
-      if (is_alike && other.board_id == port.board_id) return nullptr;
+      if (are_of_one_board(port, other)) return nullptr;
     } else if (serves_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
       if (best == nullptr || *other.rate > *best->rate) best = &other;
     }
@@ -62,7 +61,7 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
-               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".", show);
+               "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
     if (is_active(other) && other.rate && are_twins(port, other) &&
@@ -105,10 +104,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
              std::move(fix));
 }
 
-// The driver reports no width of the link: the kernel's answer is EINVAL (rate_show() in
-// drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib). Not if equal ports have a rate: then the driver reports it.
+// The driver reports no width of the link. Not if equal ports have a rate: then the driver reports it.
 bool has_driver_without_rate(const View& view, const Port& port) {
-  if (port.rate || !is_unread(port, "rate") || !why_unread(port, "rate").ends_with("(EINVAL)")) return false;
+  if (port.rate || !port.has_no_width) return false;
   return std::ranges::none_of(
       view.now.ports, [&](const Port& other) { return is_active(other) && other.rate && are_twins(port, other); });
 }
@@ -146,7 +144,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
-               "The MTU of the port could not be read: " + why_unread(port, "mtu") + ".",
+               "The MTU of the port could not be read: " + why_unread(port, PortPart::mtu) + ".",
                "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
   const uint32_t possible = port.qos.mtu ? roce_mtu(*port.qos.mtu) : *port.active_mtu;
   const uint32_t reached = port.active_mtu.value_or(possible);
@@ -234,7 +232,7 @@ constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 // block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
 double correctable_ratio(const Port& port) {
   constexpr double kSlowLane = 28'000;  // Mb/s
-  if (port.fec && port.fec->active == "baser") return kFireCode;
+  if (port.fec && port.fec->active == FecCode::baser) return kFireCode;
   size_t lanes = 1;
   if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
   const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
@@ -521,9 +519,8 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_stayed = false;
   for (const Port& port : view.now.ports) {
-    const Nic* nic =
-        find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
-    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
+    const Nic* nic = nic_at(view.now.topology, port.pci);
+    if (lost.contains(port.id())) cards.insert(nic == nullptr || nic->card.empty() ? card_of(port.pci) : nic->card);
     else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;

@@ -493,7 +493,7 @@ MaybeCause slow_host(const PortContext& ctx) {
     out.meaning =
         "Packets for host memory arrive faster than the PCIe slot of this NIC carries them; the port sends pause for "
         "the rest.";
-    out.is_mild = is_minor;
+    if (is_minor) out.status = Status::ok;
     if (slot->has_direct) {
       out.certainty = Certainty::likely;
       out.next.emplace_back(
@@ -507,7 +507,7 @@ MaybeCause slow_host(const PortContext& ctx) {
         "This port sends pause and receives none: packets arrive faster than this host takes them (PCIe, memory, "
         "IOMMU, NUMA node of the buffers), for a short part of the time.";
     out.certainty = Certainty::likely;
-    out.is_mild = true;
+    out.status = Status::ok;
     out.next.emplace_back(
         "Compare the receive path with that of an equal host: fabric-agentctl check --only "
         "pcie,pci-tuning,iommu,locality,numa-balancing; put the buffers on the NUMA node of the NIC, or into a GPU on "
@@ -517,7 +517,7 @@ MaybeCause slow_host(const PortContext& ctx) {
     out.next.emplace_back(
         "A port sends pause if its own host or NIC does not accept packets fast enough: compare the pause over minutes "
         "with PCIe stalls and the job's steps: fabric-agentctl counters --watch");
-  out.critical = storm;
+  if (storm) out.status = Status::critical;
   return out;
 }
 
@@ -542,7 +542,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
     single_losses = naks >= std::max(std::min(ctx.limit(kTries) * *seen.retries_exceeded, 100.0), few);
   if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
     return std::nullopt;
-  Cause out{.evidence = loss_lines(ctx), .critical = true};
+  Cause out{.evidence = loss_lines(ctx), .status = Status::critical};
   if (disorder >= few)
     out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
   else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");

@@ -6,6 +6,7 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "kernel/netlink/rtnl.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -36,8 +37,7 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   if (!port.netdev.empty()) names.insert(port.netdev);
   for (const Gid& gid : port.gids)
     if (!gid.netdev.empty()) names.insert(gid.netdev);
-  const auto* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
-  if (nic != nullptr && !port.pci.empty()) names.insert(nic->bond);
+  if (const Nic* nic = nic_at(node.topology, port.pci); nic != nullptr) names.insert(nic->bond);
   std::vector<NamedInterface> out;
   for (const std::string& name : names)
     if (const Interface* found = find_in(node.network.interfaces, name)) out.push_back({name, found});
@@ -320,9 +320,9 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   std::string netdev, answering;
   for (const NamedInterface& each : interfaces_of(view.now, port))
     for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") {
-        append_item(answering, to_text(gateway.ip) + " " + gateway.state);
-      } else if (worst == nullptr || gateway.state == "FAILED") {
+      if (!gateway.is_silent()) {
+        append_item(answering, to_text(gateway.ip) + " " + rtnl::neighbor_state_text(gateway.state));
+      } else if (worst == nullptr || gateway.has_failed()) {
         worst = &gateway;
         netdev = each.netdev;
       }
@@ -335,13 +335,14 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   std::string meaning =
       "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond the subnet of "
       "this port can be reached.";
-  if (worst->state == "FAILED") {
+  if (worst->has_failed()) {
     status = Status::critical;
     meaning =
         "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of this port can "
         "be reached.";
   }
-  return bad(status, port.id(), address + " is " + worst->state + " on " + netdev, "an answer", std::move(meaning),
+  return bad(status, port.id(), address + " is " + rtnl::neighbor_state_text(worst->state) + " on " + netdev,
+             "an answer", std::move(meaning),
              std::string(worst->ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
                  "; ip neighbor show dev " + netdev +
                  ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
@@ -794,7 +795,8 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
   return nullptr;
 }
 
-std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
+// Firmware is made for a board, whichever of its functions has the port. Without a board id, the model stands for it.
+std::string firmware_target_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
 constexpr FixRow kUpdate{
     Work::ends_jobs | Work::when_idle,
@@ -805,7 +807,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   Fix fix = kUpdate;
   if (const std::string place = place_of_physical(view, port); !place.empty())
     fix = place + ": update the firmware of its NIC. Nothing in this guest or pod changes it.";
-  const std::string board = board_of(port);
+  const std::string board = firmware_target_of(port);
   std::string observed = port.firmware;
   if (!board.empty()) observed += " on board " + board;
   // The policy lists versions by board id, else by PCI id, else by driver.
@@ -820,7 +822,7 @@ Finding firmware_finding(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;  // with this board, by version
   if (!board.empty())
     for (const Port& other : view.now.ports)
-      if (is_own_device(other) && board_of(other) == board && other.kernel_driver == port.kernel_driver &&
+      if (is_own_device(other) && firmware_target_of(other) == board && other.kernel_driver == port.kernel_driver &&
           !other.firmware.empty())
         cards[other.firmware].insert(card_of(other.pci));
   std::string usual = port.firmware;  // of most NICs; on a tie the newest

@@ -269,7 +269,7 @@ bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
   const PlatformFunction* function = function_of(node, device.pci);
   if (function != nullptr && function->power_state == "D3cold") return false;
   return device.link.all_ones || std::ranges::any_of(all, [&](const PciDevice& other) {
-           return are_alike(other, device) && reports_link(other);
+           return are_of_one_model(other, device) && reports_link(other);
          });
 }
 
@@ -277,8 +277,8 @@ bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
 // are on another board.
 bool have_equal_links(const CheckedLink& a, const CheckedLink& b) {
   const auto &lanes = a.device->link.max_width, &others = b.device->link.max_width;
-  return are_alike(*a.device, *b.device) && a.for_gpus == b.for_gpus && a.nvlink_management == b.nvlink_management &&
-         (!lanes || !others || lanes == others);
+  return are_of_one_model(*a.device, *b.device) && a.for_gpus == b.for_gpus &&
+         a.nvlink_management == b.nvlink_management && (!lanes || !others || lanes == others);
 }
 
 // An idle GPU lowers its speed, not its width, unless lanes sleep.
@@ -544,10 +544,8 @@ namespace {
 
 // "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
 std::string function_text(const Topology& topology, const std::string& pci) {
-  for (const Gpu& gpu : topology.gpus)
-    if (gpu.pci == pci) return gpu.name + " (" + pci + ")";
-  for (const Nic& nic : topology.nics)
-    if (nic.pci == pci && nic.name != pci) return nic.name + " (" + pci + ")";
+  if (const Gpu* gpu = gpu_at(topology, pci); gpu != nullptr) return gpu->name + " (" + pci + ")";
+  if (const Nic* nic = nic_at(topology, pci); nic != nullptr && nic->name != pci) return nic->name + " (" + pci + ")";
   return pci;
 }
 
@@ -865,7 +863,7 @@ std::string far_from_gpus(const PortContext& ctx) {
   if (!own || *own < PathClass::NODE) return {};
   std::optional<PathClass> best;
   for (const Nic& other : topology.nics)
-    if (&other != ctx.nic && are_alike(other, *ctx.nic))
+    if (&other != ctx.nic && are_of_one_model(other, *ctx.nic))
       if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
   // Without similar NICs, only another socket is too far.
   if (*own <= best.value_or(PathClass::NODE)) return {};
@@ -956,7 +954,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   if (is_warned(ctx, "pcie_errors"))
     out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
   if (out.evidence.empty()) return std::nullopt;
-  out.critical = is_slow;
+  if (is_slow) out.status = Status::critical;
   if (!is_slow) out.unexplained.add(discards);
   if (!is_slow && far.empty()) {
     out.unexplained.add(receiver);

@@ -19,7 +19,7 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   const std::string pfc_text = "PFC " + to_text(*port.qos.pfc), expected = pfc_text + ", global pause off";
   if (!port.qos.pause)
     return bad(Status::unknown, port.id(), pfc_text + ", global pause -", expected,
-               "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
+               "PFC is on and global pause could not be read: " + why_unread(port, PortPart::settings) + ".",
                "ethtool -a " + port.netdev);
   const std::string observed = pfc_text + ", global pause " + to_text(*port.qos.pause);
   if (!pfc) return good(port.id(), observed, "not both");
@@ -200,8 +200,8 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
     if (rose(bytes)) append_item(out.names, function->id());
   }
   const auto& nics = view.now.topology.nics;
-  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci && !nic.virtual_function; });
-  if (own == nullptr) return out;
+  const Nic* own = nic_at(view.now.topology, port.pci);
+  if (own == nullptr || own->virtual_function) return out;
   out.unseen =
       out.unseen || !own->elsewhere.empty() || std::ranges::any_of(nics, [&](const Nic& nic) {
         return nic.virtual_function && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
@@ -685,7 +685,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
     return out;
   }
   if (ctx.fabric.is_lossy()) {  // nothing should pause
-    out.critical = received.ratio >= ctx.limit(kFaultPause);
+    if (received.ratio >= ctx.limit(kFaultPause)) out.status = Status::critical;
     out.add("the fabric is lossy by the policy, and " + ctx.peer_label() + " sends pause");
     out.next.push_back("Switch pause and PFC off on " + ctx.peer_label() +
                        " and on this port, or correct the kind of the fabric.");
@@ -693,7 +693,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   }
   if (congestion_per_second(seen) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
     return std::nullopt;
-  out.critical = true;
+  out.status = Status::critical;
   if (ctx.fabric.kind == FabricKind::scheduled) {
     out.is_proven = received.measured;
     out.add_ambiguous(

@@ -66,7 +66,7 @@ void add_turns_between_gpus(const View& view, std::map<std::string, Turn>& turns
   for (const Gpu& gpu : topology.gpus) {
     std::map<std::string, std::vector<std::string>> others;  // by the port of this GPU
     for (const Gpu& other : topology.gpus) {
-      if (&other == &gpu || !has_pcie_alone(gpu) || !are_alike(gpu, other)) continue;
+      if (&other == &gpu || !has_pcie_alone(gpu) || !are_of_one_model(gpu, other)) continue;
       if (is_given_away(view.now, gpu.pci) || is_given_away(view.now, other.pci)) continue;
       for (const std::string& port : turning_ports_of_gpus(view.now, gpu, other))
         if (contains(gpu.bridges, port)) others[port].push_back(other.name);
@@ -306,7 +306,7 @@ void ask_gpu_bar(const View& view, Findings& findings) {
     last = gpu;
     uint64_t largest = 0;
     for (const Gpu& other : view.now.topology.gpus) {
-      if (!are_alike(other, *gpu)) continue;
+      if (!are_of_one_model(other, *gpu)) continue;
       if (const Bar* each = memory_bar(view.now, other.pci); each != nullptr) largest = std::max(largest, each->size);
     }
     findings.push_back(gpu_bar_finding(*gpu, *bar, largest));
@@ -608,9 +608,9 @@ std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings&
            {"10-bit tags", flag_text(has.ten_bit_tags)}}};
 }
 
-// NICs that should be equal: vendor, device, and whether they serve GPUs.
-using EqualNics = std::tuple<uint16_t, uint16_t, bool>;
-EqualNics kind_of(const JudgedNic& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
+// NICs that should be equal: model, and whether they serve GPUs.
+using EqualNics = std::pair<PciModel, bool>;
+EqualNics kind_of(const JudgedNic& subject) { return {model_of(*subject.nic), subject.for_gpus}; }
 
 // Number of NICs of a kind per value, row by row.
 using Tally = std::map<EqualNics, std::array<std::map<std::string, size_t>, kRows>>;

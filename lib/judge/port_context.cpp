@@ -8,6 +8,7 @@
 #include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_state.h"
+#include "kernel/netlink/rtnl.h"
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/counters.h"
@@ -315,7 +316,7 @@ double damaged_frames(const Signals& seen) {
 }
 
 bool came_damaged(const Port& port, const Signals& seen) {
-  const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
+  const bool corrects = port.fec && (port.fec->active == FecCode::rs || port.fec->active == FecCode::llrs) &&
                         (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // the FEC counters work
   return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
          !rose(seen.symbol_errors);
@@ -431,8 +432,9 @@ std::string silent_gateway(const PortContext& ctx) {
   std::string out;
   for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
     for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
-      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
+      if (!gateway.is_silent()) return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" +
+            rtnl::neighbor_state_text(gateway.state) + ")";
     }
   return out;
 }
@@ -637,9 +639,8 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   PortContext ctx{
       .view = view, .port = port, .signals = signals, .peer = neighbor_of(view, port), .policy = policy_of(view, port)};
   ctx.fabric = fabric_of(view, port);
-  if (view.before != nullptr) ctx.before = find_port(view.before->ports, port.id());
-  if (!port.pci.empty())
-    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  ctx.before = port_before(view, port);
+  ctx.nic = nic_at(view.now.topology, port.pci);
   if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
   if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
   for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})

@@ -88,7 +88,7 @@ bool is_of_the_board(const View& view, const Port& port) {
     const Nic* used = nic_of(view.now.topology, other.rdma);
     if (used == nullptr) continue;
     const bool narrower = slot_bandwidth(*nic) * 4 <= slot_bandwidth(*used);
-    if (are_alike(*used, *nic) && !narrower) return false;
+    if (are_of_one_model(*used, *nic) && !narrower) return false;
     has_wider = has_wider || slot_bandwidth(*used) > slot_bandwidth(*nic);
   }
   return has_wider;
@@ -232,19 +232,13 @@ Advice advice_for(const Port& port) {
                      [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
 }
 
-// "0000:29:00.1" -> ".1"
-std::string place_on_card(const Port& port) { return port.pci.substr(card_of(port.pci).size()); }
-
-bool are_of_one_model(const Port& a, const Port& b) {
-  return is_judged(a) && is_judged(b) && a.pci_id == b.pci_id && a.board_id == b.board_id;
-}
-
-// The link layers of the ports of each card of the port's model, by place and number.
+// The link layers of the ports of each card of the port's board, by place and number.
 using CardLayers = std::map<std::pair<std::string, unsigned>, LinkLayer>;
 std::map<std::string, CardLayers> layers_of_cards(const View& view, const Port& port) {
   std::map<std::string, CardLayers> out;
   for (const Port& other : view.now.ports)
-    if (are_of_one_model(other, port)) out[card_of(other.pci)][{place_on_card(other), other.number}] = other.link_layer;
+    if (is_judged(other) && are_of_one_board(other, port))
+      out[card_of(other.pci)][{place_on_card(other.pci), other.number}] = other.link_layer;
   return out;
 }
 
@@ -261,7 +255,7 @@ std::optional<LinkLayer> layer_of_equal_cards(const View& view, const Port& port
     return true;
   };
   for (const auto& [place, layer] : own) {
-    if (place == std::pair(place_on_card(port), port.number)) continue;
+    if (place == std::pair(place_on_card(port.pci), port.number)) continue;
     if (!add(layer)) return std::nullopt;
     ++others;
   }
@@ -285,7 +279,8 @@ std::optional<LinkLayer> usual_link_layer(const View& view, const Port& port) {
   if (const auto layer = layer_of_equal_cards(view, port)) return layer;
   std::map<LinkLayer, size_t> layers;
   for (const Port& other : view.now.ports)
-    if (are_of_one_model(other, port) && other.number == port.number && place_on_card(other) == place_on_card(port))
+    if (is_judged(other) && are_of_one_board(other, port) && other.number == port.number &&
+        place_on_card(other.pci) == place_on_card(port.pci))
       ++layers[other.link_layer];
   const size_t gpus = view.now.topology.gpus.size();
   if (layers.size() != 2 || layers[port.link_layer] != 1) return std::nullopt;
@@ -328,7 +323,7 @@ std::string name_for_libraries(const Port& port) {
 std::optional<Finding> unknown_or_active(const Port& port) {
   if (!port.state)
     return bad(Status::unknown, port.id(), "-", kUpState,
-               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "The state of the port could not be read: " + why_unread(port, PortPart::state) + ".",
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
   if (is_active(port)) return good(port.id(), link_state_text(port) + name_for_libraries(port), kUpState);
   return std::nullopt;
@@ -420,7 +415,7 @@ std::string link_commands(const Port& port, const std::string& physical, const s
 // The netdev that has the number of the virtual function: the netdev of the physical function, also if the RDMA device
 // is on a bond. Empty: it is not here.
 std::string physical_netdev(const View& view, const Port& port) {
-  const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.owner; });
+  const Nic* nic = nic_at(view.now.topology, port.owner);
   if (nic != nullptr && nic->netdevs.size() == 1) return nic->netdevs.front();
   const Port* physical = physical_of(view.now, port);
   return physical != nullptr && physical->role != PortRole::bond ? physical->netdev : std::string();
@@ -585,8 +580,8 @@ bool is_still_there(const View& view, const Port& old) {
   if (is_given_away(view.now, old.pci)) return true;
   for (const Port& port : view.now.ports)
     if (port.pci == old.pci && port.number == old.number && !is_virtual(port)) return true;
-  return std::ranges::any_of(view.now.topology.nics,
-                             [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; });
+  const Nic* nic = nic_at(view.now.topology, old.pci);
+  return nic != nullptr && nic->rdma_elsewhere;
 }
 
 void add_gone_ports(const View& view, Findings& findings) {
@@ -600,10 +595,10 @@ void add_gone_ports(const View& view, Findings& findings) {
   // a driver may be unloaded on purpose or the device may be in a container.
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
-      const auto pci = place_of_gone(device);
-      if (!pci || pci->empty() || id.find('@') != std::string::npos) continue;
-      if (contains(view.now.ports, id, &Port::id) || nics.empty() || contains(nics, *pci, &Nic::pci)) continue;
-      gone.emplace(id, *pci);
+      if (!device.is_gone() || device.pci.empty() || id.find('@') != std::string::npos) continue;
+      if (contains(view.now.ports, id, &Port::id) || nics.empty() || nic_at(view.now.topology, device.pci) != nullptr)
+        continue;
+      gone.emplace(id, device.pci);
     }
 
   for (const auto& [id, device] : gone) {
@@ -611,7 +606,7 @@ void add_gone_ports(const View& view, Findings& findings) {
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
                            {Work::ends_jobs, "journalctl -k -g " + device + ", then reload the driver."}));
     if (view.health == nullptr) continue;
-    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && known->is_gone())
       findings.back().since = time_text(wall_of(*view.health, known->since));
   }
 }
@@ -708,7 +703,7 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (carries_rdma(nic)) with_rdma.push_back(i);
-    else if (are_alike(nic, model) && !nic.virtual_function) own.push_back(i);
+    else if (are_of_one_model(nic, model) && !nic.virtual_function) own.push_back(i);
   }
   return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
     const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
@@ -738,7 +733,7 @@ std::optional<Finding> no_ports_of_accelerators(const Topology& topology) {
   std::vector<const Gpu*> gaudi, ascend;
   for (const Gpu& gpu : topology.gpus) {
     if (gpu.vendor == kHuawei) ascend.push_back(&gpu);
-    if (gpu.vendor == kHabana && !contains(topology.nics, gpu.pci, &Nic::pci)) gaudi.push_back(&gpu);
+    if (gpu.vendor == kHabana && nic_at(topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
   }
   const auto list = [](const std::vector<const Gpu*>& gpus, const std::string& of) {
     return counted(gpus.size(), "accelerator") + " of " + of + " (" + gpus.front()->name + " at " + gpus.front()->pci +
@@ -820,7 +815,7 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
 // Another function of the model and of the same kind, with its netdev and its RDMA device here.
 bool has_complete_twin(const Topology& topology, const Nic& nic) {
   return std::ranges::any_of(topology.nics, [&](const Nic& other) {
-    return are_alike(other, nic) && other.virtual_function == nic.virtual_function && !other.netdevs.empty() &&
+    return are_of_one_model(other, nic) && other.virtual_function == nic.virtual_function && !other.netdevs.empty() &&
            !other.rdma.empty();
   });
 }
@@ -961,7 +956,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
   if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
-  out.critical = fault->status == Status::critical;  // not of a member: the bond has another
+  if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
   out.add(error_lines(ctx));
   if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
     out.culprit = Culprit::unknown;

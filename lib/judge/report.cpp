@@ -11,10 +11,10 @@
 
 namespace fabric {
 
-bool is_unverified(const Finding& finding) { return finding.outcome == to_text(Outcome::unverified); }
+bool is_unverified(const Finding& finding) { return finding.outcome == Outcome::unverified; }
 
 bool is_audited(const Finding& finding) {
-  return finding.status == Status::ok && !finding.outcome.empty() && finding.outcome != to_text(Outcome::in_sync) &&
+  return finding.status == Status::ok && finding.outcome && finding.outcome != Outcome::in_sync &&
          !is_unverified(finding);
 }
 
@@ -58,7 +58,7 @@ Json to_json(const Report& report) {
       not_judged.push_back(
           Json::object({{"id", finding.id}, {"subject", finding.subject}, {"observed", finding.observed}}));
     if (finding.unjudged) entry["judged"] = false;
-    if (!finding.outcome.empty()) entry["outcome"] = finding.outcome;
+    if (finding.outcome) entry["outcome"] = to_text(*finding.outcome);
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
     if (finding.suppressed) entry["suppressed"] = finding.suppression;
@@ -124,7 +124,7 @@ namespace {
 
 // Nothing was observed, so that the checks that could not be made for one reason are one finding, whatever each
 // expects.
-bool has_no_reading(const Finding& finding) { return finding.status == Status::unknown && finding.observed == "-"; }
+bool has_no_reading(const Finding& finding) { return finding.status == Status::unknown && !is_observed(finding); }
 
 // The finding in words, without what was observed.
 std::string texts_of(const Finding& finding) {
@@ -271,7 +271,7 @@ std::string counts_text(const Report& report, bool with_ok) {
 std::vector<std::string> unseen_lines(const Node& node) {
   std::vector<std::string> lines = node.unseen;
   for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+    for (const UnreadPart& unread : port.unread) add_once(lines, port.id() + ": " + unread.why);
   return lines;
 }
 
@@ -300,7 +300,8 @@ std::vector<UnseenLine> merged_unseen(const Node& node) {
   for (UnseenLine& line : lines)
     if (line.subjects.size() == 1) line.subjects.clear();  // the reason names it
   for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) add(reason, port.id(), {port.netdev, port.pci, port.id(), port.rdma});
+    for (const UnreadPart& unread : port.unread)
+      add(unread.why, port.id(), {port.netdev, port.pci, port.id(), port.rdma});
   return lines;
 }
 

@@ -11,6 +11,7 @@
 #include "base/json_fwd.h"
 #include "base/status.h"
 #include "judge/fix.h"
+#include "setting/change.h"
 
 namespace fabric {
 
@@ -42,14 +43,14 @@ struct Finding {
   Status status = Status::ok;
   std::string observed;
   std::string expected;
-  std::string meaning;            // why it matters; empty if ok
-  std::string remedy{};           // of `fix`; empty if ok
-  std::string since{};            // RFC 3339; empty: unknown
-  std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
-  bool acknowledged = false;      // shown, but does not count for the verdict
-  std::string acknowledgement{};  // by whom, until when, why
-  bool suppressed = false;        // the same, by [rules.ID] of the configuration, on every node that has it
-  std::string suppression{};      // until when, why
+  std::string meaning;               // why it matters; empty if ok
+  std::string remedy{};              // of `fix`; empty if ok
+  std::string since{};               // RFC 3339; empty: unknown
+  std::optional<Outcome> outcome{};  // of a setting; nullopt: any other finding
+  bool acknowledged = false;         // shown, but does not count for the verdict
+  std::string acknowledgement{};     // by whom, until when, why
+  bool suppressed = false;           // the same, by [rules.ID] of the configuration, on every node that has it
+  std::string suppression{};         // until when, why
   // `observed` cannot be judged from here. The finding is ok for the verdict, which is shown with it.
   bool unjudged = false;
   // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.
@@ -83,6 +84,8 @@ bool is_audited(const Finding& finding);
 bool is_listed(const Finding& finding);
 // Whether it is shown and does not count for the verdict: acknowledged or suppressed.
 bool is_silenced(const Finding& finding);
+// Whether something was observed. If not, `observed` is "-".
+inline bool is_observed(const Finding& finding) { return finding.observed != "-"; }
 // Its status in one or two words: "critical", "not judged", "audit" of is_audited().
 std::string_view status_words(const Finding& finding);
 // Whether it limits the verdict: Finding::unjudged, not silenced.

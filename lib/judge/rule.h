@@ -106,8 +106,7 @@ struct Cause {
   std::vector<Fix> next{};                   // lines of this case, before the rule's own
   Symptoms unexplained{};                    // symptoms in Rule::explains that are not explained in this case
   Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
-  bool critical = false;                     // in this case, although the row says warning
-  bool is_mild = false;                      // in this case the port is OK, although the row says warning
+  std::optional<Status> status{};            // in this case; nullopt: the row's
   Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
   std::string meaning{};                     // in this case; empty: the rule's title
   std::optional<Culprit> culprit{};          // in this case; nullopt: the row's

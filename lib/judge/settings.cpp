@@ -83,34 +83,33 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     if (why.empty()) why = errno_name(planned.code);
     return unreadable(port, planned.to, why);
   }
-  const std::string outcome(to_text(change.outcome));
   const PortPolicy* entry = policy_of(view, port);
   if (change.outcome == Outcome::unsupported && entry != nullptr &&
       !qos::vendor_command(port, setting_of(change.setting), entry->want).empty()) {
     Finding finding = good(port.id(), "not visible to the kernel: see vendor-settings", change.to);
-    finding.outcome = outcome;
+    finding.outcome = change.outcome;
     return finding;
   }
   if (change.outcome == Outcome::unverified && change.from == change.to) {
     Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
-    finding.outcome = outcome;
+    finding.outcome = change.outcome;
     return finding;
   }
   const auto& agent = view.now.agent;
   Verdict verdict = verdict_of(change, agent && agent->is_enforcing());
   if (verdict.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
-    finding.outcome = to_text(Outcome::in_sync);
+    finding.outcome = Outcome::in_sync;
     return finding;
   }
   // As long as one of these is open, neither the agent nor an apply writes.
-  if (view.policy != nullptr && !view.no_policy.empty())
+  if (view.policy != nullptr && view.no_policy)
     verdict.fix = "Correct the configuration first: fabric-agentctl config check";
-  else if (agent && agent->running && !agent->held.empty()) verdict.fix = fix_of_suspension(agent->held);
+  else if (agent && agent->running && !agent->held.empty()) verdict.fix = fix_of_suspension(*agent);
   if (!change.detail.empty() && change.outcome != Outcome::pending)
     verdict.meaning += " Reported: " + change.detail + ".";
   Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.fix);
-  finding.outcome = outcome;
+  finding.outcome = change.outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));
     finding.meaning =
@@ -123,7 +122,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
 
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {
   if (view.policy == nullptr) {
-    const std::string why = view.no_policy.empty() ? "no configuration" : first_error(view);
+    const std::string why = view.no_policy ? first_error(view) : "no configuration";
     findings.push_back(bad(Status::unknown, kHostSubject, "-", "the value of the policy",
                            "There is no policy to compare with: " + why + ".",
                            "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a "
@@ -135,7 +134,7 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
     const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
-      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
+      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, PortPart::settings)));
       continue;
     }
     for (const Change& change : *changes)
@@ -212,7 +211,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
   if (can_be_set) remedy = "fabric-agentctl plan --port host";
   Finding finding = bad(Status::warning, kHostSubject, observed, expected,
                         "Host settings differ from [sysctl] of the configuration." + details, std::move(remedy));
-  finding.outcome = to_text(Outcome::differs);
+  finding.outcome = Outcome::differs;
   return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 

@@ -104,21 +104,16 @@ size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   size_t most = 0;
   for (const size_t gpu : gpus)
     most = std::max<size_t>(most, std::ranges::count_if(gpus, [&](size_t other) {
-                              return are_alike(topology.gpus[gpu], topology.gpus[other]);
+                              return are_of_one_model(topology.gpus[gpu], topology.gpus[other]);
                             }));
   return most;
 }
 
-std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
-  for (const Port& port : ports)
-    if (contains(nic.rdma, port.rdma) && !port.board_id.empty()) return port.board_id;
-  return {};
-}
-
-// The same chip is sold with one port at 400 Gb/s and with two at 200: boards of one model, as far as they are known.
-bool are_of_one_board(const Nic& a, const Nic& b, std::span<const Port> ports) {
-  const auto mine = board_id_of(a, ports), theirs = board_id_of(b, ports);
-  return are_alike(a, b) && (mine == theirs || mine.empty() || theirs.empty());
+// Whether nothing shows that the NICs are of two boards: one model is sold with one port at 400 Gb/s and with two at
+// 200.
+bool may_be_of_one_board(const Nic& a, const Nic& b, std::span<const Port> ports) {
+  const NicBoard mine = board_of(a, ports), theirs = board_of(b, ports);
+  return mine == theirs || (are_of_one_model(a, b) && (mine.id.empty() || theirs.id.empty()));
 }
 
 // NICs that serve a GPU at a lower rate than most of them do. `rate` compares ports of one board.
@@ -134,11 +129,11 @@ void find_slower_cards(const View& view, const Placement& placed, Findings& find
   for (const auto& [index, rate] : rates) {
     const Nic& nic = topology.nics[index];
     const auto is_usual = [&, &of = nic](const auto& other) {
-      return other.second == usual && are_of_one_board(topology.nics[other.first], of, view.now.ports);
+      return other.second == usual && may_be_of_one_board(topology.nics[other.first], of, view.now.ports);
     };
     if (!usual || rate >= *usual || std::ranges::any_of(rates, is_usual)) continue;
     std::string model = "of another model";
-    if (const auto board = board_id_of(nic, view.now.ports); !board.empty()) model += ", board " + std::string(board);
+    if (const auto board = board_of(nic, view.now.ports).id; !board.empty()) model += ", board " + std::string(board);
     std::vector<size_t> gpus;
     for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
       if (contains(placed.pairing.pairs[gpu].nics, index)) gpus.push_back(gpu);
@@ -235,7 +230,8 @@ Placement placement(const View& view) {
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
     std::vector<PathClass> paths;  // of the GPUs of this model
     for (size_t other = 0; other < topology.gpus.size(); ++other)
-      if (are_alike(topology.gpus[gpu], topology.gpus[other]) && out.path(other)) paths.push_back(*out.path(other));
+      if (are_of_one_model(topology.gpus[gpu], topology.gpus[other]) && out.path(other))
+        paths.push_back(*out.path(other));
     std::ranges::sort(paths);
     std::optional<PathClass>& expected = out.expected_paths.emplace_back();
     if (paths.empty()) continue;
@@ -432,7 +428,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     const auto path = path_class(topology.gpus[gpu], nic);
     if (!path || *path > *placed.expected_paths[gpu] || contains(placed.compute, i)) continue;
     if (nic.virtual_function || has_no_network(nic)) continue;
-    if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_alike(topology.nics[each], nic); }))
+    if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_of_one_model(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {
       const std::string& driver = function_of(node, nic.pci)->kernel_driver;
@@ -464,7 +460,9 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
   std::string first;  // the address of the first of these NICs
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
-    const auto has_one = [&](size_t each) { return topology.nics[each].direct && are_alike(topology.nics[each], nic); };
+    const auto has_one = [&](size_t each) {
+      return topology.nics[each].direct && are_of_one_model(topology.nics[each], nic);
+    };
     if (path_class(topology.gpus[gpu], nic) != placed.path(gpu)) continue;
     if (nic.direct || std::ranges::none_of(placed.compute, has_one)) continue;
     if (names.empty()) first = nic.pci;
@@ -650,12 +648,10 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   }
   if (expected.empty()) return std::nullopt;
 
-  if (topology.gpus.empty() && topology.nics.empty())
-    for (const std::string& reason : view.now.unseen)
-      if (reason.starts_with("GPUs and NICs"))
-        return bad(
-            Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
-            {{Work::as_root, "Run the check as root. "}, "fabric-agentctl check lists the reason below its findings."});
+  if (topology.gpus.empty() && topology.nics.empty() && !view.now.topology_unread.empty())
+    return bad(
+        Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
+        {{Work::as_root, "Run the check as root. "}, "fabric-agentctl check lists the reason below its findings."});
   if (!differs) return good("node", observed, expected);
   if (!is_missing)
     return bad(Status::warning, "node", observed, expected,
@@ -795,7 +791,7 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
 // The port of a change of rate, or nullptr.
 const Port* port_of(const Node& node, const InventoryChange& change) {
   return find_where(node.ports, [&](const Port& port) {
-    return port.pci == change.present && std::to_string(port.number) == change.port && is_judged(port);
+    return port.pci == change.present && port.number == change.port && is_judged(port);
   });
 }
 
@@ -827,10 +823,10 @@ void ask_inventory(const View& view, Findings& findings) {
     std::string subject = change.name;
     const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
     if (port != nullptr) subject = port->id();
-    for (const Nic& nic : node.topology.nics)
-      if (change.kind == Kind::link && nic.pci == change.present) subject = nic.name;
-    for (const Gpu& gpu : node.topology.gpus)
-      if (change.kind == Kind::link && gpu.pci == change.present) subject = gpu.name;
+    if (change.kind == Kind::link) {
+      if (const Nic* nic = nic_at(node.topology, change.present); nic != nullptr) subject = nic->name;
+      if (const Gpu* gpu = gpu_at(node.topology, change.present); gpu != nullptr) subject = gpu->name;
+    }
     if (!change.is_loss() || contains(others, subject, &Finding::subject)) continue;
     if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
     std::vector<InventoryChange> parts{change};
@@ -963,7 +959,7 @@ std::map<int, size_t> gpus_by_socket(const Topology& topology) {
   std::map<int, size_t> out;
   for (const Gpu& gpu : topology.gpus) {
     const auto socket = socket_of(topology, gpu);
-    if ((!socket && !gpu.numa) || !are_alike(gpu, topology.gpus.front())) return {};
+    if ((!socket && !gpu.numa) || !are_of_one_model(gpu, topology.gpus.front())) return {};
     ++out[socket ? *socket : *gpu.numa];
   }
   return out;
@@ -983,7 +979,7 @@ std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built)
   for (const std::string& port : empty_ports(node)) {
     const auto beside = devices_beside(node.topology, port);
     if (beside.empty()) continue;
-    const auto is_gpu = [&](const PciDevice* each) { return contains(node.topology.gpus, each->pci, &Gpu::pci); };
+    const auto is_gpu = [&](const PciDevice* each) { return gpu_at(node.topology, each->pci) != nullptr; };
     if (is_even && std::ranges::all_of(beside, is_gpu)) return std::nullopt;
     ports.push_back(port);
     places.push_back(beside.front());
@@ -1070,7 +1066,7 @@ Findings gpus_without_driver(const View& view) {
     size_t equal = 0;
     std::string driver;
     for (const Gpu& other : topology.gpus)
-      if (are_alike(other, gpu) && !driver_of(other).empty()) {
+      if (are_of_one_model(other, gpu) && !driver_of(other).empty()) {
         ++equal;
         driver = driver_of(other);
       }

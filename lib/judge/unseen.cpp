@@ -66,7 +66,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
   bool has_wire = false;  // one of them
   for (const Port& port : view.now.ports) {
     here.insert(port.rdma);
-    const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+    const Nic* nic = nic_at(view.now.topology, port.pci);
     if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet &&
         !has_gid_here(view.now, port))
       without_netdev.push_back(port.id()), has_wire = has_wire || !is_virtual(port);
@@ -110,7 +110,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 bool lacks_any_gid(const Node& node) {
   return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
-    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, "gid");
+    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, PortPart::gids);
   });
 }
 

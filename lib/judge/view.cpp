@@ -13,18 +13,14 @@ const RulePolicy& rule_policy(const View& view) {
 }
 
 std::string first_error(const View& view) {
-  const auto more = std::ranges::count(view.no_policy, '\n');
-  std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
+  const std::string text = view.no_policy->text();
+  const auto more = std::ranges::count(text, '\n');
+  std::string out = text.substr(0, text.find('\n'));
   if (more > 0) out += " (and " + counted(static_cast<size_t>(more), "more error") + ")";
   return out;
 }
 
 bool is_suppressed(const View& view, std::string_view rule) { return rule_policy(view).is_suppressed(rule, view.wall); }
-
-double limit_of(const RulePolicy& rules, const Limit& limit) {
-  const double* configured = find_in(rules.limits, limit.name());
-  return configured != nullptr ? *configured : limit.value;
-}
 
 double limit_of(const View& view, const Limit& limit) { return limit_of(rule_policy(view), limit); }
 
@@ -48,8 +44,7 @@ const Changes* planned_changes(const View& view, const std::string& subject) {
 
 const Port* port_before(const View& view, const Port& port) {
   if (view.before == nullptr) return nullptr;
-  const auto& old = view.before->ports;
-  return find_where(old, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+  return find_same_port(view.before->ports, port);
 }
 
 double window_of(const View& view) {

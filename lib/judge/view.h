@@ -31,7 +31,7 @@ struct View {
   // built_of() `now`, which run_rules() computes once for all rules; nullptr: not computed.
   std::shared_ptr<const Built> built{};
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
-  std::string no_policy;
+  std::optional<Error> no_policy{};
   // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.
   std::set<std::string> named{};
   bool is_captured = false;  // `now` is of a captured tree: commands would act on another machine
@@ -41,12 +41,11 @@ struct View {
 
 // [rules] of the configuration, or the defaults.
 const RulePolicy& rule_policy(const View& view);
-// The first line of view.no_policy, and how many errors follow.
+// The first line of view.no_policy, which there is, and how many errors follow.
 std::string first_error(const View& view);
 // Whether the configuration suppresses the rule now ([rules.ID] enabled = false).
 bool is_suppressed(const View& view, std::string_view rule);
 // The configured value, or the row's.
-double limit_of(const RulePolicy& rules, const Limit& limit);
 double limit_of(const View& view, const Limit& limit);
 
 // The fabric of the port by the policy. InfiniBand is lossless by its credits.

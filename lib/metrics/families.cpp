@@ -128,18 +128,18 @@ void add_agent(FamilySet& families, const AgentState& agent) {
   families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
   if (agent.running) {
     if (!agent.config.empty()) families.add(kPolicyHash, {{"hash", agent.config}}, 1);
-    families.add(kPolicyInfo, {{"mode", agent.mode}, {"version", agent.version}}, 1);
+    families.add(kPolicyInfo, {{"mode", agent.mode ? to_text(*agent.mode) : ""}, {"version", agent.version}}, 1);
   }
   if (agent.is_enforcing())
     for (const auto& [id, settings] : agent.ports)
       for (const auto& [key, state] : settings)
-        if (const auto outcome = parse_word<Outcome>(state.outcome); outcome && !is_done(*outcome))
-          families.accumulate(kNotApplied, {}, {{"outcome", state.outcome}, {"reason", state.reason}}, 1);
+        if (state.outcome && !is_done(*state.outcome))
+          families.accumulate(kNotApplied, {}, {{"outcome", to_text(*state.outcome)}, {"reason", state.reason}}, 1);
   for (const auto& [id, settings] : agent.ports)
     for (const auto& [key, state] : settings) {
       Labels labels = id_labels(id);
       labels.push_back({"setting", key});
-      const bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
+      const bool in_sync = state.outcome == Outcome::in_sync || state.outcome == Outcome::applied;
       // add_report() adds the settings that have a check; a sysctl has none.
       if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);
       if (state.repairs > 0) families.add(kRepairs, labels, static_cast<double>(state.repairs));

@@ -81,12 +81,10 @@ void add_acknowledged(FamilySet& families, const Report& report) {
 void add_suppressed(FamilySet& families, const Report& report, const RulePolicy& rules) {
   for (const Finding& finding : report.findings)
     if (finding.suppressed) families.add(kSuppressed, {{"check", finding.id}, {"subject", finding.subject}}, 1);
-  for (const auto& [id, enabled] : rules.enabled) {
-    if (enabled) continue;
-    const std::string* reason = find_in(rules.reason, id);
-    const int64_t* until = find_in(rules.until, id);
-    families.add(kSuppressionEnd, {{"rule", id}, {"reason", reason != nullptr ? *reason : ""}},
-                 until != nullptr ? static_cast<double>(*until) : std::numeric_limits<double>::infinity());
+  for (const auto& [id, rule] : rules.by_id) {
+    if (rules.is_enabled(id)) continue;
+    families.add(kSuppressionEnd, {{"rule", id}, {"reason", rule.reason.value_or("")}},
+                 rule.until ? static_cast<double>(*rule.until) : std::numeric_limits<double>::infinity());
   }
 }
 

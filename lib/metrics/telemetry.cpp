@@ -180,7 +180,9 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     if (!port.fec) continue;
     const FecStatus& fec = *port.fec;
     const Labels labels = port_labels(port);
-    if (!fec.active.empty()) families.add(kFecMode, labels, {{"mode", fec.active}}, 1);
+    std::string mode(to_text(fec.active));
+    if (fec.active == FecCode::other) mode = "link mode " + std::to_string(fec.link_mode);
+    if (fec.active != FecCode::none) families.add(kFecMode, labels, {{"mode", mode}}, 1);
     add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
     add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
     add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);

@@ -128,7 +128,7 @@ std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name) {
 
 void read_counters(const CounterAccess& access, Port& port) {
   const auto note = [&port](const char* subject, const std::string& why) {
-    port.unread.push_back(std::string(subject) + ": " + why);
+    port.unread.push_back({PortPart::other, std::string(subject) + ": " + why});
   };
   const auto read_folder = [&](const std::string& folder, CounterSource source, const char* subject) {
     std::vector<Counter> counters;

@@ -19,7 +19,7 @@ bool is_function_of(const Port& function, const Port& port) {
 
 // By the class folder of the function: Nic::netdev_elsewhere.
 bool is_netdev_elsewhere(const Node& node, const Port& port) {
-  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  const Nic* nic = nic_at(node.topology, port.pci);
   return nic != nullptr && nic->netdev_elsewhere && port.netdev.empty();
 }
 
@@ -73,10 +73,10 @@ const Port* physical_of(const Node& node, const Port& function) {
 
 bool sends_by_its_netdev(const Node& node, const Port& port) {
   if (port.pci.empty() || capabilities_of(port.kernel_driver).sends_by_other_netdev) return true;
-  const auto& nics = node.topology.nics;
-  const Nic* holder = find_where(nics, [&](const Nic& nic) { return contains(nic.netdevs, port.netdev); });
+  const Nic* holder =
+      find_where(node.topology.nics, [&](const Nic& nic) { return contains(nic.netdevs, port.netdev); });
   if (holder == nullptr || card_of(holder->pci) == card_of(port.pci)) return true;
-  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  const Nic* own = nic_at(node.topology, port.pci);
   return own != nullptr && !own->card.empty() && own->card == holder->card;
 }
 
@@ -85,6 +85,14 @@ bool serves_jobs(const Node& node, const Port& port) {
   if (!is_virtual(port) || port.role == PortRole::guest_function || has_address_here(node, port)) return true;
   return std::ranges::any_of(node.ports,
                              [&](const Port& each) { return is_bare_uplink(each) && is_function_of(port, each); });
+}
+
+NicBoard board_of(const Nic& nic, std::span<const Port> ports) {
+  const Port* port = find_where(ports, [&](const Port& each) {
+    const bool is_own = contains(nic.rdma, each.rdma) || (!each.pci.empty() && card_of(each.pci) == card_of(nic.pci));
+    return is_own && !each.board_id.empty();
+  });
+  return {model_of(nic), port == nullptr ? std::string_view() : port->board_id};
 }
 
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoints of RDMA connections on a NIC whose physical function has none: they are behind the uplink of an
-// E-Switch in switchdev mode.
+// The ports of a NIC: its board, and the endpoints of RDMA connections. Those of a NIC whose physical function has none
+// are behind the uplink of an E-Switch in switchdev mode.
 #pragma once
+
+#include <span>
 
 #include "node/node.h"
 
@@ -34,6 +36,15 @@ bool sends_by_its_netdev(const Node& node, const Port& port);
 // count if the uplink of their E-Switch is no endpoint, or if they have a routable RoCE v2 GID here. No port counts
 // that belongs to another network namespace.
 bool serves_jobs(const Node& node, const Port& port);
+
+// The board of a NIC: cards of one board have the same number of ports, and reach the same rate.
+struct NicBoard {
+  PciModel model{};
+  std::string_view id{};  // board id of a port of the card; empty: unknown, as with bnxt_re, irdma and ionic
+  auto operator<=>(const NicBoard&) const = default;
+};
+// `ports` must outlive the result.
+NicBoard board_of(const Nic& nic, std::span<const Port> ports);
 
 // The ports by which jobs use the NIC: its own endpoints; if it has none here, those functions behind its uplink, and
 // in a pod those of its virtual functions that are the pod's.

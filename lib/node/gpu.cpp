@@ -87,7 +87,7 @@ std::optional<GpuLoad> amdgpu_load(const Root& root, const std::string& folder) 
 
 bool is_slower_than_equals(const Topology& topology, const Gpu& gpu) {
   return gpu.link.speed && std::ranges::any_of(topology.gpus, [&](const Gpu& other) {
-           return other.vendor == gpu.vendor && other.device == gpu.device && other.link.speed > gpu.link.speed;
+           return are_of_one_model(other, gpu) && other.link.speed > gpu.link.speed;
          });
 }
 

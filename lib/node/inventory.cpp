@@ -21,8 +21,8 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
   return out;
 }
 
-using PartModel = std::tuple<bool, uint16_t, uint16_t>;
-PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
+using PartModel = std::pair<bool, PciModel>;
+PartModel model_of(const InventoryPart& part) { return {part.gpu, {part.vendor, part.device}}; }
 
 constexpr size_t kManyPairs = size_t{1} << 16;  // more than the GPUs and NICs of any machine make
 
@@ -181,8 +181,6 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Nod
   std::vector<InventoryChange> out;
   const auto parts = inventory_parts(now.topology);
   const auto matches = match_parts(inventory, parts);
-  std::map<std::string, const Nic*> nics;
-  for (const Nic& nic : now.topology.nics) nics[nic.pci] = &nic;
   std::set<size_t> known;
   for (const auto& [was, is] : matches) known.insert(is);
   for (size_t i = 0; i < inventory.parts.size(); ++i) {
@@ -215,13 +213,13 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Nod
     if (!was.driver.empty() && function != nullptr && function->kernel_driver.empty())
       add(Kind::driver, was.driver, "none");
     // RDMA devices are renamed, so only their number counts: one of several that is gone is a loss.
-    const bool in_container = !was.gpu && nics.at(is.pci)->rdma_elsewhere;
+    const bool in_container = !was.gpu && nic_at(now.topology, is.pci)->rdma_elsewhere;
     if (is.rdma.size() < was.rdma.size() && !in_container)
       add(Kind::rdma, joined(was.rdma), is.rdma.empty() ? "none" : joined(is.rdma));
     for (const Port& port : now.ports)
       if (const double* rate = find_in(was.rates, std::to_string(port.number));
           rate != nullptr && port.pci == is.pci && is_active(port) && is_judged(port) && port.rate < *rate && port.rate)
-        add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = std::to_string(port.number);
+        add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = port.number;
     // A part without a node on a machine of several is on none that the kernel knows.
     const std::optional<int> node = is.numa ? is.numa : std::nullopt;
     const bool is_assumed = !is.numa && now.topology.numa_cpus.size() < 2;

@@ -29,7 +29,7 @@ struct InventoryChange {
   bool gpu = false;
   std::string present{};  // the part's present address; empty: gone
   std::string root{};     // its root bus as recorded
-  std::string port{};     // for Kind::rate: number of the port
+  unsigned port = 0;      // for Kind::rate: its number
 
   [[nodiscard]] bool is_loss() const { return kind != Kind::moved && kind != Kind::added; }
 };

@@ -91,7 +91,7 @@ void query_addressing(Context& context, Network& network) {
       Interface** interface = find_in(interfaces, each.ifindex);
       if (interface == nullptr) continue;
       if (std::ranges::any_of((*interface)->routes, [&](const Route& known) { return known.gateway == each.ip; }))
-        (*interface)->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
+        (*interface)->gateways.push_back({each.ip, each.state});
     }
 }
 
@@ -148,8 +148,8 @@ void read_neighbors(Context& context, Node& node) {
     if (!answer || (!answer->peer_ets && !answer->peer_pfc && !answer->peer_app)) continue;
     Neighbor& peer = out.heard.emplace_back();
     peer.netdev = netdev;
-    peer.source = "firmware";
-    peer.dcbx = "IEEE";
+    peer.source = kFirmwareSource;
+    peer.dcbx = DcbxVersion::ieee;
     if (const auto& from = answer->peer_ets) {
       DcbxEts& ets = peer.ets.emplace();
       ets.willing = from->willing != 0;

@@ -10,13 +10,14 @@
 #include "node/platform.h"
 #include "node/port.h"
 #include "node/topology.h"
+#include "setting/change.h"
 #include "wire/neighbor.h"
 
 namespace fabric {
 
 // One setting of one port in agentd's state file.
 struct SettingState {
-  std::string outcome{};  // to_text(Outcome)
+  std::optional<Outcome> outcome{};  // nullopt: unknown, or of a newer release
   std::string detail{};
   uint64_t repairs = 0;
   std::string last_repair{};  // RFC 3339, empty: never
@@ -29,19 +30,31 @@ struct SettingState {
   bool operator==(const SettingState&) const = default;
 };
 
+// A file of original settings that cannot be read.
+struct LostOriginals {
+  std::string why;        // with the name of the file
+  std::string file;       // "/var/lib/fabric-agent/originals.json"
+  bool is_newer = false;  // a newer release wrote it
+  bool operator==(const LostOriginals&) const = default;
+};
+
+// The end of AgentState::held if a reload of the agent ends the suspension.
+inline constexpr const char* kEnforceAnyway = "; to enforce it anyway: systemctl reload fabric-agent";
+
 // agentd's published state, as /run/fabric-agent/state.json holds it.
 struct AgentState {
-  bool running = false;                   // agentd holds its lock now
-  std::string mode;                       // "audit" / "enforce"
-  std::string updated;                    // RFC 3339
-  std::string config_error;               // of the last reload; empty: none
-  std::string held;                       // why enforcement is suspended; empty: it is not
-  std::string originals_error{};          // why the original settings are unreadable; empty: they are not
+  bool running = false;             // agentd holds its lock now
+  std::optional<Mode> mode;         // nullopt: unknown, or of a newer release
+  std::string updated;              // RFC 3339
+  std::string config_error;         // of the last reload; empty: none
+  std::string held;                 // why enforcement is suspended; empty: it is not
+  std::string held_until_reload{};  // `held` without kEnforceAnyway, if a reload ends the suspension; else empty
+  std::optional<LostOriginals> lost_originals{};
   std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   std::string version{};                                             // of fabric-agentd; empty: unknown
   std::string config{};  // confirm::digest() of wanted_config() as the agent read it last; empty: unknown
-  [[nodiscard]] bool is_enforcing() const { return running && mode == "enforce"; }
+  [[nodiscard]] bool is_enforcing() const { return running && mode == Mode::enforce; }
   bool operator==(const AgentState&) const = default;
 };
 
@@ -51,6 +64,7 @@ struct Node {
   Topology topology;
   std::vector<Port> ports;
   std::optional<Host> host;              // absent: not requested
+  std::string topology_unread{};         // why the GPUs and NICs could not be listed; empty: all were, or not requested
   std::string rdma_unread{};             // why RDMA devices or their ports could not be listed; empty: all were
   Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;       // absent: no state file readable

@@ -92,29 +92,37 @@ std::string link_state_text(const Port& port) {
 
 std::string rate_text(double bytes_per_second) { return number_text(bytes_per_second * 8 / 1e9) + " Gb/s"; }
 
-static bool are_of_one_model(const Port& a, const Port& b) {
+bool are_of_one_board(const Port& a, const Port& b) {
   return a.kernel_driver == b.kernel_driver && a.pci_id == b.pci_id && a.hca_type == b.hca_type &&
-         a.board_id == b.board_id && a.link_layer == b.link_layer && is_virtual(a) == is_virtual(b) &&
+         a.board_id == b.board_id;
+}
+
+// Ports of one board that also have the same link layer and are of the same kind of function.
+static bool are_equal_but_for_place(const Port& a, const Port& b) {
+  return are_of_one_board(a, b) && a.link_layer == b.link_layer && is_virtual(a) == is_virtual(b) &&
          (is_judged(a) || is_endpoint(a)) && (is_judged(b) || is_endpoint(b));
 }
 
 bool are_twins(const Port& a, const Port& b) {
-  const auto place = [](const Port& port) { return port.pci.substr(card_of(port.pci).size()); };
-  return are_of_one_model(a, b) && a.number == b.number && place(a) == place(b);
+  return are_equal_but_for_place(a, b) && a.number == b.number && place_on_card(a.pci) == place_on_card(b.pci);
 }
 
 bool are_of_one_card(const Port& a, const Port& b) {
-  return are_of_one_model(a, b) && !a.pci.empty() && card_of(a.pci) == card_of(b.pci) && a.id() != b.id();
+  return are_equal_but_for_place(a, b) && !a.pci.empty() && card_of(a.pci) == card_of(b.pci) && a.id() != b.id();
 }
 
-static const std::string* reason_for(const Port& port, std::string_view subject) {
-  return find_where(port.unread, [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
+static const UnreadPart* unread_part(const Port& port, PortPart part) {
+  return find_where(port.unread, [&](const UnreadPart& each) {
+    if (part == PortPart::mtu && (each.part == PortPart::netdev || each.part == PortPart::settings)) return true;
+    if (each.part == PortPart::speed && part == PortPart::rate) return true;  // of the netdev
+    return each.part == part;
+  });
 }
 
-bool is_unread(const Port& port, std::string_view subject) { return reason_for(port, subject) != nullptr; }
+bool is_unread(const Port& port, PortPart part) { return unread_part(port, part) != nullptr; }
 
-std::string why_unread(const Port& port, std::string_view subject) {
-  if (const std::string* reason = reason_for(port, subject)) return *reason;
+std::string why_unread(const Port& port, PortPart part) {
+  if (const UnreadPart* unread = unread_part(port, part)) return unread->why;
   return "not readable as this user, or not offered by this kernel and driver";
 }
 

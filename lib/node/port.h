@@ -49,6 +49,16 @@ inline constexpr std::string_view kEnumWords<PortPurpose>[] { "compute", "host" 
 // TCP; usnic: Cisco's datagrams from user space.
 enum class RdmaTransport : uint8_t { infiniband, iwarp, usnic };
 
+// What a reader asks of a port. `other`: what no rule asks for by name.
+enum class PortPart : uint8_t { other, netdev, speed, rate, state, mtu, gids, eswitch, settings };
+
+// A part of a port that could not be read.
+struct UnreadPart {
+  PortPart part = PortPart::other;
+  std::string why;  // "ethtool statistics: ... (EPERM)"
+  bool operator==(const UnreadPart&) const = default;
+};
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"
@@ -88,6 +98,9 @@ struct Port {
   std::optional<unsigned> phys_state;  // kPhysPolling, kPhysLinkUp, ...
   // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
+  // The driver reports no width of the link, so that the kernel answers EINVAL for the rate (rate_show() in
+  // drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib).
+  bool has_no_width = false;
   std::optional<uint32_t> speed;  // netdev speed, Mb/s
   std::optional<bool> carrier;
   std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
@@ -95,7 +108,7 @@ struct Port {
   unsigned full_gid_table = 0;  // the number of entries of its GID table, all of them used; 0: one is free, or unknown
   Qos qos;                      // settings as read
   Capacity capacity;            // the limits of these settings
-  std::vector<std::string> unread;  // unreadable subjects with the reason: "ethtool statistics: ... (EPERM)"
+  std::vector<UnreadPart> unread;
   PortCounters counters;
   std::optional<LinkStatus> link_status{};  // with the reason for link down; absent: not reported by the driver
   std::optional<FecStatus> fec{};
@@ -112,6 +125,11 @@ struct Port {
 // The port with this Port::id(); nullptr: none.
 inline const Port* find_port(const std::vector<Port>& ports, std::string_view id) {
   return find_where(ports, [&](const Port& port) { return port.id() == id; });
+}
+
+// The same port in an earlier or later snapshot: of this name, and of the same device. Null: none.
+inline const Port* find_same_port(const std::vector<Port>& ports, const Port& port) {
+  return find_where(ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
 }
 
 // Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
@@ -214,23 +232,21 @@ std::string_view why_not_by_verbs(const Port& port);
 // The command that changes the port from iWARP to RoCE. Empty: it does not run iWARP, or its NIC has no RoCE.
 std::string roce_command(const Port& port);
 
-// Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
-// of a dual-port card often serves another network).
+// Whether two ports are of one kind of card: same driver, model and board.
+bool are_of_one_board(const Port& a, const Port& b);
+// Whether two ports should be equal: of one board, with the same link layer, and in the same position on the card (the
+// second port of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
 // Whether they are two ports of one card that are equal but for their place: functions .0 and .1, or port 1 and 2.
 bool are_of_one_card(const Port& a, const Port& b);
 
-// In Port::unread: the netdev's index, addresses and carrier, without which nothing shows which device it is.
-inline constexpr std::string_view kNetdevSubject = "netdev, mtu, carrier";
+// True if Port::unread has the part. The netdev's index, MTU, addresses and carrier are one part, `netdev`, without
+// which nothing shows which device it is. `eswitch`: whether the E-Switch of a port without any GID is in switchdev
+// mode, which explains it.
+bool is_unread(const Port& port, PortPart part);
 
-// In Port::unread: whether the E-Switch of a port without any GID is in switchdev mode, which explains it.
-inline constexpr std::string_view kEswitchSubject = "mode of the E-Switch (devlink, CAP_NET_ADMIN)";
-
-// True if Port::unread names the subject.
-bool is_unread(const Port& port, std::string_view subject);
-
-// The reason in Port::unread for the subject ("settings", "gids", ...), else "not readable as this user, or ...".
-std::string why_unread(const Port& port, std::string_view subject);
+// The reason in Port::unread for the part, else "not readable as this user, or ...".
+std::string why_unread(const Port& port, PortPart part);
 
 namespace qos {
 

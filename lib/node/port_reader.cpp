@@ -56,15 +56,16 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
   return id;
 }
 
-void note(Port& port, std::string_view subject, const Error& failure) {
-  port.unread.push_back(std::string(subject) + ": " + failure.text());
+void note(Port& port, PortPart part, std::string_view subject, const Error& failure) {
+  port.unread.push_back({part, std::string(subject) + ": " + failure.text()});
 }
 
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.
-std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port) {
+std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port,
+                                      PortPart part = PortPart::other) {
   auto line = root.read_line(file);
   if (line) return std::move(line).value();
-  if (line.error().code != ENOENT) note(port, subject, line.error());
+  if (line.error().code != ENOENT) note(port, part, subject, line.error());
   return std::nullopt;
 }
 
@@ -232,7 +233,7 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
       port.netdev.clear();  // soft-RoCE names a netdev of another namespace
       return std::nullopt;
     }
-    note(port, kNetdevSubject, link.error());
+    note(port, PortPart::netdev, "netdev, mtu, carrier", link.error());
     port.card.clear();  // of a bond's member: the bond's
     port.card_address.clear();
     return std::nullopt;
@@ -260,13 +261,16 @@ void read_speed(const Root& root, Port& port) {
   if (!port.netdev.empty()) {
     const auto text = root.read_line(net_folder(port) + "/speed");
     if (text) port.speed = parse_number<uint32_t>(*text);
-    else if (text.error().code != ENOENT && text.error().code != EINVAL) note(port, "speed, rate", text.error());
+    else if (text.error().code != ENOENT && text.error().code != EINVAL)
+      note(port, PortPart::speed, "speed, rate", text.error());
     if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
   }
   if (port.speed) port.rate = *port.speed * 1e6 / 8;
   if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
-  const auto text = read_noted(root, infiniband::port_folder(port.rdma, port.number) + "/rate", "rate", port);
+  const auto text = root.read_line(infiniband::port_folder(port.rdma, port.number) + "/rate");
   if (text) port.rate = infiniband::parse_rate(*text);
+  else if (text.error().code != ENOENT) note(port, PortPart::rate, "rate", text.error());
+  port.has_no_width = !text && text.error().code == EINVAL;
 }
 
 }  // namespace
@@ -278,8 +282,10 @@ void read_gids(const Context& context, Port& port) {
   const auto* attributes = context.attributes(port);
   if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
   else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
-  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
-  if (has_unknown_mode(context, port)) port.unread.emplace_back(kEswitchSubject);
+  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet)
+    note(port, PortPart::gids, "gids", gids.error());
+  if (has_unknown_mode(context, port))
+    port.unread.push_back({PortPart::eswitch, "mode of the E-Switch (devlink, CAP_NET_ADMIN)"});
   for (Gid& gid : port.gids) {
     if (gid.netdev.empty() || port.netdev.empty() || gid.netdev == port.netdev) continue;
     const std::string folder = "sys/class/net/" + gid.netdev, kind = root.text_of(folder + "/uevent");
@@ -309,10 +315,10 @@ void read_link(Context& context, Port& port) {
     port.phys_state = attributes->phys_state;
   } else {
     if (netlink && netlink->state) port.state = *netlink->state;
-    else if (const auto text = read_noted(root, folder + "/state", "state", port))
+    else if (const auto text = read_noted(root, folder + "/state", "state", port, PortPart::state))
       port.state = infiniband::parse_state(*text);
     if (netlink && netlink->phys_state) port.phys_state = *netlink->phys_state;
-    else if (const auto text = read_noted(root, folder + "/phys_state", "state", port))
+    else if (const auto text = read_noted(root, folder + "/phys_state", "state", port, PortPart::state))
       port.phys_state = infiniband::parse_state(*text);
   }
 
@@ -386,13 +392,14 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
 void read_settings(Context& context, Port& port) {
   if (port.netdev.empty()) return;
   if (!context.kernel.route) {  // a captured tree: the one setting that is a file
-    const auto text = read_noted(context.kernel.root, "sys/class/net/" + port.netdev + "/mtu", "mtu", port);
+    const auto text =
+        read_noted(context.kernel.root, "sys/class/net/" + port.netdev + "/mtu", "mtu", port, PortPart::mtu);
     if (text) port.qos.mtu = parse_number<uint32_t>(*text);
     return;
   }
   auto reading = qos::read(context.kernel, port, context.options.keys);
   if (!reading) {
-    note(port, "settings", reading.error());
+    note(port, PortPart::settings, "settings", reading.error());
     return;
   }
   port.qos = std::move(reading->values);
@@ -408,7 +415,7 @@ void read_counters(Context& context, Port& port) {
   fabric::read_counters(access, port);
   TelemetryReader telemetry({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
   if (const Attempt attempt = telemetry.read(port); !attempt.success)
-    port.unread.push_back("telemetry: " + attempt.error);
+    port.unread.push_back({PortPart::other, "telemetry: " + attempt.error});
   if (telemetry.may_diagnose()) return;
   if (!context.vnic) context.vnic = state::load_vnic(kernel.root);
   if (*context.vnic && **context.vnic) state::add_vnic(port, ***context.vnic);

@@ -98,7 +98,7 @@ bool is_of_a_dpu(const Root& root, const Port& port) {
 
 bool has_unknown_mode(const Context& context, const Port& port) {
   return port.role == PortRole::physical && is_active(port) && is_roce(port) && port.gids.empty() &&
-         !is_unread(port, "gids") && !port.netdev.empty() && !port.pci.empty() &&
+         !is_unread(port, PortPart::gids) && !port.netdev.empty() && !port.pci.empty() &&
          has_switch_id(context.kernel.root, port.netdev) && !mode_by_devlink(context, port.pci);
 }
 

@@ -31,7 +31,7 @@ Result<void> check_device(Kernel& kernel, const Port& port) {
 Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& requested) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
   // Its settings may be another device's, and its card is unknown, by which originals are saved.
-  if (is_unread(port, kNetdevSubject)) return error(EAGAIN, why_unread(port, kNetdevSubject));
+  if (is_unread(port, PortPart::netdev)) return error(EAGAIN, why_unread(port, PortPart::netdev));
   if (!kernel.route) {
     auto mtu = kernel.root.read_line("sys/class/net/" + port.netdev + "/mtu");
     if (!mtu) return mtu.error();

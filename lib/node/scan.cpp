@@ -66,7 +66,7 @@ std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& d
 
 // Whether the NIC shares a host bridge or a nearer bridge with a GPU: the machine's builder put it there for its GPUs.
 bool serves_a_gpu(const Topology& topology, const std::string& address) {
-  const Nic* nic = find_where(topology.nics, [&](const Nic& each) { return each.pci == address; });
+  const Nic* nic = nic_at(topology, address);
   if (nic == nullptr) return false;
   return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
     const auto path = path_class(gpu, *nic);
@@ -105,7 +105,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.topology) {
     auto topology = load_topology(kernel);
     if (topology) node.topology = std::move(topology).value();
-    else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
+    else node.topology_unread = topology.error().text();
+    if (!topology) node.unseen.push_back("GPUs and NICs: " + node.topology_unread);
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
     else node.inventory_unread = inventory.error().text();

@@ -17,8 +17,26 @@
 
 namespace fabric {
 
-FABRIC_JSON(SettingState, outcome, detail, repairs, last_repair, drifts, last_drift, drift_from, drift_to, drift_by,
-            reason)
+FABRIC_JSON_MEMBERS(SettingState, detail, repairs, last_repair, drifts, last_drift, drift_from, drift_to, drift_by,
+                    reason)
+
+// A word that a newer release has added is unknown here. It is no reason to reject the file.
+template <HasWords Enum>
+static void read_word(const Json& json, const char* name, std::optional<Enum>& out) {
+  std::string word;
+  read_member(json, name, word);
+  out = parse_word<Enum>(word);
+}
+
+static void to_json(Json& json, const SettingState& state) {
+  json["outcome"] = state.outcome;
+  write_members(json, state);
+}
+
+static void from_json(const Json& json, SettingState& state) {
+  read_members(json, state);
+  read_word(json, "outcome", state.outcome);
+}
 
 static void to_json(Json& json, const AgentState& state) {
   json = {{"version", state.version},
@@ -26,25 +44,34 @@ static void to_json(Json& json, const AgentState& state) {
           {"updated", state.updated},
           {"config_error", lines_json(state.config_error)},
           {"held", state.held},
-          {"originals_error", lines_json(state.originals_error)},
+          {"originals_error", lines_json(state.lost_originals ? state.lost_originals->why : "")},
           {"lost_entry", state.lost_entry},
           {"ports", state.ports},
           {"config", state.config}};
+  if (!state.held_until_reload.empty()) json["held_until_reload"] = state.held_until_reload;
+  if (!state.lost_originals) return;
+  json["originals_file"] = state.lost_originals->file;
+  json["originals_newer"] = state.lost_originals->is_newer;
 }
 
 static void from_json(const Json& json, AgentState& state) {
   std::vector<std::string> config_error, originals_error;
   read_member(json, "version", state.version);
   read_member(json, "config", state.config);
-  read_member(json, "mode", state.mode);
+  read_word(json, "mode", state.mode);
   read_member(json, "updated", state.updated);
   read_member(json, "config_error", config_error);
   read_member(json, "held", state.held);
+  read_member(json, "held_until_reload", state.held_until_reload);
   read_member(json, "originals_error", originals_error);
   read_member(json, "lost_entry", state.lost_entry);
   read_member(json, "ports", state.ports);
   state.config_error = joined(config_error, "\n");
-  state.originals_error = joined(originals_error, "\n");
+  if (originals_error.empty()) return;
+  LostOriginals& lost = state.lost_originals.emplace();
+  lost.why = joined(originals_error, "\n");
+  read_member(json, "originals_file", lost.file);
+  read_member(json, "originals_newer", lost.is_newer);
 }
 
 namespace state {
@@ -76,7 +103,8 @@ void to_json(Json& json, const Original& original) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
   }
-  if (original.front_end) out["front_end"] = *original.front_end;
+  if (original.front_end) out["front_end"] = true;
+  else out.erase("front_end");
   Json unknown = Json::array();
   for (const Json& name : out.value("unknown", Json::array()))
     if (setting_named(name) == nullptr) unknown.push_back(name);

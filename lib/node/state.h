@@ -33,8 +33,7 @@ struct Original : Qos {
   // shows a value.
   Keys unknown{};
   // Only in kSelfTestFile: the test may write the port while it carries the default route (qos::Terms::front_end).
-  // nullopt: an earlier release wrote the entry, and ends its test in any case.
-  std::optional<bool> front_end{};
+  bool front_end = false;
   // The bond of which the port was a member when its MTU was saved (end_bond()); empty: none.
   std::string bond{};
   // The entry as it was read, JSON: members that this release does not know, at any depth, are written again as they

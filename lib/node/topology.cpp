@@ -66,6 +66,14 @@ const Nic* nic_of(const Topology& topology, const std::string& rdma) {
   return find_where(topology.nics, [&](const Nic& nic) { return contains(nic.rdma, rdma); });
 }
 
+const Nic* nic_at(const Topology& topology, std::string_view pci) {
+  return find_where(topology.nics, [&](const Nic& nic) { return nic.pci == pci && !pci.empty(); });
+}
+
+const Gpu* gpu_at(const Topology& topology, std::string_view pci) {
+  return find_where(topology.gpus, [&](const Gpu& gpu) { return gpu.pci == pci && !pci.empty(); });
+}
+
 std::optional<int> socket_of(const Topology& topology, const PciDevice& device) {
   if (!device.numa) return std::nullopt;
   const int* socket = find_in(topology.numa_socket, *device.numa);

@@ -123,6 +123,10 @@ bool is_flattened(const Topology& topology);
 
 // The NIC that has the RDMA device; null: none.
 const Nic* nic_of(const Topology& topology, const std::string& rdma);
+// The NIC at the PCI address; null: none, also for the empty address of a software device.
+const Nic* nic_at(const Topology& topology, std::string_view pci);
+// The GPU at the PCI address; null: none.
+const Gpu* gpu_at(const Topology& topology, std::string_view pci);
 
 // The package of the device's NUMA node, if the kernel reports it.
 std::optional<int> socket_of(const Topology& topology, const PciDevice& device);

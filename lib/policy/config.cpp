@@ -544,16 +544,16 @@ Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file
       return ConfigInUse{std::move(*loaded)};
     if (last_valid) continue;
     last->files.push_back(name);
-    std::string why;
+    Error why;
     if (loaded) {
       std::error_code failed;
       const bool folder_exists =
           is_of_root ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
       const bool is_exporters = &text != &kept.front().second;
-      why = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
+      why.what = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
     } else {
-      why = loaded.error().text();
-      if (loaded.error().code == ENOENT) why = all_gone_text(why, gone);
+      why = loaded.error();
+      if (why.code == ENOENT) why = error(0, all_gone_text(why.text(), gone));
     }
     last_valid = {std::move(*last), std::move(why)};
   }

@@ -49,7 +49,7 @@ bool is_last_good(std::string_view text);
 bool is_mark_of_last_good(std::string_view line);
 struct ConfigInUse {
   LoadedConfig config;
-  std::string error{};  // why `config` is the last valid one and not that of the files; empty: it is that of the files
+  std::optional<Error> error{};  // why `config` is the last valid one; nullopt: it is that of the files
 };
 // load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
 // `own` (empty: none), where a program keeps its own copy, unless the file is missing. The same if a drop-in of the

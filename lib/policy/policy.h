@@ -8,10 +8,7 @@
 
 namespace fabric {
 
-enum class Mode : uint8_t { audit, enforce };
 enum class Disruptive : uint8_t { idle, now, never };
-template <>
-inline constexpr std::string_view kEnumWords<Mode>[] { "audit", "enforce" };
 template <>
 inline constexpr std::string_view kEnumWords<Disruptive>[] { "idle", "now", "never" };
 

@@ -49,12 +49,6 @@ MaybeProblem read_limit(const toml::node& node, std::optional<double>& out) {
   return std::nullopt;
 }
 
-// The window's limits: those of the policy, else those of the row.
-WindowLimits limits_in(const RulePolicy& policy, const WindowRow& row) {
-  if (const WindowLimits* configured = find_in(policy.windows, row.key)) return *configured;
-  return row.limits;
-}
-
 // The last day of a suppression, in UTC: all nodes of a site end it at the same moment.
 MaybeProblem read_last_day(const toml::node& node, int64_t& out) {
   using namespace std::chrono;
@@ -71,8 +65,12 @@ constexpr std::string_view kWindowKeys[] = {"warning", "critical", "window", "co
 // A table that is being read: [rules.ID], or that of one of its windows.
 struct RuleTable {
   ConfigReader& reader;
-  std::string name;  // "rules.link-flap"
+  std::string name;       // "rules.link-flap"
+  std::string_view rule;  // its id
   Policy& policy;
+
+  [[nodiscard]] RuleSettings& settings() const { return policy.rules.by_id[std::string(rule)]; }
+  [[nodiscard]] WindowLimits limits(const WindowRow& row) const { return limits_of(policy.rules, rule, row); }
 
   // Calls ConfigReader::read(), and records the place of a valid value.
   template <class T, class Read>
@@ -106,15 +104,15 @@ std::string window_key_toml(const WindowLimits& limits, std::string_view key) {
 Values span_readings(const Json& written) { return spans(written, false); }
 
 void read_window_value(const RuleTable& table, const WindowRow& row, std::string_view key, const toml::node& node) {
-  WindowLimits limits = limits_in(table.policy.rules, row);
+  WindowLimits limits = table.limits(row);
   const auto read = [&](const toml::node& value, WindowLimits& out) { return read_window_key(row, key, value, out); };
   const bool is_limit = key == "warning" || key == "critical";
   if (table.read(key, node, window_key_toml(row.limits, key), is_limit ? config::limits : span_readings, read, limits))
-    table.policy.rules.windows.insert_or_assign(std::string(row.key), limits);
+    table.settings().windows.insert_or_assign(std::string(row.key), limits);
 }
 
 void check_order(const RuleTable& table, const WindowRow& row, const toml::node& node) {
-  const WindowLimits limits = limits_in(table.policy.rules, row);
+  const WindowLimits limits = table.limits(row);
   if (limits.warning && limits.critical && *limits.warning > *limits.critical)
     table.reader.fail(fault_at(node, "warning is above critical: give both"), table.name,
                       "for example warning = " + limit_toml(row.limits.warning) +
@@ -123,7 +121,7 @@ void check_order(const RuleTable& table, const WindowRow& row, const toml::node&
 
 // Reads the table of one window of a rule that has several.
 void read_window(const RuleTable& table, const WindowRow& row, const toml::node& node) {
-  const RuleTable own{table.reader, table.name + "." + std::string(row.key), table.policy};
+  const RuleTable own{table.reader, table.name + "." + std::string(row.key), table.rule, table.policy};
   const auto* keys = table.reader.table(node, own.name, "write [" + own.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
@@ -135,34 +133,32 @@ void read_window(const RuleTable& table, const WindowRow& row, const toml::node&
 
 // `reason` or `until` alone suppresses nothing, and is an error. A suppression without a reason cannot be reviewed
 // later, and is a warning.
-void check_suppression(const RuleTable& table, std::string_view id, const toml::table& keys) {
+void check_suppression(const RuleTable& table, const toml::table& keys) {
   const toml::node* enabled = keys.get("enabled");
   for (const std::string_view key : {"reason", "until"})
     if (const toml::node* node = keys.get(key); node != nullptr && enabled == nullptr)
       table.reader.fail(fault_at(*node, "suppresses nothing by itself"), table.name + "." + std::string(key),
                         "add enabled = false");
-  if (enabled != nullptr && !table.policy.rules.is_enabled(id) && !table.policy.rules.reason.contains(id))
+  if (enabled != nullptr && !table.policy.rules.is_enabled(table.rule) && !table.policy.rules.of(table.rule).reason)
     table.reader.warn(enabled->source().begin,
                       table.name + ": suppressed without a reason; add reason = \"...\", and until = DATE if it ends");
 }
 
 void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
                    const toml::node& node) {
-  RulePolicy& rules = table.policy.rules;
-  const std::string id(row.id);
   if (key == "enabled") {
     bool enabled = true;
-    if (table.read(key, node, "false", switches, read_switch, enabled)) rules.enabled[id] = enabled;
+    if (table.read(key, node, "false", switches, read_switch, enabled)) table.settings().enabled = enabled;
     return;
   }
   if (key == "reason") {
     std::string reason;
-    if (table.read(key, node, "\"TICKET-1: new switches\"", texts, read_name, reason)) rules.reason[id] = reason;
+    if (table.read(key, node, "\"TICKET-1: new switches\"", texts, read_name, reason)) table.settings().reason = reason;
     return;
   }
   if (key == "until") {
     int64_t end = 0;
-    if (table.read(key, node, "2027-01-31", nullptr, read_last_day, end)) rules.until[id] = end;
+    if (table.read(key, node, "2027-01-31", nullptr, read_last_day, end)) table.settings().until = end;
     return;
   }
   if (key == "severity") {
@@ -178,7 +174,7 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
       return known_words(written, kWords, kOthers);
     };
     Status severity = Status::warning;
-    if (table.read(key, node, "\"warning\"", readings, read, severity)) rules.severity[id] = severity;
+    if (table.read(key, node, "\"warning\"", readings, read, severity)) table.settings().severity = severity;
     return;
   }
   if (row.windows.size() == 1 && contains(kWindowKeys, key)) return read_window_value(table, row.windows[0], key, node);
@@ -195,7 +191,7 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
     };
     double limit = each->value;
     if (table.read(key, node, number_toml(each->value), config::limits, read, limit))
-      rules.limits[each->name()] = limit;
+      table.settings().limits.insert_or_assign(std::string(each->key), limit);
     return;
   }
   std::vector<std::string_view> known{"severity"};
@@ -236,35 +232,29 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
     for (const RuleRow& each : rules) known.push_back(each.id);
     return reader.fail_unknown(at, "rule", id, known);
   }
-  const RuleTable table{reader, "rules." + std::string(id), policy};
+  const RuleTable table{reader, "rules." + std::string(id), row->id, policy};
   const auto* keys = reader.table(node, table.name, "write [" + table.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& place, const toml::node& value) {
     read_rule_key(table, *row, key, place, value);
   });
   if (row->windows.size() == 1) check_order(table, row->windows[0], node);
-  check_suppression(table, id, *keys);
+  check_suppression(table, *keys);
 }
 
 std::vector<RuleValue> rule_values(const RuleRow& row, const RulePolicy& policy) {
   std::vector<RuleValue> out;
   const std::string section = "rules." + std::string(row.id);
-  if (const bool* enabled = find_in(policy.enabled, row.id))
-    out.push_back({section, "enabled", *enabled ? "true" : "false"});
-  if (const std::string* reason = find_in(policy.reason, row.id))
-    out.push_back({section, "reason", toml_string(*reason)});
-  if (const int64_t* until = find_in(policy.until, row.id)) out.push_back({section, "until", last_day(*until)});
-  if (const Status* severity = find_in(policy.severity, row.id))
-    out.push_back({section, "severity", toml_string(to_text(*severity))});
-  for (const Limit* each : row.limits) {
-    double value = each->value;
-    if (const double* configured = find_in(policy.limits, each->name())) value = *configured;
-    out.push_back({section, each->key, number_toml(value)});
-  }
+  const RuleSettings& rule = policy.of(row.id);
+  if (rule.enabled) out.push_back({section, "enabled", *rule.enabled ? "true" : "false"});
+  if (rule.reason) out.push_back({section, "reason", toml_string(*rule.reason)});
+  if (rule.until) out.push_back({section, "until", last_day(*rule.until)});
+  if (rule.severity) out.push_back({section, "severity", toml_string(to_text(*rule.severity))});
+  for (const Limit* each : row.limits) out.push_back({section, each->key, number_toml(limit_of(policy, *each))});
   for (const WindowRow& each : row.windows) {
     std::string own = section;
     if (row.windows.size() > 1) own += "." + std::string(each.key);
-    const WindowLimits limits = limits_in(policy, each);
+    const WindowLimits limits = limits_of(policy, row.id, each);
     out.push_back({own, "warning", limit_toml(limits.warning)});
     out.push_back({own, "critical", limit_toml(limits.critical)});
     if (each.measure != Measure::level) out.push_back({own, "window", seconds_toml(limits.window)});

@@ -59,26 +59,34 @@ struct RuleRow {
 };
 using RuleRows = std::span<const RuleRow>;
 
-// [rules] of the configuration. An absent value is that of the rule's row.
+// [rules.ID] of the configuration. An absent value is that of the rule's row.
+struct RuleSettings {
+  std::optional<bool> enabled{};                               // false: suppressed
+  std::optional<std::string> reason{};                         // why it is suppressed
+  std::optional<int64_t> until{};                              // the end of the suppression, in seconds since 1970
+  std::optional<Status> severity{};                            // replaces warning and critical
+  std::map<std::string, double, std::less<>> limits{};         // by Limit::key
+  std::map<std::string, WindowLimits, std::less<>> windows{};  // by WindowRow::key
+  bool operator==(const RuleSettings&) const = default;
+};
+
+// [rules] of the configuration.
 struct RulePolicy {
-  // Suppression, by id of the rule: enabled = false, why, and its end in seconds since 1970.
-  std::map<std::string, bool, std::less<>> enabled{};
-  std::map<std::string, std::string, std::less<>> reason{};
-  std::map<std::string, int64_t, std::less<>> until{};
-  std::map<std::string, Status, std::less<>> severity{};       // by id; replaces warning and critical
-  std::map<std::string, double, std::less<>> limits{};         // by name of the Limit
-  std::map<std::string, WindowLimits, std::less<>> windows{};  // by key of the window
-  double boot_grace = 30 * 60;                                 // OCI ignores link events in the first 1800 s
+  std::map<std::string, RuleSettings, std::less<>> by_id{};
+  double boot_grace = 30 * 60;   // OCI ignores link events in the first 1800 s
   double reload_grace = 2 * 60;  // ours: links come up within a minute after a driver was loaded
   bool operator==(const RulePolicy&) const = default;
-  [[nodiscard]] bool is_enabled(std::string_view id) const {
-    const auto found = enabled.find(id);
-    return found == enabled.end() || found->second;
+  // What the configuration sets of the rule; nothing if it does not name the rule.
+  [[nodiscard]] const RuleSettings& of(std::string_view id) const {
+    static const RuleSettings kNone;
+    const auto found = by_id.find(id);
+    return found == by_id.end() ? kNone : found->second;
   }
+  [[nodiscard]] bool is_enabled(std::string_view id) const { return of(id).enabled.value_or(true); }
   // Whether the suppression of the rule has ended at `wall` (seconds since 1970; 0: unknown, it has not).
   [[nodiscard]] bool has_ended(std::string_view id, int64_t wall) const {
-    const auto found = until.find(id);
-    return !is_enabled(id) && found != until.end() && wall >= found->second;
+    const auto& until = of(id).until;
+    return !is_enabled(id) && until && wall >= *until;
   }
   // Whether the findings of the rule are listed and do not count.
   [[nodiscard]] bool is_suppressed(std::string_view id, int64_t wall) const {
@@ -87,6 +95,10 @@ struct RulePolicy {
 };
 // The last day of a suppression that ends at `until`, in UTC: "2027-01-31".
 std::string last_day(int64_t until);
+// The configured value, or the row's.
+double limit_of(const RulePolicy& policy, const Limit& limit);
+// The configured limits of a window of the rule, or the row's.
+WindowLimits limits_of(const RulePolicy& policy, std::string_view rule, const WindowRow& window);
 // "until 2027-01-31: REASON"
 std::string suppression_text(const RulePolicy& policy, std::string_view id);
 

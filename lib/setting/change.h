@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outcome of one setting of one port in one reconciliation.
+// The mode of the agent, and the outcome of one setting of one port in one reconciliation.
 #pragma once
 
 #include <cerrno>
@@ -8,6 +8,11 @@
 #include "setting/setting_table.h"
 
 namespace fabric {
+
+// Whether settings that differ from the policy are written.
+enum class Mode : uint8_t { audit, enforce };
+template <>
+inline constexpr std::string_view kEnumWords<Mode>[] { "audit", "enforce" };
 
 enum class Outcome : uint8_t {
   in_sync,      // read, equal, nothing written
@@ -67,12 +72,14 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 using Changes = std::vector<Change>;
+// Whether `from` is a value that was read. value_text() of an absent one is "-".
+inline bool was_read(const Change& change) { return change.from != "-"; }
 // Port id -> the changes that its policy would make.
 using Plan = std::map<std::string, Changes, NaturalLess>;
 // Whether the write succeeded, even if the reading does not prove it.
 inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||
-         (change.outcome == Outcome::unverified && change.from != change.to && change.from != "-");
+         (change.outcome == Outcome::unverified && change.from != change.to && was_read(change));
 }
 // Whether the write must be tried again, because the port was busy or gone.
 inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }

@@ -15,7 +15,7 @@ namespace {
 bool is_of(const Port& port, const Nic& nic) { return contains(nic.rdma, port.rdma); }
 
 struct NicKind {
-  uint16_t vendor = 0, device = 0;
+  PciModel model{};
   unsigned lanes = 0;  // the most that the device can have: chips of the same model manage NVLink switches by two lanes
   LinkLayer layer = LinkLayer::unknown;
   auto operator<=>(const NicKind&) const = default;
@@ -27,13 +27,13 @@ std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<s
   std::map<size_t, NicKind> out;
   for (const size_t nic : nics) {
     const Nic& each = topology.nics[nic];
-    out[nic] = {.vendor = each.vendor, .device = each.device, .lanes = each.link.max_width.value_or(0)};
+    out[nic] = {.model = model_of(each), .lanes = each.link.max_width.value_or(0)};
     for (const Port& port : ports)
       if (is_of(port, topology.nics[nic]) && port.link_layer != LinkLayer::unknown) out[nic].layer = port.link_layer;
   }
   for (auto& [nic, kind] : out)
     for (const auto& [other, known] : out) {
-      if (kind.vendor != known.vendor || kind.device != known.device) continue;
+      if (kind.model != known.model) continue;
       if (kind.layer == LinkLayer::unknown) kind.layer = known.layer;
       if (kind.lanes == 0) kind.lanes = known.lanes;
     }
@@ -55,20 +55,13 @@ std::optional<double> rate_beside(const Topology& topology, const Nic& nic, std:
   return rate;
 }
 
-// NICs of one board reach the same rate.
-using Board = std::tuple<uint16_t, uint16_t, std::string>;
-Board board_of(const Nic& nic, std::span<const Port> ports) {
-  const auto port = std::ranges::find_if(ports, [&](const Port& each) { return is_of(each, nic); });
-  return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
-}
-
 // The same port of all cards of the board, if it has a link.
 std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
-  const auto place = [](const Nic& each) { return std::string_view(each.pci).substr(each.pci.rfind('.') + 1); };
-  const Board board = board_of(nic, ports);
+  const NicBoard board = board_of(nic, ports);
   std::vector<const Nic*> out;
   for (const Nic& other : topology.nics)
-    if (place(other) == place(nic) && rate_of(other, ports) && board_of(other, ports) == board) out.push_back(&other);
+    if (place_on_card(other.pci) == place_on_card(nic.pci) && rate_of(other, ports) && board_of(other, ports) == board)
+      out.push_back(&other);
   return out;
 }
 
@@ -162,10 +155,10 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
                                    const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;
   for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
-  std::set<Board> boards;
+  std::set<NicBoard> boards;
   for (const size_t nic : nics)
     if (best && rate_of(topology.nics[nic], ports) == best) boards.insert(board_of(topology.nics[nic], ports));
-  std::map<Board, size_t> slow;
+  std::map<NicBoard, size_t> slow;
   for (const size_t nic : nics)
     if (const auto rate = likely_rate(topology, topology.nics[nic], ports); rate && rate != best)
       ++slow[board_of(topology.nics[nic], ports)];
@@ -173,7 +166,7 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
   for (const size_t nic : nics) {
     const Nic& each = topology.nics[nic];
     const auto rate = likely_rate(topology, each, ports);
-    const Board its_board = board_of(each, ports);
+    const NicBoard its_board = board_of(each, ports);
     const bool board = each.rdma_elsewhere || boards.contains(its_board);
     if (board) on_fast_boards.push_back(nic);
     const bool used = each.rdma_elsewhere || is_in_use(topology, each, ports);

@@ -32,8 +32,8 @@ Inventory inventory_of(const Node& node, const Inventory* before) {
       if (is_judged(port) && port.rate) part.rates[std::to_string(port.number)] = *port.rate;
     }
     if (was != nullptr) {
-      const bool is_elsewhere = std::ranges::any_of(
-          node.topology.nics, [&](const Nic& nic) { return nic.pci == part.pci && nic.rdma_elsewhere; });
+      const Nic* nic = nic_at(node.topology, part.pci);
+      const bool is_elsewhere = nic != nullptr && nic->rdma_elsewhere;
       if (is_elsewhere) part.rdma = was->rdma;
       for (const std::string& port : was->up)
         if (!contains(part.up, port)) {

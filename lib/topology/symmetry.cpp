@@ -9,6 +9,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "node/endpoints.h"
 #include "node/port.h"
 #include "node/topology.h"
 
@@ -19,7 +20,7 @@ namespace {
 // the lanes, because the same chip is sold with one port and with two, and manages NVLink switches by two lanes.
 struct Model {
   bool gpu = false;
-  uint16_t vendor = 0, device = 0;
+  PciModel ids{};
   unsigned lanes = 0;        // the most that the device can have; 0: unknown
   std::string_view board{};  // board id of a port
   auto operator<=>(const Model&) const = default;
@@ -35,17 +36,11 @@ struct ComparedDevice {
 };
 using ComparedDevices = std::vector<ComparedDevice>;
 
-std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
-  for (const Port& port : ports)
-    if (!port.pci.empty() && card_of(port.pci) == card_of(nic.pci) && !port.board_id.empty()) return port.board_id;
-  return {};
-}
-
 // Gives a card without ports the board of its model, and one without a readable link its lanes, if the model has only
 // one.
 void complete_models(ComparedDevices& units) {
-  std::map<std::tuple<bool, uint16_t, uint16_t>, std::pair<std::set<std::string_view>, std::set<unsigned>>> known;
-  const auto ids = [](const Model& model) { return std::tuple(model.gpu, model.vendor, model.device); };
+  std::map<std::pair<bool, PciModel>, std::pair<std::set<std::string_view>, std::set<unsigned>>> known;
+  const auto ids = [](const Model& model) { return std::pair(model.gpu, model.ids); };
   for (const ComparedDevice& unit : units) {
     if (!unit.model.board.empty()) known[ids(unit.model)].first.insert(unit.model.board);
     if (unit.model.lanes > 0) known[ids(unit.model)].second.insert(unit.model.lanes);
@@ -60,20 +55,17 @@ void complete_models(ComparedDevices& units) {
 // GPUs, and physical NICs of models that carry RDMA. `ports` distinguish boards, and must outlive the result.
 ComparedDevices compared_devices_of(const Topology& topology, std::span<const Port> ports) {
   ComparedDevices out;
-  std::set<std::pair<uint16_t, uint16_t>> rdma;
+  std::set<PciModel> rdma;
   for (const Nic& nic : topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
+    if (carries_rdma(nic) && !nic.virtual_function) rdma.insert(model_of(nic));
   for (size_t i = 0; i < topology.gpus.size(); ++i) {
     const Gpu& gpu = topology.gpus[i];
-    out.push_back({gpu, gpu.name, {.gpu = true, .vendor = gpu.vendor, .device = gpu.device}, i, true});
+    out.push_back({gpu, gpu.name, {.gpu = true, .ids = model_of(gpu)}, i, true});
   }
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
-    const Model model{.vendor = nic.vendor,
-                      .device = nic.device,
-                      .lanes = nic.link.max_width.value_or(0),
-                      .board = board_id_of(nic, ports)};
+    if (nic.virtual_function || !rdma.contains(model_of(nic))) continue;
+    const Model model{.ids = model_of(nic), .lanes = nic.link.max_width.value_or(0), .board = board_of(nic, ports).id};
     out.push_back({nic, nic.name, model, i, carries_rdma(nic)});
   }
   complete_models(out);
@@ -240,8 +232,8 @@ MissingPart part_at(const DeviceGroups& groups, const std::string& key, const Mo
   const auto twin = std::ranges::find_if(group, [&](const ComparedDevice* unit) { return unit->model == model; });
   out.place = (twin == group.end() ? group.front() : *twin)->device;
   out.place.pci.clear();
-  out.place.vendor = model.vendor;
-  out.place.device = model.device;
+  out.place.vendor = model.ids.vendor;
+  out.place.device = model.ids.device;
   const auto from = std::ranges::find(out.place.bridges, key);
   if (from != out.place.bridges.end()) out.place.bridges.erase(out.place.bridges.begin(), from);
   for (const ComparedDevice* unit : group) {
@@ -528,7 +520,7 @@ void find_by_direct(const Topology& topology, const ComparedDevices& units, std:
   }
   // A card that was found missing already may be the one.
   const auto known = static_cast<size_t>(std::ranges::count_if(out, [&](const MissingPart& part) {
-    return twin && part.kind == MissingPart::Kind::nic && are_alike(part.place, topology.nics[*twin]) &&
+    return twin && part.kind == MissingPart::Kind::nic && are_of_one_model(part.place, topology.nics[*twin]) &&
            !cards.contains(card_of(part.place.pci));
   }));
   if (!twin || functions.size() <= without.size() + known) return;
@@ -593,10 +585,10 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
       if (is_on_switch(topology.gpus[gpu], unit.device)) part.gpus.push_back(gpu);
     out.push_back(std::move(part));
   };
-  std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
+  std::map<PciModel, std::optional<size_t>> only;
   for (const ComparedDevice& unit : units) {
     if (!unit.there || unit.rdma) continue;
-    const auto [entry, is_new] = only.try_emplace({unit.device.vendor, unit.device.device});
+    const auto [entry, is_new] = only.try_emplace(model_of(unit.device));
     if (is_new) entry->second = only_without_rdma(topology, unit.device);
     if (entry->second == unit.index) add(unit);
   }
@@ -845,7 +837,7 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
   const std::set<std::string> bonded = bonded_cards(topology);
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!are_alike(nic, model) || nic.virtual_function) continue;
+    if (!are_of_one_model(nic, model) || nic.virtual_function) continue;
     if (carries_rdma(nic)) others.emplace_back(nic.card);
     else if (is_in_bond(bonded, nic)) continue;
     else if (found) return std::nullopt;
@@ -871,7 +863,7 @@ std::string place_text(const MissingPart& part) {
 
 std::optional<OddGpus> odd_gpus(const Topology& topology, const std::vector<size_t>& compute) {
   const auto& gpus = topology.gpus;
-  if (gpus.empty() || !std::ranges::all_of(gpus, [&](const Gpu& gpu) { return are_alike(gpu, gpus.front()); }))
+  if (gpus.empty() || !std::ranges::all_of(gpus, [&](const Gpu& gpu) { return are_of_one_model(gpu, gpus.front()); }))
     return std::nullopt;
   const Sockets sockets = gpus_by_socket(topology);
   std::optional<size_t> whole = cards_with_fewer_gpus(topology, compute, sockets);

@@ -167,12 +167,12 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
   const uint32_t organization = oui << 8 | subtype;
   if (organization >= k8021EtsConfiguration && organization <= k8021Application) {
     // The TLVs of 802.1Qaz take precedence over those of CEE: a switch that sends both uses the former.
-    if (neighbor.dcbx == "CEE") {
+    if (neighbor.dcbx == DcbxVersion::cee) {
       neighbor.ets.reset();
       neighbor.pfc.reset();
       neighbor.app.reset();
     }
-    neighbor.dcbx = "IEEE";
+    neighbor.dcbx = DcbxVersion::ieee;
   }
   switch (organization) {
     case k8021PortVlan:
@@ -214,8 +214,8 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
       if (!neighbor.max_frame && u16(info, 0) != 0) neighbor.max_frame = u16(info, 0);
       return true;
     case kCeeDcbx:
-      if (neighbor.dcbx == "IEEE") return true;
-      neighbor.dcbx = "CEE";
+      if (neighbor.dcbx == DcbxVersion::ieee) return true;
+      neighbor.dcbx = DcbxVersion::cee;
       return read_cee(info, neighbor);
     default: return true;
   }

@@ -35,9 +35,16 @@ struct DcbxPfc {
   bool operator==(const DcbxPfc&) const = default;
 };
 
+enum class DcbxVersion : uint8_t { none, ieee, cee };
+template <>
+inline constexpr std::string_view kEnumWords<DcbxVersion>[] { "", "IEEE", "CEE" };
+
+// The source of what a NIC's own agent has received: no names and no time.
+inline constexpr const char* kFirmwareSource = "firmware";
+
 struct Neighbor {
   std::string netdev;      // our netdev that received its frames
-  std::string source;      // "fabric-lldp", "firmware"
+  std::string source;      // "fabric-lldp", kFirmwareSource
   std::string chassis_id;  // "70:06:92:6e:32:64", or a text
   std::string port_id;     // "Ethernet120"
   std::string port_description{}, system_name{}, system_description{};
@@ -47,7 +54,7 @@ struct Neighbor {
   double age = 0;                         // seconds from the frame to the snapshot
   std::optional<unsigned> max_frame{};    // bytes, 802.3 maximum frame size
   std::optional<unsigned> vlan{};         // port VLAN id
-  std::string dcbx{};                     // the version of DCBX that it sends, "IEEE" or "CEE"; empty: none
+  DcbxVersion dcbx{};                     // that it sends
   std::optional<DcbxEts> ets{}, ets_recommended{};
   std::optional<DcbxPfc> pfc{};
   std::optional<std::vector<DcbxApp>> app{};
@@ -66,7 +73,7 @@ struct Neighbor {
 
 // The neighbors, and how long we have listened on each netdev.
 struct Neighbors {
-  std::string source{};    // "fabric-lldp", "firmware"; empty: no listener
+  std::string source{};    // "fabric-lldp"; empty: no listener
   std::string why_none{};  // why there is no listener, and how to start one
   // netdev -> seconds for which we have listened on it, or since the last frame of a neighbor that is gone. Absent: we
   // do not listen on it.

@@ -128,12 +128,17 @@ struct FecBin {
   bool operator==(const FecBin&) const = default;
 };
 
-// Forward error correction (IEEE 802.3 clauses 74, 91, 108, 119, 134).
+// The code of forward error correction (IEEE 802.3 clauses 74, 91, 108, 119, 134). none: the link is down.
+enum class FecCode : uint8_t { none, off, rs, baser, llrs, other };
+template <>
+inline constexpr std::string_view kEnumWords<FecCode>[] { "", "off", "rs", "baser", "llrs", "other" };
+
 struct FecStatus {
-  std::string active;             // "off", "rs", "baser", "llrs"; empty while the link is down
+  FecCode active = FecCode::none;
   std::optional<bool> automatic;  // the NIC chooses the mode
   FecCount corrected_blocks, uncorrectable_blocks, corrected_bits;
   std::vector<FecBin> histogram{};  // mlx5 and bnxt_en, Linux 6.18 and later; empty: not reported
+  uint32_t link_mode = 0;           // of FecCode::other: the bit of the mode
   bool operator==(const FecStatus&) const = default;
 };
 

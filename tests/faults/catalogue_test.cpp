@@ -90,9 +90,7 @@ TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
       Machine machine = healthy;
       const std::string subject = fault.plant(machine);
       if (subject.empty()) continue;
-      machine.policy.rules.enabled = {{fault.check, false}};
-      machine.policy.rules.reason = {{fault.check, "known"}};
-      machine.policy.rules.until = {{fault.check, kEnd}};
+      machine.policy.rules.by_id[fault.check] = {.enabled = false, .reason = "known", .until = kEnd};
       View view = machine.view();
       for (const int64_t wall : {kEnd - 1, kEnd}) {
         view.wall = wall;

@@ -47,7 +47,7 @@ bool is_true(const std::string& machine, const Finding& finding) {
 // A captured tree has no agent and no configuration: empty ones are added. The diagnosis is of a minute without
 // traffic; each port that only a cause names counts as a finding.
 std::vector<Finding> said(Node node) {
-  node.agent = AgentState{.running = true, .mode = "audit"};
+  node.agent = AgentState{.running = true, .mode = Mode::audit};
   const Policy policy;
   const Plan plan;
   auto out = test::complaints_of({.now = node, .policy = &policy, .plan = &plan});
@@ -506,7 +506,7 @@ std::vector<CapturedNode> machines() {
     auto kernel = open_kernel(tree.root());
     if (!kernel) continue;
     Node node = scan(*kernel, {.neighbors = true, .host = true});
-    node.agent = AgentState{.running = true, .mode = "audit"};
+    node.agent = AgentState{.running = true, .mode = Mode::audit};
     out.push_back({test::machine_of(archive), std::move(node)});
   }
   return out;

@@ -157,7 +157,7 @@ Transceiver optics() {
 // A port's readings other than counters, without faults.
 void give_telemetry(Port& port) {
   port.link_status = LinkStatus{true, "", "", 1};
-  port.fec = FecStatus{"rs", true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
+  port.fec = FecStatus{FecCode::rs, true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
   port.module = optics();
   port.reporters = {{"fw", true, 0, 0, false}, {"fw_fatal", true, 0, 0}, {"tx", true, 0, 0}, {"rx", true, 0, 0}};
   port.resources = {{"qp", "", 66},      {"cq", "", 34},      {"mr", "", 128},
@@ -292,7 +292,7 @@ Machine ipv6() {
     const Ip own = *parse_ip(subnet + "1"), gateway = *parse_ip(subnet + "2");
     interface.addresses->front() = {own, 64};
     interface.routes = {{*parse_ip(subnet), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
-    interface.gateways = {{gateway, "REACHABLE"}};
+    interface.gateways = {{gateway, NUD_REACHABLE}};
     port.gids.back().gid = gid_text(own);
   }
   return out;

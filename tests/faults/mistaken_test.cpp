@@ -216,19 +216,19 @@ std::vector<Planted> settings() {
 std::vector<Planted> gateways() {
   return {
       {"the gateway of a rail is gone, and all connections with it", "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); }, "loss-in-network",
+       [](Machine& m) { m.interface().gateways.front().state = NUD_FAILED, give_up(m); }, "loss-in-network",
        "does not answer (FAILED)"},
       {"one of two gateways does not answer, and a host of the job died", "hgx",
        [](Machine& m) {
          auto& gateways = m.interface().gateways;
-         gateways.push_back({*parse_ip("fe80::1"), "FAILED"});
+         gateways.push_back({*parse_ip("fe80::1"), NUD_FAILED});
          give_up(m);
        },
        "far-end", "", "does not answer ("},
       {"the gateway's entry is stale, and a host of the job died", "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, "far-end"},
+       [](Machine& m) { m.interface().gateways.front().state = NUD_STALE, give_up(m); }, "far-end"},
       {"the gateway is gone, and packets still come out of order", "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
+       [](Machine& m) { m.interface().gateways.front().state = NUD_FAILED, m.raise(kOutOfSequence, 50'000); },
        "loss-in-network", "", "gateway"},
   };
 }

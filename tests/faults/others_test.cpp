@@ -419,17 +419,17 @@ INSTANTIATE_TEST_SUITE_P(Faults, Beside, testing::ValuesIn(join({losses(), pause
 TEST(PreFecBer, TheLimitDependsOnTheCode) {
   struct Link {
     uint32_t speed;
-    const char* fec;
+    FecCode fec;
     double ratio;
     Status status;
   };
-  for (const Link& link : {Link{400'000, "rs", 1e-5, Status::ok},
-                           {100'000, "rs", 1e-5, Status::ok},
-                           {400'000, "rs", 3e-5, Status::warning},
-                           {25'000, "rs", 1e-6, Status::ok},
-                           {25'000, "rs", 1e-5, Status::warning},
-                           {25'000, "rs", 6e-5, Status::critical},
-                           {25'000, "baser", 1e-7, Status::critical}}) {
+  for (const Link& link : {Link{400'000, FecCode::rs, 1e-5, Status::ok},
+                           {100'000, FecCode::rs, 1e-5, Status::ok},
+                           {400'000, FecCode::rs, 3e-5, Status::warning},
+                           {25'000, FecCode::rs, 1e-6, Status::ok},
+                           {25'000, FecCode::rs, 1e-5, Status::warning},
+                           {25'000, FecCode::rs, 6e-5, Status::critical},
+                           {25'000, FecCode::baser, 1e-7, Status::critical}}) {
     Machine machine = machines().front();
     for (Node* node : {&machine.before, &machine.now}) {
       Port& port = node->ports[1];
@@ -441,7 +441,7 @@ TEST(PreFecBer, TheLimitDependsOnTheCode) {
     machine.hold(kPhyCorrectedBits);
     machine.raise(kPhyCorrectedBits, link.ratio * link.speed * 1e6 * 60);
     EXPECT_EQ(window_statuses(machine.view(), "pre_fec_ber").value().at("mlx5_1/1"), link.status)
-        << link.speed << " " << link.fec << " " << link.ratio;
+        << link.speed << " " << to_text(link.fec) << " " << link.ratio;
   }
 }
 

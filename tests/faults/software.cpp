@@ -29,14 +29,12 @@ Faults agent() {
       {"agent-lost-entry", "a drop-in was removed, and the service reloaded: no entry matches the port any more",
        "AgentState::lost_entry", at_agent([](Node& n) { n.agent->lost_entry = {"mlx5_0/1"}; }), "agent", W, "mlx5_0/1"},
       {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
-       at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
+       at_agent([](Node& n) { n.agent->mode = Mode::audit; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
        at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "", "confirm"},
-      {"suppression-ended", "a rule was suppressed for a month, and the month is over", "RulePolicy::until",
+      {"suppression-ended", "a rule was suppressed for a month, and the month is over", "RuleSettings::until",
        on_host([](Machine& m) {
-         m.policy.rules.enabled["firmware"] = false;
-         m.policy.rules.reason["firmware"] = "update in January";
-         m.policy.rules.until["firmware"] = 1;
+         m.policy.rules.by_id["firmware"] = {.enabled = false, .reason = "update in January", .until = 1};
        }),
        "suppressions", W, "ended: firmware until|update in January|[rules.firmware]: remove enabled = false"},
       {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
@@ -111,7 +109,7 @@ std::string one_ipv6_subnet(Machine& m) {
     const Ip own = *parse_ip("fd00:10:2::" + std::to_string(i + 1)), gateway = *parse_ip("fd00:10:2::ff");
     interface.addresses->front() = {own, 64};
     interface.routes = {{*parse_ip("fd00:10:2::"), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
-    interface.gateways = {{gateway, "REACHABLE"}};
+    interface.gateways = {{gateway, NUD_REACHABLE}};
     m.now.ports[i].gids.back().gid = gid_text(own);
   }
   settle(m);
@@ -183,7 +181,7 @@ Faults addresses() {
        },
        "rails", W},
       {"gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
-       on_network([](Machine& m) { m.interface().gateways[0].state = "FAILED"; }), "gateway", C,
+       on_network([](Machine& m) { m.interface().gateways[0].state = NUD_FAILED; }), "gateway", C,
        "10.1.1.0 is FAILED on ens1", "", "rails"},
   };
 }

@@ -172,8 +172,9 @@ bool has_limit(const auto* row, const Limit* limit) {
 
 // Findings and causes of the rows with the limit, at its default or at `value`.
 std::string judged(Machine& machine, const Limit& limit, std::optional<double> value = {}) {
-  machine.policy.rules.limits.clear();
-  if (value) machine.policy.rules.limits[limit.name()] = *value;
+  auto& rules = machine.policy.rules.by_id;
+  for (auto& [id, rule] : rules) rule.limits.clear();
+  if (value) rules[std::string(limit.rule)].limits[std::string(limit.key)] = *value;
   std::vector<std::string> only;
   for (const Rule& check : test::checks())
     if (has_limit(&check, &limit)) only.emplace_back(check.id);

@@ -28,7 +28,7 @@ void add_healthy_network(Node& node) {
     const std::string subnet = "10.1." + std::to_string(i) + ".";
     give_address(port, interface, subnet + "1", 31);
     interface.routes = {{ip(subnet + "0"), 31, kMain}, {ip("10.0.0.0"), 8, kMain, ip(subnet + "0")}};
-    interface.gateways = {{ip(subnet + "0"), "REACHABLE"}};
+    interface.gateways = {{ip(subnet + "0"), NUD_REACHABLE}};
     interface.arp_ignore = interface.arp_announce = interface.arp_filter = {0, 0};
     interface.rp_filter = {2, 0};
     interface.ipv6_disabled = false;
@@ -44,7 +44,7 @@ void share_subnet(Node& node) {
     give_address(node.ports[i], interface, address, 24);
     interface.routes = {
         {ip("10.1.0.0"), 24, kMain}, {ip("10.1.0.0"), 24, table}, {ip("0.0.0.0"), 0, table, ip("10.1.0.254")}};
-    interface.gateways = {{ip("10.1.0.254"), "REACHABLE"}};
+    interface.gateways = {{ip("10.1.0.254"), NUD_REACHABLE}};
     interface.arp_ignore = {1, 0};
     interface.arp_announce = {0, 2};
     node.network.rules->push_back({32000 + static_cast<uint32_t>(i), table, ip(address), 32, {}});
@@ -70,7 +70,7 @@ void plug_in_cables(Healthy& node) {
     peer.ttl = 120;
     peer.age = 12;
     peer.max_frame = 9216;
-    peer.dcbx = "IEEE";
+    peer.dcbx = DcbxVersion::ieee;
     // Its classes are numbered as its vendor likes.
     peer.ets_recommended =
         DcbxEts{false, 8, {0, 0, 0, 3, 0, 0, 6, 0}, {50, 0, 0, 50, 0, 0, 0, 0}, {2, 2, 2, 2, 2, 2, 0, 2}};

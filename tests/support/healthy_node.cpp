@@ -119,7 +119,7 @@ Healthy::Healthy(int rails) {
   }
   AgentState agent;
   agent.running = true;
-  agent.mode = "enforce";
+  agent.mode = Mode::enforce;
   agent.updated = "2026-01-01T00:00:00Z";
   now.agent = agent;
   policy.mode = Mode::enforce;

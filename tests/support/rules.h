@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "judge/cause.h"
+#include "judge/engine.h"
 #include "judge/rule.h"
 
 namespace fabric::test {
@@ -31,6 +32,11 @@ inline std::vector<const Limit*> limits() {
   std::vector<const Limit*> out;
   for (const RuleRow& row : rule_rows()) out.insert(out.end(), row.limits.begin(), row.limits.end());
   return out;
+}
+
+// Configures the limits of a window, in [rules.ID] of its rule.
+inline void set_window(RulePolicy& policy, std::string_view key, const WindowLimits& limits) {
+  policy.by_id[std::string(find_window(key)->rule)].windows.insert_or_assign(std::string(key), limits);
 }
 
 }  // namespace fabric::test

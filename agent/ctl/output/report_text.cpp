@@ -125,8 +125,7 @@ static std::string observable_text(const Report& report) {
   return "RDMA is observable in part (" + text + "); otherwise ";
 }
 
-std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
-                        bool brief) {
+std::string headline_text(const Report& report, const std::string& hostname, const Output& output) {
   const Status verdict = worst(report);
   const std::string counts = counts_text(report, true);
   std::string headline;
@@ -135,7 +134,12 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   headline +=
       colored(output, verdict, upper(to_text(verdict))) + ": " + std::to_string(report.findings.size()) + " checked";
   if (!counts.empty()) headline += ": " + counts;
-  std::string text = wrapped(headline, output.width, 2) + "\n" + findings_text(report, output, brief);
+  return wrapped(headline, output.width, 2) + "\n";
+}
+
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
+                        bool brief) {
+  std::string text = headline_text(report, hostname, output) + findings_text(report, output, brief);
   if (!verbose) return text;
   Table unverified({"CHECK", "SUBJECT", "FOUND"}), ok({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings) {
@@ -199,26 +203,27 @@ std::string unseen_text(const Node& node, const Output& output) {
 }
 
 std::vector<ReportChange> changes_of(const Report& before, const Report& now) {
+  using Kind = ReportChange::Kind;
   std::vector<ReportChange> out;
   for (const Finding& finding : now.findings) {
     if (finding.status == Status::ok) continue;
     const Finding* previous = same_finding(before, finding);
-    if (!is_bad(previous) || (previous->suppressed && !finding.suppressed)) out.push_back({"raised", finding});
-    else if (rank(finding.status) < rank(previous->status)) out.push_back({"worse", finding});
-    else if (rank(finding.status) > rank(previous->status)) out.push_back({"better", finding});
-    else if (finding.acknowledged && !previous->acknowledged) out.push_back({"acknowledged", finding});
-    else if (!finding.acknowledged && previous->acknowledged) out.push_back({"unacknowledged", finding});
+    if (!is_bad(previous) || (previous->suppressed && !finding.suppressed)) out.push_back({Kind::raised, finding});
+    else if (rank(finding.status) < rank(previous->status)) out.push_back({Kind::worse, finding});
+    else if (rank(finding.status) > rank(previous->status)) out.push_back({Kind::better, finding});
+    else if (finding.acknowledged && !previous->acknowledged) out.push_back({Kind::acknowledged, finding});
+    else if (!finding.acknowledged && previous->acknowledged) out.push_back({Kind::unacknowledged, finding});
   }
   for (const Finding& previous : before.findings)
-    if (previous.status != Status::ok && !is_bad(same_finding(now, previous))) out.push_back({"cleared", previous});
+    if (previous.status != Status::ok && !is_bad(same_finding(now, previous))) out.push_back({Kind::cleared, previous});
   return out;
 }
 
 std::string change_text(const ReportChange& change, int64_t wall) {
   const Finding& finding = change.finding;
-  std::string text = time_text(wall) + " " + std::string(change.what) + " " + std::string(to_text(finding.status)) +
-                     " " + finding.id + " " + finding.subject;
-  if (change.what != "cleared") text += ": " + finding.observed;
+  std::string text = time_text(wall) + " " + std::string(to_text(change.kind)) + " " +
+                     std::string(to_text(finding.status)) + " " + finding.id + " " + finding.subject;
+  if (change.kind != ReportChange::Kind::cleared) text += ": " + finding.observed;
   if (finding.acknowledged) text += " (acknowledged " + finding.acknowledgement + ")";
   if (finding.suppressed) text += " (suppressed " + finding.suppression + ")";
   return text + "\n";
@@ -226,11 +231,11 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 
 std::string change_json(const ReportChange& change, int64_t wall) {
   Status status = change.finding.status;
-  if (change.what == "cleared") status = Status::ok;
+  if (change.kind == ReportChange::Kind::cleared) status = Status::ok;
   Json acknowledged;
   if (change.finding.acknowledged) acknowledged = change.finding.acknowledgement;
   Json line = Json::object({{"time", time_text(wall)},
-                            {"change", change.what},
+                            {"change", to_text(change.kind)},
                             {"id", change.finding.id},
                             {"subject", change.finding.subject},
                             {"status", to_text(status)},
@@ -243,7 +248,7 @@ std::string change_json(const ReportChange& change, int64_t wall) {
 bool is_write(const Change& change) {
   // An unknown value ("-") is written so that it becomes known.
   return change.outcome == Outcome::differs || change.outcome == Outcome::pending ||
-         (change.outcome == Outcome::unverified && change.from == "-");
+         (change.outcome == Outcome::unverified && !was_read(change));
 }
 
 std::string blocks_text(const std::vector<PortText>& ports, const Output& output) {

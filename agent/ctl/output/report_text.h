@@ -10,7 +10,9 @@
 
 namespace fabric::ctl {
 
-// The verdict and the counts, then each finding that is not ok, worst first, with evidence and fix; findings that
+// The verdict and the counts.
+std::string headline_text(const Report& report, const std::string& hostname, const Output& output);
+// headline_text(), then each finding that is not ok, worst first, with evidence and fix; findings that
 // differ only in their subject are merged. `verbose` also lists findings that are ok; `brief` leaves out meaning and
 // fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
@@ -27,9 +29,18 @@ std::string next_text(const Report& report, const Node& node, bool can_plan, con
 std::string unseen_text(const Node& node, const Output& output);
 
 struct ReportChange {
-  std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
-  Finding finding;        // the current finding; if cleared, the previous one
+  enum class Kind : uint8_t { raised, cleared, worse, better, acknowledged, unacknowledged } kind;
+  Finding finding;  // the current finding; if cleared, the previous one
 };
+
+}  // namespace fabric::ctl
+
+template <>
+inline constexpr std::string_view fabric::kEnumWords<fabric::ctl::ReportChange::Kind>[] {
+  "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
+};
+
+namespace fabric::ctl {
 
 // New and changed findings, then cleared ones, each in the order of its report. A finding that differs only in its text
 // has not changed. With an empty `before` (the first round) every finding that is not ok is raised.

@@ -139,7 +139,7 @@ std::string why_left_out(const Node& node, const Port& port) {
   if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
   if (!is_active(port)) return "not active";
-  if (!is_roce(port) || (port.gids.empty() && is_unread(port, "gid"))) return {};
+  if (!is_roce(port) || (port.gids.empty() && is_unread(port, PortPart::gids))) return {};
   const bool may_be_routable = std::ranges::any_of(port.gids, [&](const Gid& gid) {
     return (is_routable_v2(gid) && is_here(node, port, gid)) || gid.type.empty();  // empty: could not be read
   });
@@ -184,13 +184,18 @@ JobPorts job_ports(const TopoView& view) {
   return out;
 }
 
-// The fabric of the NICs, if jobs reach it by libfabric and not by verbs; else empty.
-std::string_view libfabric_only(const TopoView& view, const JobPorts& job) {
+// A fabric that jobs reach by libfabric and not by verbs.
+enum class LibfabricOnly : uint8_t { efa, slingshot };
+
+std::string name_of(LibfabricOnly fabric) { return fabric == LibfabricOnly::efa ? "EFA" : "Slingshot"; }
+
+// That of the NICs; nullopt: verbs reach theirs.
+std::optional<LibfabricOnly> libfabric_only(const TopoView& view, const JobPorts& job) {
   for (const size_t nic : job.nics) {
-    if (view.topology.nics[nic].vendor == kAmazon) return "EFA";
-    if (view.topology.nics[nic].vendor == kCray) return "Slingshot";
+    if (view.topology.nics[nic].vendor == kAmazon) return LibfabricOnly::efa;
+    if (view.topology.nics[nic].vendor == kCray) return LibfabricOnly::slingshot;
   }
-  return {};
+  return std::nullopt;
 }
 
 // Why no port is left for the list: a sentence.
@@ -472,10 +477,9 @@ std::string topo_nccl(const TopoView& view) {
   const JobPorts job = job_ports(view);
   EnvFile out(view, "nccl.conf");
   add_nccl_remarks(out, view);
-  const std::string_view fabric = libfabric_only(view, job);
-  if (!fabric.empty()) {
+  if (const auto fabric = libfabric_only(view, job)) {
     out.remark(
-        std::string(fabric) +
+        name_of(*fabric) +
         ": NCCL uses its libfabric plugin (aws-ofi-nccl), which chooses the NICs; NCCL_IB_* has no effect and is "
         "left out.");
     for (const auto& [reason, ports] : job.left_out)
@@ -513,12 +517,12 @@ std::string topo_nccl(const TopoView& view) {
 std::string topo_ucx(const TopoView& view) {
   const JobPorts job = job_ports(view);
   EnvFile out(view, "UCX environment");
-  const std::string_view fabric = libfabric_only(view, job);
-  if (fabric == "Slingshot") {
+  const auto fabric = libfabric_only(view, job);
+  if (fabric == LibfabricOnly::slingshot) {
     out.remark("Slingshot: UCX has no transport for it; MPI and others use libfabric (FI_PROVIDER=cxi).");
     return out.text();
   }
-  if (fabric == "EFA")
+  if (fabric == LibfabricOnly::efa)
     out.remark("EFA: UCX 1.19 and later have its transport (SRD); older versions use UD. Most programs use libfabric.");
   add_common(out, kUcx, view, job);
   return out.text();
@@ -532,14 +536,14 @@ std::string topo_nvshmem(const TopoView& view) {
     out.remark("NVSHMEM is for NVIDIA GPUs, and this machine has none.");
     return out.text();
   }
-  if (const auto fabric = libfabric_only(view, job); !fabric.empty()) {
+  if (const auto fabric = libfabric_only(view, job)) {
     out.set("NVSHMEM_REMOTE_TRANSPORT", "libfabric",
-            std::string(fabric) +
+            name_of(*fabric) +
                 " is reached by libfabric; NVSHMEM_HCA_LIST and NVSHMEM_IB_* have no effect and are "
                 "left out (" +
                 std::string(kNvshmem.manual) + ").");
-    out.set("NVSHMEM_LIBFABRIC_PROVIDER", fabric == "EFA" ? "efa" : "cxi",
-            "The provider of " + std::string(fabric) + " (" + std::string(kNvshmem.manual) + ").");
+    out.set("NVSHMEM_LIBFABRIC_PROVIDER", *fabric == LibfabricOnly::efa ? "efa" : "cxi",
+            "The provider of " + name_of(*fabric) + " (" + std::string(kNvshmem.manual) + ").");
     return out.text();
   }
   add_common(out, kNvshmem, view, job);

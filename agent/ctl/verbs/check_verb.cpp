@@ -72,15 +72,14 @@ void keep_missing_ports(Node& before, const Samples& earlier) {
   }
 }
 
-// The screen on a terminal: the verdict, at most `most` of the last changes, the findings.
-std::string page(const std::string& report, const std::vector<std::string>& changes, const std::string& when,
-                 size_t most) {
-  size_t verdict_size = report.size();
-  if (const size_t blank = report.find("\n\n"); blank != std::string::npos) verdict_size = blank + 1;
-  std::string text = report.substr(0, verdict_size) + when + "\n";
+// The screen on a terminal: the verdict, at most `most` of the last changes, the findings. `report` begins with
+// `headline`.
+std::string page(const std::string& report, const std::string& headline, const std::vector<std::string>& changes,
+                 const std::string& when, size_t most) {
+  std::string text = headline + when + "\n";
   if (!changes.empty()) text += "\nLast changes:\n";
   for (size_t i = 0; i < std::min(changes.size(), most); ++i) text += "  " + changes[i];
-  return text + report.substr(verdict_size);
+  return text + report.substr(headline.size());
 }
 
 int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options& options, Output& output) {
@@ -102,9 +101,10 @@ int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options&
     const auto draw = [&](const Output& to) {
       if (to.height == 0 || options.json) return changes_now;
       const std::string when = time_text(wall) + ", every " + span_text(pace);
-      const std::string whole = page(report_of(now, samples, options, to), last_changes, when, kChangesShown);
+      const std::string headline = headline_text(now, samples.now.hostname, to);
+      const std::string whole = page(report_of(now, samples, options, to), headline, last_changes, when, kChangesShown);
       if (std::ranges::count(whole, '\n') <= static_cast<long>(to.height)) return whole;
-      return page(report_of(now, samples, options, to, true), last_changes,
+      return page(report_of(now, samples, options, to, true), headline, last_changes,
                   when + "; with fixes: fabric-agentctl check", std::max(1U, to.height / 6));
     };
     if (replays) output.text += printable(draw(output), output);
@@ -162,7 +162,7 @@ int run_check(const Options& options, Output& output) {
     if (options.root != "/") same += " --root " + options.root;
     if (!options.config.empty()) same += " --config " + options.config;
     if (!options.json)
-      output.text += next_text(report, samples.now, machine->no_policy.empty() && machine->kernel.route, same);
+      output.text += next_text(report, samples.now, !machine->no_policy && machine->kernel.route, same);
   }
   return static_cast<int>(verdict);
 }

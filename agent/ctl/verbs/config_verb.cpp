@@ -76,7 +76,8 @@ int run_config(const Options& options, Output& output) {
   // --config names files to validate, which need not be those that the agent uses.
   std::string unused;  // why the agent does not use the files
   if (options.config.empty())
-    if (auto in_use = load_config_in_use(*root, {}, rule_rows())) unused = std::move(in_use->error);
+    if (const auto in_use = load_config_in_use(*root, {}, rule_rows()))
+      if (in_use->error) unused = in_use->error->text();
   if (checks && !unused.empty()) config = error(0, unused);
   if (checks) return check_config(options, *root, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());

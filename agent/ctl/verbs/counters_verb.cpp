@@ -70,8 +70,7 @@ std::string with_prefix(double value) {
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
-    const Port* earlier =
-        find_where(before.ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+    const Port* earlier = find_same_port(before.ports, port);
     PortCounters old;
     if (earlier != nullptr) old = earlier->counters;
     std::vector<Rate> rates;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
+#include "judge/cause.h"
 #include "kernel/capture/anonymize.h"
 #include "nic/capabilities.h"
 #include "node/host.h"
@@ -387,11 +388,12 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
 constexpr std::string_view kTexts[] = {
     // agentd's state
     "mode", "updated", "outcome", "detail", "last_repair", "last_drift", "drift_from", "drift_to", "drift_by",
-    "config_error", "held", "originals_error", "lost_entry", "config", "version", "reason",
+    "config_error", "held", "held_until_reload", "originals_error", "originals_file", "lost_entry", "config", "version",
+    "reason",
     // original settings, and those before apply --confirm
     "place", "address", "driver", "pci_id", "boot_id", "until", "policy", "disruptive", "reverted",
     // findings and acknowledgements
-    "id", "subject", "status", "observed", "expected", "rule", "evidence", "identity", "by",
+    "id", "subject", "status", "observed", "expected", "rule", "evidence", "by",
     // neighbors
     "source", "netdev", "chassis_id", "port_id", "port_description", "system_name", "management", "dcbx", "malformed",
     // inventory
@@ -415,7 +417,7 @@ void keep_texts(Json& json, bool is_text_used) {
       if (name == "comment" && member->is_string() && *member != "") *member = kHidden;
       else if (name == "system_description" && member->is_string()) {
         std::string known;  // the names by which a rule knows the switch's system
-        for (const std::string_view system : {"SONiC", "Arista", "NX-OS", "Cumulus"})
+        for (const std::string_view system : switch_systems())
           if (member->get_ref<const std::string&>().find(system) != std::string::npos) append_item(known, system);
         *member = known;
       } else if (member->is_string() && !contains(kTexts, name)) {

@@ -17,7 +17,7 @@ namespace {
 
 // "12s", "5min", "3h", "2d", as systemd writes spans, but without a space: a narrow table breaks lines at spaces.
 std::string age_text(const Neighbor& neighbor) {
-  if (neighbor.source == "firmware") return "-";
+  if (neighbor.source == kFirmwareSource) return "-";
   const auto seconds = static_cast<long>(neighbor.age);
   if (seconds < 120) return std::to_string(seconds) + "s";
   if (seconds < 7200) return std::to_string(seconds / 60) + "min";

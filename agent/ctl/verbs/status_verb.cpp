@@ -66,20 +66,24 @@ Sync sync_of(const Node& node, const Changes* changes) {
   return {"no", exceptions};
 }
 
+// Empty: unknown.
+std::string_view mode_word(const AgentState& agent) { return agent.mode ? to_text(*agent.mode) : std::string_view(); }
+
 std::string agent_lines(const Node& node, int64_t wall) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
   const AgentState& agent = *node.agent;
   std::string text = "Agent: not running; last change " + moment_text(agent.updated, wall) + ".\n";
   if (agent.running)
-    text = "Agent: running, " + agent.mode + " mode; last change " + moment_text(agent.updated, wall) + ".\n";
+    text = "Agent: running, " + std::string(mode_word(agent)) + " mode; last change " +
+           moment_text(agent.updated, wall) + ".\n";
   if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
             "): " + agent.config_error + "\n";
   if (!agent.lost_entry.empty())
     text += "Agent: no [[port]] entry matches any more since a reload: " + names_text(agent.lost_entry) + "\n";
-  if (!agent.originals_error.empty()) text += "Agent: original settings unreadable: " + agent.originals_error + "\n";
+  if (agent.lost_originals) text += "Agent: original settings unreadable: " + agent.lost_originals->why + "\n";
   return text;
 }
 
@@ -89,7 +93,8 @@ std::string agent_details(const Node& node, const std::string& id, int64_t wall)
   const AgentSettings* settings = agent_settings(node, id);
   if (settings == nullptr) return text;
   for (const auto& [key, setting] : *settings) {
-    if (!setting.detail.empty()) text += id + " " + key + ": " + setting.outcome + ": " + setting.detail + "\n";
+    const std::string outcome(setting.outcome ? to_text(*setting.outcome) : "unknown");
+    if (!setting.detail.empty()) text += id + " " + key + ": " + outcome + ": " + setting.detail + "\n";
     uint64_t count = 0;
     for (const auto& [cause, times] : setting.drifts) count += times;
     if (count == 0) continue;
@@ -192,14 +197,15 @@ Result<ShownPorts> read_ports(const Options& options) {
 
 // Null: there is a valid policy. Else the reason, which the text has in "No policy" or "Invalid configuration".
 Json config_error_json(const Machine& machine) {
-  if (machine.no_policy.empty()) return {};
-  return machine.no_policy;
+  if (!machine.no_policy) return {};
+  return machine.no_policy->text();
 }
 
 // The lines below the ports: why there is no valid policy, and the readings that failed.
 std::string remarks_text(const ShownPorts& shown, const Output& output) {
   std::string text;
-  if (const std::string& why = shown.machine.no_policy; !why.empty()) {
+  if (shown.machine.no_policy) {
+    const std::string why = shown.machine.no_policy->text();
     std::string remark = "No policy: " + why;
     if (shown.machine.policy) remark = "Invalid configuration; compared with the last valid one: " + why;
     text = "\n" + folded(remark, output.width) + "\n";
@@ -259,12 +265,12 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   if (node.agent)
     agent = {{"running", node.agent->running},
              {"version", node.agent->version},
-             {"mode", node.agent->mode},
+             {"mode", mode_word(*node.agent)},
              {"policy", node.agent->config},
              {"updated", node.agent->updated},
              {"config_error", node.agent->config_error},
              {"held", node.agent->held},
-             {"originals_error", node.agent->originals_error},
+             {"originals_error", node.agent->lost_originals ? node.agent->lost_originals->why : ""},
              {"lost_entry", node.agent->lost_entry}};
   for (const Port& port : node.ports) {
     const PortPolicy* own = policy_of(policy, port);

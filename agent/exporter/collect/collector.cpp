@@ -464,8 +464,8 @@ bool are_read_once(const Collector::Shared& shared, bool except_hanging) {
 }
 
 CollectorRun hanging_run(const std::string& collector, const ReaderThread& reader) {
-  if (!reader.no_thread.empty()) return {collector, reader.rdma, false, 0, reader.no_thread};
-  return {collector, reader.rdma, false, seconds_since(*reader.busy_since), "hangs"};
+  if (!reader.no_thread.empty()) return {collector, reader.rdma, false, 0, reader.no_thread, true};
+  return {collector, reader.rdma, false, seconds_since(*reader.busy_since), "hangs", true};
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void DeviceReader::rescan() {
   for (const Port& port : reading_.ports)
     if (!port.unread.empty() && settings_.success) {
       settings_.success = false;
-      settings_.error = port.unread.front();
+      settings_.error = port.unread.front().why;
     }
   settings_.seconds = seconds_since(start);
 }

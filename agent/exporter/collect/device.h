@@ -25,6 +25,8 @@ struct CollectorRun {
   bool success = true;
   double seconds = 0;
   std::string error;
+  bool is_hanging = false;  // the reading thread does not answer, or could not be started
+  [[nodiscard]] bool is_of_hanging_device() const { return is_hanging && !device.empty(); }
   bool operator==(const CollectorRun&) const = default;
 };
 

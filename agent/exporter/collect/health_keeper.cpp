@@ -99,7 +99,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
     had = {age.taken, std::move(ports)};
   }
   for (const CollectorRun& run : snapshot.runs)  // a device that hangs from the start has no ports
-    if (run.collector == "reader" && !run.success && !contains(snapshot.ages, run.device, &DeviceAge::device))
+    if (run.is_of_hanging_device() && !contains(snapshot.ages, run.device, &DeviceAge::device))
       memory_.health.ages[run.device] = run.seconds;
   // A device that had no ports answers now, or is gone: the finding about its name alone is over.
   if (auto* stale = find_in(memory_.health.rules, "stale_readings"))

@@ -113,7 +113,7 @@ void copy_network(const Node& from, Node& into) {
   into.network = from.network;
   auto& neighbors = into.neighbors.heard;
   for (const Neighbor& neighbor : from.neighbors.heard)
-    if (neighbor.source == "firmware" && !contains(neighbors, neighbor.netdev, &Neighbor::netdev))
+    if (neighbor.source == kFirmwareSource && !contains(neighbors, neighbor.netdev, &Neighbor::netdev))
       neighbors.push_back(neighbor);
   for (auto& [netdev, interface] : into.network.interfaces)
     interface.peer_max_frame = announced_frame(neighbors, netdev);

@@ -133,8 +133,7 @@ class Landing {
   Landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context, Clock::time_point now)
       : snapshot_(snapshot), findings_(findings), context_(context), now_(now) {
     for (const CollectorRun& run : snapshot_.runs)
-      if (run.collector == "reader" && !run.success && !run.device.empty())
-        unresponsive_[run.device] = "does not answer";
+      if (run.is_of_hanging_device()) unresponsive_[run.device] = "does not answer";
     for (const DeviceAge& age : snapshot_.ages)
       if (now_ - age.taken > kStale) unresponsive_[age.device] = "has not answered for " + seconds_since(age.taken);
     if (checked_) verdict_ = worst(findings.report);
@@ -259,7 +258,7 @@ class Landing {
     if (!group.observed.empty()) {
       terms += element("dt", "", "Found") + element("dd", "", items(group.observed)) + "\n";
     } else {
-      if (finding.observed != "-") terms += term("Found", finding.observed);
+      if (is_observed(finding)) terms += term("Found", finding.observed);
       terms += term("Since", finding.since);
     }
     terms += term("Expected", group.expected) + term("Known", finding.acknowledgement) +
@@ -362,13 +361,14 @@ class Landing {
     std::string agent = "no state: it has never run";
     if (!node_.agent_unread.empty()) agent = "not known: " + node_.agent_unread;
     if (node_.agent) {
-      agent = "not running, mode " + node_.agent->mode;
-      if (node_.agent->running) agent = "running, mode " + node_.agent->mode;
+      agent = node_.agent->running ? "running, mode " : "not running, mode ";
+      if (node_.agent->mode) agent += to_text(*node_.agent->mode);
       if (!node_.agent->held.empty()) agent += "; not enforcing: " + node_.agent->held;
       if (!node_.agent->config_error.empty()) agent += "; " + node_.agent->config_error;
     }
     std::string policy = "valid";
-    if (context_.policy == nullptr || !context_.no_policy.empty()) policy = context_.no_policy;
+    if (context_.policy == nullptr) policy.clear();
+    if (context_.no_policy) policy = context_.no_policy->text();
     if (!context_.config_valid) policy = "invalid; the previous one is in use";
     return section("Node",
                    element("dl", "", term("Agent", agent) + term("Policy", policy) + term("Exporter", FABRIC_VERSION)));

@@ -74,12 +74,13 @@ class LandingPicture {
  private:
   void tile(int x, const std::string& name, const std::string& detail, const std::string& pci, std::string_view css) {
     std::string shown_name = name;
-    std::string_view worst;  // finding of the device or of one of its ports; empty: none
+    std::optional<Status> worst;  // of the findings of the device and of its ports; nullopt: there is none
     for (const auto& [subject, status] : status_)
-      if (status != Status::unknown && worst != "critical" && (subject == name || subject.starts_with(name + "/")))
-        worst = to_text(status);
-    if (!worst.empty()) {
-      css = worst;
+      if (status != Status::unknown && worst != Status::critical &&
+          (subject == name || subject.starts_with(name + "/")))
+        worst = status;
+    if (worst) {
+      css = to_text(*worst);
       shown_name.insert(0, "⚠ ");
     }
     tiles_ += "<g><title>" + escape_xml(name + " " + pci + " " + detail) + "</title>" +

@@ -48,7 +48,7 @@ PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   for (Finding& finding : out.report.findings) {
     if (is_listed(finding) || finding.culprit) continue;
     Finding without_texts{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
-    without_texts.outcome = std::move(finding.outcome);
+    without_texts.outcome = finding.outcome;
     without_texts.acknowledged = finding.acknowledged;
     finding = std::move(without_texts);
   }

@@ -14,8 +14,8 @@ namespace fabric::exporter {
 struct PageContext {
   const Node* before = nullptr;  // an earlier snapshot; null: none
   const Policy* policy = nullptr;
-  std::string no_policy{};   // View::no_policy
-  bool config_valid = true;  // false: the last reload failed and the previous configuration is kept
+  std::optional<Error> no_policy{};  // View::no_policy
+  bool config_valid = true;          // false: the last reload failed and the previous configuration is kept
   HttpCounts http{};
   const Health* health = nullptr;  // null: no history, the rules evaluate only this snapshot
   std::vector<Ack> acks{};         // the acknowledgements in force

@@ -67,8 +67,7 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
   for (const CollectorRun& run : snapshot.runs) {
     const Labels labels{{"collector", run.collector}, {"device", run.device}};
     families.add(kSuccess, labels, run.success ? 1 : 0);
-    if (timings || run.collector == "reader")  // "reader": the device hangs
-      families.add(kDuration, labels, run.seconds);
+    if (timings || run.is_of_hanging_device()) families.add(kDuration, labels, run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, in_seconds(now - age.taken));
   if (snapshot.modules_taken) families.add(kModuleAge, {}, in_seconds(now - *snapshot.modules_taken));

@@ -255,7 +255,11 @@ constexpr Condition kConditions[] = {
      "resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
-      "Raise the limit or find the process that uses it."}},
+      "Raise the limit or find the process that uses it."},
+     false,
+     {},
+     // "failed to allocate the algorithm: -2" (ENOENT) is no lack of resources.
+     {.other_errors = "ENOMEM|ENOSPC|EAGAIN|EMFILE|ENFILE|ENOBUFS|EDQUOT|EINVAL|EPERM"}},
 
     {"says-shared-memory",
      host,
@@ -288,7 +292,10 @@ constexpr Condition kConditions[] = {
      "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
      "doca_error_not_connected|doca_error_shutdown",
      {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "
-      "the place that the line names: its first error, memory and exit code; then at the path to it."}},
+      "the place that the line names: its first error, memory and exit code; then at the path to it."},
+     false,
+     {},
+     {.errors = "EREMOTEIO"}},  // "Remote I/O error" is of the firmware of a device
 
     {"says-rejected",
      peer,
@@ -321,7 +328,10 @@ constexpr Condition kConditions[] = {
      "is deprecated|are deprecated|replaced by|is defunct|please remove it from|is obsolete|are obsolete|has no "
      "effect|have no effect",
      {"By its words an option or a variable is old, and is ignored or has a new name: the program goes on. Harmless; "
-      "remove it, or use the new name."}},
+      "remove it, or use the new name."},
+     false,
+     {},
+     {.words = "fatal|fail|abort|cannot|no longer|not support"}},
     {"says-configuration-file",
      host,
      "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|parsing "
@@ -356,7 +366,10 @@ constexpr Condition kConditions[] = {
      "doca_error_not_supported",
      {"By its words this hardware, driver, firmware or kernel does not offer what the program asks for, or it is "
       "switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option of "
-      "the program that does without it."}},
+      "the program that does without it."},
+     false,
+     {},
+     {.errors = "EAGAIN"}},  // "Resource temporarily unavailable"
 
     {"says-absent",
      host,
@@ -365,7 +378,10 @@ constexpr Condition kConditions[] = {
      "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open|"
      "doca_error_not_found",
      {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
-      "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."}},
+      "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
+     false,
+     {},
+     {.words = "already exist"}},
 
     {"says-command-failed",
      unknown,
@@ -511,18 +527,20 @@ bool has_program(std::string_view line) {
   return false;
 }
 
-// Words of a condition in the text of an error that means something else, or beside it: "failed to allocate the
-// algorithm: -2" (ENOENT) is no lack of resources, "Resource temporarily unavailable" (EAGAIN) no lack of a feature,
-// and "Remote I/O error" (EREMOTEIO) is of the firmware of a device, not of another host.
-bool is_denied_by_error(const Condition& condition, const LogLine& line) {
-  if (condition.id == "says-unsupported") return line.codes.error == "EAGAIN";
-  if (condition.id == "says-peer-ended") return line.codes.error == "EREMOTEIO";
-  if (condition.id == "says-absent") return has_any(line.small, "already exist");
-  if (condition.id == "says-old-option") return has_any(line.small, "fatal|fail|abort|cannot|no longer|not support");
-  constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
-                                               "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
-  return condition.id == "says-used-up" && !line.codes.error.empty() &&
-         std::ranges::find(kOfResources, line.codes.error) == std::end(kOfResources);
+// Whether the word is one of the list, which '|' separates.
+bool is_in_list(std::string_view list, std::string_view word) {
+  while (!list.empty())
+    if (cut(list, '|') == word) return true;
+  return false;
+}
+
+// By the condition's OtherMeaning.
+bool is_denied(const Condition& condition, const LogLine& line) {
+  const auto& [errors, words, other_errors] = condition.denied;
+  const std::string_view error = line.codes.error;
+  if (!error.empty() && is_in_list(errors, error)) return true;
+  if (!error.empty() && !other_errors.empty() && !is_in_list(other_errors, error)) return true;
+  return !words.empty() && has_any(line.small, words);
 }
 
 }  // namespace
@@ -563,7 +581,7 @@ const Condition* condition_of(const LogLine& line) {
   }();
   const LetterGroups groups(line.small);
   for (size_t at = 0; at < words.size(); ++at)
-    if (words[at].is_in(line.small, groups) && !is_denied_by_error(kConditions[at], line)) return &kConditions[at];
+    if (words[at].is_in(line.small, groups) && !is_denied(kConditions[at], line)) return &kConditions[at];
   return nullptr;
 }
 

@@ -10,6 +10,13 @@
 
 namespace fabric::lines {
 
+// The words of a condition mean something else in a line with one of these: lists, separated by '|'.
+struct OtherMeaning {
+  std::string_view errors = {};        // names of errnos
+  std::string_view words = {};         // patterns, as Condition::words
+  std::string_view other_errors = {};  // all errnos but these
+};
+
 struct Condition {
   std::string_view id;  // "says-not-loaded"
   FaultLocation cause;  // the most likely one
@@ -21,6 +28,7 @@ struct Condition {
   // Of a combination: the beginnings of the ids of components, separated by '|'; `words` has the ids of the general
   // conditions.
   std::string_view components = {};
+  OtherMeaning denied = {};
 };
 
 std::span<const Condition> conditions();

@@ -2,6 +2,8 @@
 // IP addresses, routes, neighbors and routing rules as rtnetlink reports them.
 #pragma once
 
+#include <linux/neighbour.h>
+
 #include "base/ip.h"
 
 namespace fabric {
@@ -26,8 +28,12 @@ struct Route {
 
 struct IpNeighbor {
   Ip ip;
-  std::string state;  // as in ip-neighbour(8): "REACHABLE", "FAILED", ...
+  uint16_t state = 0;  // NUD_*; rtnl::neighbor_state_text()
   bool operator==(const IpNeighbor&) const = default;
+  // Whether it did not answer the last ARP or neighbor solicitation.
+  [[nodiscard]] bool has_failed() const { return state == NUD_FAILED; }
+  // The same, or it has not answered yet.
+  [[nodiscard]] bool is_silent() const { return has_failed() || state == NUD_INCOMPLETE; }
 };
 
 // A table, and the packets that it is for: those with this source, or of sockets bound to this device.

@@ -107,13 +107,13 @@ Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const
 FecStatus parse_fec_status(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   FecStatus out;
-  // A link mode bit (enum ethtool_link_mode_bit_indices), in the words of our setting.
+  // A link mode bit (enum ethtool_link_mode_bit_indices).
   if (const auto mode = value_of<uint32_t>(attributes, ETHTOOL_A_FEC_ACTIVE)) switch (*mode) {
-      case ETHTOOL_LINK_MODE_FEC_NONE_BIT: out.active = "off"; break;
-      case ETHTOOL_LINK_MODE_FEC_RS_BIT: out.active = "rs"; break;
-      case ETHTOOL_LINK_MODE_FEC_BASER_BIT: out.active = "baser"; break;
-      case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: out.active = "llrs"; break;
-      default: out.active = "link mode " + std::to_string(*mode);
+      case ETHTOOL_LINK_MODE_FEC_NONE_BIT: out.active = FecCode::off; break;
+      case ETHTOOL_LINK_MODE_FEC_RS_BIT: out.active = FecCode::rs; break;
+      case ETHTOOL_LINK_MODE_FEC_BASER_BIT: out.active = FecCode::baser; break;
+      case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: out.active = FecCode::llrs; break;
+      default: out.active = FecCode::other, out.link_mode = *mode;
     }
   if (const auto on = value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO)) out.automatic = *on != 0;
   const auto statistics = parse_nested(attributes, ETHTOOL_A_FEC_STATS);

@@ -47,6 +47,8 @@ std::string card_of(const std::string& pci) {
   return pci.substr(0, dot);
 }
 
+std::string place_on_card(const std::string& pci) { return pci.substr(card_of(pci).size()); }
+
 bool is_network(const PciDevice& function) {
   return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
 }

@@ -55,8 +55,17 @@ bool is_peripheral(const PciDevice& function);
 // "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
 std::string card_of(const std::string& pci);
 
-// Whether two functions are of one model, by their ids.
-inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+// ".1" of "0000:17:00.1", the place of a function on its card. Empty for software devices.
+std::string place_on_card(const std::string& pci);
+
+// The model of a GPU or NIC: what its ids say. One model is sold on several boards, with one port and with two
+// (NicBoard in node/endpoints.h), and with fewer lanes.
+struct PciModel {
+  uint16_t vendor = 0, device = 0;
+  auto operator<=>(const PciModel&) const = default;
+};
+inline PciModel model_of(const PciDevice& function) { return {function.vendor, function.device}; }
+inline bool are_of_one_model(const PciDevice& a, const PciDevice& b) { return model_of(a) == model_of(b); }
 
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);

@@ -337,12 +337,12 @@ TEST(AgentdOptions, AreReadWhole) {
   auto options = parsed({"--config", "/x.toml", "--once"});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->config_file(), "/x.toml");
-  EXPECT_TRUE(options->once);
+  EXPECT_EQ(options->run, AgentdOptions::Kind::once);
   EXPECT_EQ(parsed({})->config_file(), "/etc/fabric-agent/fabric-agent.toml");
-  EXPECT_FALSE(parsed({})->once);
+  EXPECT_EQ(parsed({})->run, AgentdOptions::Kind::daemon);
   auto captured = parsed({"--root=/tmp/tree"});
   EXPECT_EQ(captured->config_file(), "/tmp/tree/etc/fabric-agent/fabric-agent.toml");
-  EXPECT_TRUE(captured->once);
+  EXPECT_EQ(captured->run, AgentdOptions::Kind::once);
 }
 
 TEST(AgentdOptions, FaultsAreNamed) {
@@ -354,8 +354,7 @@ TEST(AgentdOptions, FaultsAreNamed) {
 }
 
 TEST(AgentdOptions, PciStandsAlone) {
-  EXPECT_TRUE(parsed({"--pci"})->pci);
-  EXPECT_FALSE(parsed({"--once"})->pci);
+  EXPECT_EQ(parsed({"--pci"})->run, AgentdOptions::Kind::pci);
   EXPECT_FALSE(parsed({"--pci", "--once"}).ok());
   EXPECT_FALSE(parsed({"--pci", "--root", "/tmp"}).ok());
 }

@@ -124,7 +124,10 @@ class PortManagerTest : public testing::Test {
     EXPECT_TRUE(state.ok() && state->has_value());
     return (*state)->ports[id][key];
   }
-  std::string outcome(const std::string& key, const std::string& id = kId) { return setting(key, id).outcome; }
+  std::string outcome(const std::string& key, const std::string& id = kId) {
+    const auto outcome = setting(key, id).outcome;
+    return outcome ? std::string(to_text(*outcome)) : "";
+  }
   size_t told(std::string_view id) const {
     return static_cast<size_t>(std::ranges::count(told_, id, &JournalEntry::id));
   }
@@ -546,7 +549,7 @@ TEST_F(PortManagerTest, APortWhoseNetdevTheScanCouldNotReadIsNoNewDevice) {
       if (!is_lost) continue;
       port.ifindex = 0;
       port.card.clear();
-      port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+      port.unread = {{PortPart::netdev, "netdev, mtu, carrier: eth0: read link: no answer (ETIMEDOUT)"}};
     }
     return FoundPorts(std::move(all));
   };
@@ -670,10 +673,11 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
-  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until an operator has removed the file";
+  EXPECT_TRUE(has(state_of(manager_->view()).lost_originals.value().file, ".corrupt"))
+      << "until an operator has removed the file";
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
-  EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+  EXPECT_FALSE(state_of(manager_->view()).lost_originals);
 }
 
 // After a downgrade, this release cannot save originals: it compares and reports only.
@@ -684,14 +688,14 @@ TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   EXPECT_EQ(nic.writes(), 0U);
   EXPECT_EQ(outcome("mtu"), "unsaved");
   EXPECT_TRUE(has(setting("mtu").detail, "newer release")) << setting("mtu").detail;
-  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, "newer release"));
+  EXPECT_TRUE(state_of(manager_->view()).lost_originals.value().is_newer);
   EXPECT_EQ(tree_.content(state::kOriginalsFile), newer);
   EXPECT_FALSE(tree_.root().exists(std::string(state::kOriginalsFile) + ".corrupt"));
   tree_.remove(state::kOriginalsFile);  // a person gives them up
   manager_->rescan();
   look();
   EXPECT_EQ(nic.mtu, 4200U);
-  EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+  EXPECT_FALSE(state_of(manager_->view()).lost_originals);
 }
 
 // Nor is anything written beside the host's originals or the record of a self-test of a newer release, also if all
@@ -723,8 +727,9 @@ TEST_F(PortManagerTest, WithAFileOfANewerReleaseNothingIsWritten) {
     EXPECT_EQ(outcome("mtu"), "unsaved");
     EXPECT_TRUE(has(setting("mtu").detail, "newer release")) << setting("mtu").detail;
     const AgentState state = state_of(manager_->view());
-    EXPECT_TRUE(has(state.originals_error, file) && has(state.originals_error, "newer release"))
-        << state.originals_error;
+    ASSERT_TRUE(state.lost_originals);
+    EXPECT_TRUE(state.lost_originals->is_newer) << state.lost_originals->why;
+    EXPECT_EQ(state.lost_originals->file, std::string("/") + file);
     reload(policy_of(kEnforce + kRestore, ""));  // a release
     restart(policy_of(kEnforce + kRestore, kProfile + host));
     pass();
@@ -737,7 +742,7 @@ TEST_F(PortManagerTest, WithAFileOfANewerReleaseNothingIsWritten) {
     pass();
     EXPECT_EQ(nic.mtu, 4200U);
     EXPECT_EQ(tree_.content(sysctl).substr(0, 1), "1");
-    EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+    EXPECT_FALSE(state_of(manager_->view()).lost_originals);
   }
 }
 
@@ -845,7 +850,7 @@ TEST_F(PortManagerTest, ALockThatCannotBeOpenedIsToldAtOnce) {
 TEST_F(PortManagerTest, ABadReloadIsShown) {
   sim_.add_nic("eth0", Personality::full);
   PortManager& manager = start(kEnforce);
-  manager.note_config({{}, "a.toml:1:1: wrong"});
+  manager.note_config({{}, error(0, "a.toml:1:1: wrong")});
   EXPECT_EQ(state_of(manager.view()).config_error, "a.toml:1:1: wrong");
   EXPECT_TRUE(has(service_status(manager.view()), "the last valid one stays in use"));
   manager.set_policy(policy_of(""));

@@ -401,12 +401,12 @@ TEST_F(StateFiles, WhatCouldNotBeSavedIsNotRemembered) {
 }
 
 TEST_F(StateFiles, StateReadsBackTheSame) {
-  AgentState state{.mode = "enforce",
+  AgentState state{.mode = Mode::enforce,
                    .updated = "2026-01-02T03:04:05Z",
                    .config_error = "a.toml:1:2: \"x\" is\nwrong",
                    .held = "an apply awaits confirmation"};
-  state.ports["mlx5_0/1"] = {{"pfc", {"refused", "a \\ \"detail\"", 7, "2026-01-02T03:04:04Z"}},
-                             {"mtu", {"in_sync", "", 0, ""}},
+  state.ports["mlx5_0/1"] = {{"pfc", {Outcome::refused, "a \\ \"detail\"", 7, "2026-01-02T03:04:04Z"}},
+                             {"mtu", {Outcome::in_sync, "", 0, ""}},
                              {"ets",
                               {.drifts = {{"process", 3}, {"driver", 1}},
                                .last_drift = "2026-01-02T03:04:00Z",
@@ -416,8 +416,18 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
                                .reason = "EINVAL"}}};
   state.version = "1.0.0";
   state.ports["mlx5_1/1"] = {};
+  state.lost_originals = {"/var/lib/a.json: written by a newer release\n/var/lib/b.json", "/var/lib/a.json", true};
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
   EXPECT_EQ(this->state(), state);
+}
+
+TEST_F(StateFiles, AWordOfANewerReleaseIsUnknown) {
+  const auto state =
+      parse_agent_state(R"({"format":1,"mode":"later","ports":{"a/1":{"pfc":{"outcome":"later","repairs":2}}}})", "x");
+  ASSERT_TRUE(state.ok()) << state.error().text();
+  EXPECT_FALSE(state->mode);
+  EXPECT_FALSE(state->ports.at("a/1").at("pfc").outcome);
+  EXPECT_EQ(state->ports.at("a/1").at("pfc").repairs, 2U);
 }
 
 TEST_F(StateFiles, TheAgentSaysWhichConfigurationAndDevicesItHas) {

@@ -196,8 +196,8 @@ struct Site {
     own(kAckFile, acks_text({{"pfc", "mlx5_0/1", 1, 4102444800, "root", secrets.next() + " " + secrets.next()},
                              {"host-settings", "", 1, 4102444800, "root", secrets.next()}}));
     AgentState agent;
-    agent.mode = "audit";
-    agent.ports["mlx5_0/1"]["mtu"] = {.outcome = "differs", .detail = "4200, not 1500"};
+    agent.mode = Mode::audit;
+    agent.ports["mlx5_0/1"]["mtu"] = {.outcome = Outcome::differs, .detail = "4200, not 1500"};
     agent.config = "0123456789abcdef";
     own(state::kStateFile, state::agent_state_text(agent));
     own(state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}));
@@ -323,8 +323,10 @@ void add_texts(const Json& json, const std::string& name, std::set<std::string>&
 // The rules and verbs read every text of our own files. A member that is new and not allowed is absent from captures,
 // and they are judged differently.
 TEST(CaptureKept, OfOurOwnFilesIsEveryText) {
-  AgentState agent{.lost_entry = {"mlx5_0/1"}};
-  agent.ports["mlx5_0/1"]["mtu"] = SettingState{.drifts = {{"process", 1}}};
+  AgentState agent{.mode = Mode::enforce, .lost_entry = {"mlx5_0/1"}};
+  agent.held_until_reload = "reverted";
+  agent.lost_originals = {"originals.json: damaged", "originals.json"};
+  agent.ports["mlx5_0/1"]["mtu"] = SettingState{.outcome = Outcome::differs, .drifts = {{"process", 1}}};
   Transceiver module;
   module.fault_cause = "none";
   module.lanes.resize(1);

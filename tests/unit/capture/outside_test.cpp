@@ -277,7 +277,7 @@ std::vector<std::string> of_agent_state() {
   if (!state || state->ports.empty()) return {};
   const auto& [port, settings] = *state->ports.begin();
   const auto& [key, setting] = *settings.begin();
-  return {state->mode, port, key, setting.outcome, setting.detail, setting.drift_by};
+  return {port, key, setting.detail, setting.drift_by};
 }
 
 std::vector<std::string> of_cabling() {
@@ -511,9 +511,9 @@ std::vector<Kind> published() {
   for (const char* port : {"mlx5_0/1", "mlx5_1/1"})
     report.report.findings.push_back({"port-state", port, Status::critical, "DOWN", "ACTIVE", "", ""});
   AgentState agent;
-  agent.mode = "enforce";
+  agent.mode = Mode::enforce;
   for (const char* port : {"mlx5_0/1", "mlx5_1/1"})
-    agent.ports[port]["pfc"] = {.outcome = "in_sync", .detail = "pfc [3]"};
+    agent.ports[port]["pfc"] = {.outcome = Outcome::in_sync, .detail = "pfc [3]"};
   PciState pci{"2026-01-01T00:00:00Z", {}};
   for (const char* function : {"0000:17:00.0", "0000:18:00.0", "0000:19:00.0"}) pci.functions[function].mrrs = 4096;
   const state::Optics optics{{{"eth0", module()}, {"eth1", module()}}, 60, 0, 0};

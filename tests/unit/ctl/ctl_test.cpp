@@ -420,7 +420,7 @@ TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   world.policy->mode = Mode::enforce;
   const std::string same = confirm::digest(wanted_config(*world.policy));
   AgentState state;
-  state.mode = "enforce";
+  state.mode = Mode::enforce;
   const auto publish = [&](const std::string& config) {
     state.config = config;
     EXPECT_TRUE(state::save_agent_state(tree.path(), state).ok());
@@ -443,9 +443,9 @@ TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   state.held = "reverted";
   EXPECT_FALSE(refused("other")) << "it writes nothing now";
   state.held.clear();
-  state.mode = "audit";
+  state.mode = Mode::audit;
   EXPECT_FALSE(refused("other"));
-  state.mode = "enforce";
+  state.mode = Mode::enforce;
   publish("other");
   std::thread reads_again([&] {
     std::this_thread::sleep_for(milliseconds(200));
@@ -491,7 +491,7 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
             "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n"
             "mlx5_3/1: unmanaged: no [[port]] entry matches\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
-  pfc.outcome = "in_sync";
+  pfc.outcome = Outcome::in_sync;
   pfc.drifts = {{"process", 2}, {"link", 1}};
   pfc.last_drift = "2026-01-01T00:10:00Z";
   pfc.drift_from = "3";
@@ -517,7 +517,7 @@ TEST(CtlStatus, FitsATerminal) {
         for (Port& port : node.now.ports) port.netdev = "enp170s0f0np0";
         node.now.ports[2].rdma = rdma;
         for (PortPolicy& entry : node.policy.ports) entry.name = policy;
-        node.now.agent->ports[rdma + "/1"][setting] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+        node.now.agent->ports[rdma + "/1"][setting] = {Outcome::in_sync, "", 2, "2026-01-01T00:05:00Z"};
         Output output;
         output.width = 80;
         const std::string text = status_text(node.now, &node.policy, node.plan, kNow, output);
@@ -532,7 +532,7 @@ TEST(CtlStatus, FitsATerminal) {
 // While another column has room, the last repair is on one line.
 TEST(CtlStatus, BreaksTheExceptionsFirst) {
   Healthy node;
-  node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  node.now.agent->ports["mlx5_2/1"]["pfc"] = {Outcome::in_sync, "", 2, "2026-01-01T00:05:00Z"};
   for (const char* setting : {"mtu", "pfc", "trust"}) node.change("mlx5_1/1", setting).outcome = Outcome::differs;
   Output output;
   output.width = 80;
@@ -621,7 +621,7 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   node.now.agent->running = false;
   node.now.ports[2].state = 1;
   node.now.ports[2].phys_state = 2;
-  node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  node.now.ports[2].unread = {{.why = "ethtool statistics: Operation not permitted (EPERM)"}};
   node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
   const auto text = [&](const Output& output) {
     const Report found = run_rules(node.view());
@@ -773,9 +773,9 @@ TEST(CtlText, StatusShowAndChanges) {
   pending.disruptive = true;
   Change& differs = node.change("mlx5_1/1", "ets");
   differs.outcome = Outcome::differs;
-  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5,
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {Outcome::conflict, "changed back again and again by lldpad", 5,
                                               "2026-01-01T00:10:00Z"};
-  node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  node.now.agent->ports["mlx5_2/1"]["pfc"] = {Outcome::in_sync, "", 2, "2026-01-01T00:05:00Z"};
   expect_goldens("ctl_status",
                  [&](const Output& output) { return status_text(node.now, &node.policy, node.plan, kNow, output); });
   expect_goldens("ctl_show",
@@ -836,7 +836,7 @@ TEST(CtlText, APlanMergesPortsThatDifferInTheirNames) {
 TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   Healthy node;
   node.change("mlx5_1/1", "ets").outcome = Outcome::differs;
-  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "by lldpad", 5, "2026-01-01T00:10:00Z"};
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {Outcome::conflict, "by lldpad", 5, "2026-01-01T00:10:00Z"};
   Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   Json& port = json["ports"].at(1);
   EXPECT_EQ(port["in_sync"], "no");
@@ -852,7 +852,7 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   }
   EXPECT_TRUE(json["host"].is_null()) << "no [sysctl]";
   node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
-  node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
+  node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {Outcome::conflict, "by sysctl", 5, "2026-01-01T00:10:00Z"};
   Json again = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_EQ(again["host"]["in_sync"], "no");
   EXPECT_EQ(again["host"]["settings"].at(0)["setting"], "net.ipv4.tcp_ecn");
@@ -879,7 +879,7 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
         Change& pause = node.change("mlx5_0/1", "pause");  // not readable for this user
         pause.outcome = Outcome::refused;
         pause.from = "-";
-        node.now.agent->ports["mlx5_0/1"]["pause"] = {"unverified", "not readable beside PFC", 0, ""};
+        node.now.agent->ports["mlx5_0/1"]["pause"] = {Outcome::unverified, "not readable beside PFC", 0, ""};
       }
       const Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
       EXPECT_EQ(json["ports"].at(0)["in_sync"], row.word);

@@ -42,9 +42,8 @@ class Next : public testing::Test {
   void run_agent(const std::string& config, const std::string& held = {}) {
     auto read = parse_config(config, "fabric-agent.toml");
     ASSERT_TRUE(read.ok()) << read.error().text();
-    const AgentState state{.mode = std::string(to_text(read->policy.mode)),
-                           .held = held,
-                           .config = confirm::digest(wanted_config(read->policy))};
+    const AgentState state{
+        .mode = read->policy.mode, .held = held, .config = confirm::digest(wanted_config(read->policy))};
     ASSERT_TRUE(state::save_agent_state(tree_.path(), state).ok());
     if (agent_) return;
     auto lock = state::take_lock(tree_.path(), {}, state::kAgentLockFile);

@@ -476,8 +476,8 @@ TEST(CtlDiagnose, NamesASettingInConflictItsWriterAndTheFix) {
   machine.tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
       .file("etc/fabric-agent/fabric-agent.toml", "mode = \"enforce\"\n[[port]]\nmtu = 4200\n");
   machine.options.open = [&](const std::string& root) -> Result<Kernel> { return kernel.kernel(root); };
-  AgentState agent{.mode = "enforce"};
-  agent.ports["mlx5_0/1"]["mtu"] = {"conflict", "repeatedly changed back by ip (pid 812)"};
+  AgentState agent{.mode = Mode::enforce};
+  agent.ports["mlx5_0/1"]["mtu"] = {Outcome::conflict, "repeatedly changed back by ip (pid 812)"};
   const auto runs = state::take_lock(machine.tree.path(), {}, state::kAgentLockFile);
   ASSERT_TRUE(runs && state::save_agent_state(machine.tree.path(), agent));
   EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;

@@ -182,19 +182,10 @@ TEST(ConfirmRevert, TakesTheLinkOfTheDefaultRouteOnlyAsTheApplyMight) {
   }
 }
 
-// An earlier release's record does not say which entries named their ports.
-TEST(ConfirmRevert, TakesTheLinkOfTheDefaultRouteForAnEarlierRelease) {
-  test::SimKernel sim;
-  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
-  Kernel kernel = sim.kernel();
-  std::vector<Port> ports{nic.port()};
-  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
-  remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
-  record.front_end.reset();
-  nic.mtu = 9000;
-  nic.has_default_route = true;
-  test::revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
-  EXPECT_EQ(nic.mtu, 1500U);
+TEST(ConfirmRecord, WithoutAPortThatMayBeWrittenUnderTheDefaultRouteAllowsNone) {
+  const auto record = parse(R"({"format":1,"id":"x","deadline":1})", "f");
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_FALSE(allows_front_end(*record, {.pci = "0000:24:00.0"}));
 }
 
 TEST(ConfirmRevert, GivesUpACardThatStaysAway) {

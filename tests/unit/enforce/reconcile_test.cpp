@@ -299,7 +299,7 @@ TEST_P(Dcb, EntriesOfOtherSelectorsStay) {
 // key.
 TEST_P(Dcb, APortWhoseNetdevTheScanCouldNotReadIsNotWritten) {
   bed.port.ifindex = 0;
-  bed.port.unread = {std::string(kNetdevSubject) + ": eth0: read link: no answer (ETIMEDOUT)"};
+  bed.port.unread = {{PortPart::netdev, "netdev, mtu, carrier: eth0: read link: no answer (ETIMEDOUT)"}};
   bed.save = [](const Port&, const Qos&) -> Result<void> {
     ADD_FAILURE() << "saved";
     return {};

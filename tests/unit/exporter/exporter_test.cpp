@@ -47,7 +47,7 @@ TEST(ExporterOptions, TakesWhatTheManualSays) {
   EXPECT_EQ(options->listen, (std::vector<std::string>{"127.0.0.1:1", "[::]:2"}));
   EXPECT_EQ(options->root, "/x");
   EXPECT_EQ(options->config, "/y");
-  EXPECT_TRUE(options->print);
+  EXPECT_EQ(options->run, ExporterOptions::Kind::print);
   EXPECT_TRUE(parse_options({})->listen.empty());
 }
 
@@ -106,14 +106,14 @@ TEST(Setup, StartsWithTheLastValidConfiguration) {
   options.root = tree.path();
   const auto valid = configure(options, state.path());
   ASSERT_TRUE(valid.ok()) << valid.error().text();
-  EXPECT_EQ(valid->no_policy, "");
+  EXPECT_FALSE(valid->no_policy);
   for (const char* text : {"mode = \"aud", "mode = \"audit\"\nexclud = 1\n", "", "[exporter]\nmax_age = \"7s\"\n"}) {
     tree.file(kFile, text);
     const auto last = configure(options, state.path());
     ASSERT_TRUE(last.ok()) << last.error().text();
-    EXPECT_TRUE(test::has(last->no_policy, "fabric-agent.toml:1:") ||
-                test::has(last->no_policy, "fabric-agent.toml:2:"))
-        << last->no_policy;
+    ASSERT_TRUE(last->no_policy);
+    const std::string why = last->no_policy->text();
+    EXPECT_TRUE(test::has(why, "fabric-agent.toml:1:") || test::has(why, "fabric-agent.toml:2:")) << why;
     ASSERT_NE(last->policy, nullptr);
     EXPECT_EQ(last->policy->max_age, std::chrono::seconds(7));
     EXPECT_EQ(last->policy->exclude, std::vector<std::string>{"mlx5_9"}) << "still never opened";
@@ -285,11 +285,11 @@ TEST(Host, WhatTheAgentDidTwiceInOneSecondIsSeenTwice) {
   HostReader host(tree.path(), std::chrono::seconds(60));
   AgentState said;
   said.updated = "2026-01-01T00:00:00Z";
-  said.ports["mlx5_0/1"]["pfc"].outcome = "differs";
+  said.ports["mlx5_0/1"]["pfc"].outcome = Outcome::differs;
   ASSERT_TRUE(state::save_agent_state(tree.path(), said).ok());
   EXPECT_TRUE(host.read(nullptr).agent_acted);
   EXPECT_FALSE(host.read(nullptr).agent_acted);
-  said.ports["mlx5_0/1"]["pfc"].outcome = "applied";
+  said.ports["mlx5_0/1"]["pfc"].outcome = Outcome::applied;
   ASSERT_TRUE(state::save_agent_state(tree.path(), said).ok());
   EXPECT_TRUE(host.read(nullptr).agent_acted);
 }

@@ -31,7 +31,7 @@ class Site {
     snapshot_.node = node_.now;
     WindowLimits limits = find_window("link_flap")->limits;  // link_flap
     limits.window = 60;
-    node_.policy.rules.windows["link_flap"] = limits;
+    node_.policy.rules.by_id["link-flap"].windows["link_flap"] = limits;
     EXPECT_TRUE(start());
   }
 
@@ -127,7 +127,7 @@ class Site {
 // The history has a flap below the limit and one that raises the rule, each from its onset to its end.
 TEST(HealthKeeper, KeepsAHistoryOverARestart) {
   Site site;
-  site.policy().rules.windows.clear();  // the limit is three in 12 h
+  site.policy().rules.by_id.clear();  // the limit is three in 12 h
   const auto past = [&] {
     auto root = Root::open(site.tree().path());
     return (*load_health(*root))->history;
@@ -167,7 +167,7 @@ TEST(HealthKeeper, KeepsItsStatesOverARestart) {
 // The link was down between two scrapes: increase() over both shows it, also over a restart.
 TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
   Site site;
-  site.policy().rules.windows.clear();  // the default: one link down is a finding of its reading
+  site.policy().rules.by_id.clear();  // the default: one link down is a finding of its reading
   const std::string series = "fabric_events_total{event=\"link_flap\",device=\"mlx5_0\",port=\"1\"} ";
   site.watch();
   EXPECT_TRUE(has(site.page(), series + "0\n")) << site.page();
@@ -305,7 +305,7 @@ TEST(HealthKeeper, ARiseDuringAFailureOfItsSourceIsNotLost) {
 TEST(HealthKeeper, ADeviceThatHangsFromTheStartIsAFinding) {
   Site site;
   const std::string warning = "fabric_check_status{check=\"counters-frozen\",subject=\"mlx5_9\"} 1";
-  site.snapshot().runs = {{"reader", "mlx5_9", false, 45, ""}};
+  site.snapshot().runs = {{"reader", "mlx5_9", false, 45, "", true}};
   ASSERT_TRUE(site.step());
   EXPECT_FALSE(has(site.page(), warning)) << "it may still answer";
   site.snapshot().runs[0].seconds = 75;

@@ -28,7 +28,7 @@ void share_ipv6_subnet(Node& node) {
     rail.routes = {{*parse_ip("fd00:1::"), 64, 254},
                    {*parse_ip("fd00:1::"), 64, 201 + static_cast<uint32_t>(i)},
                    {*parse_ip("fd00::"), 16, 254, *parse_ip("fd00:1::ff")}};
-    rail.gateways = {{*parse_ip("fd00:1::ff"), "REACHABLE"}};
+    rail.gateways = {{*parse_ip("fd00:1::ff"), NUD_REACHABLE}};
     rail.arp_ignore = rail.arp_announce = {0, 0};  // of IPv4
     RoutingRule& rule = (*node.network.rules)[i];
     rule.source = address;
@@ -104,7 +104,7 @@ const PlantedDefects& network_defects() {
          (*n.now.network.rules)[3].table = 900;
        }),
        finds("rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3")},
-      {"gateway_without_an_answer_yet", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; },
+      {"gateway_without_an_answer_yet", [](Healthy& n) { interface(n, 1).gateways[0].state = NUD_INCOMPLETE; },
        finds("gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1")},
       {"gid_of_the_other_family", [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); },
        finds("gid-index", "mlx5_2/1", W, "no IPv4 GID")},
@@ -174,7 +174,7 @@ const PlantedDefects& network_defects() {
          n.policy.expect.gpus = 4;
          n.now.topology = {};
          n.now.platform = {};
-         n.now.unseen = {"GPUs and NICs: sys/bus/pci/devices: Permission denied (EACCES)"};
+         n.now.topology_unread = "sys/bus/pci/devices: Permission denied (EACCES)";
        },
        finds("expect", "node", U, "-")},
       {"farther_than_expected",

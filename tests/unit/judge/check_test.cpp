@@ -248,7 +248,9 @@ TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
   const auto rates = [&] { return said(node.view(), {"rate"}); };
   const auto refuse = [&](Port& port, const char* code) {
     port.rate.reset();
-    port.unread = {"rate: /sys/class/infiniband/" + port.rdma + "/ports/1/rate: failed (" + code + ")"};
+    port.has_no_width = std::string_view(code) == "EINVAL";
+    port.unread = {
+        {PortPart::rate, "rate: /sys/class/infiniband/" + port.rdma + "/ports/1/rate: failed (" + code + ")"}};
   };
   for (Port& port : node.now.ports) refuse(port, "EINVAL");
   EXPECT_EQ(rates(), "");
@@ -619,12 +621,12 @@ TEST(Check, WithoutAPolicySettingsAreUnknownForItsReason) {
   const Healthy node;
   View view = node.view();
   view.policy = nullptr;
-  view.no_policy = "fabric-agent.toml:3:1: unknown key";
+  view.no_policy = error(0, "fabric-agent.toml:3:1: unknown key");
   const auto found = complaints_of(view, {"pfc"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::unknown);
   EXPECT_TRUE(has(found[0].meaning, "fabric-agent.toml:3:1"));
-  view.no_policy += "\nfabric-agent.toml:4:1: unknown key\nfabric-agent.toml:5:1: unknown key";
+  view.no_policy->what += "\nfabric-agent.toml:4:1: unknown key\nfabric-agent.toml:5:1: unknown key";
   EXPECT_TRUE(has(complaints_of(view, {"pfc"})[0].meaning, "3:1: unknown key (and 2 more errors)."));
   EXPECT_TRUE(has(complaints_of(view, {"agent"})[0].observed, "3:1: unknown key (and 2 more errors)"));
 }
@@ -633,8 +635,11 @@ TEST(Check, WithoutAPolicySettingsAreUnknownForItsReason) {
 TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
   Healthy node;
   View view = node.view();
-  view.no_policy = "fabric-agent.toml: cannot read the configuration: Permission denied (EACCES)";
+  view.no_policy = error(EACCES, "fabric-agent.toml: cannot read the configuration");
   EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "compared with the last valid one";
+  view.no_policy = error(0, "fabric-agent.toml:3:1: unknown key \"(EACCES)");
+  EXPECT_FALSE(complaints_of(view, {"agent"}).empty()) << "its errno decides, not its text";
+  view.no_policy = error(EACCES, "fabric-agent.toml: cannot read the configuration");
   view.policy = nullptr;
   EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "the agent runs";
   node.now.agent.reset();
@@ -669,7 +674,8 @@ TEST(Check, AFaultOfTheConfigurationIsOneWarningOfTheNode) {
       node.plan.clear();
     }
     View view = node.view();
-    view.no_policy = each.reader_error;
+    if (!each.reader_error.empty())
+      view.no_policy = each.reader_error == missing ? error(ENOENT, file) : error(0, each.reader_error);
     const auto found = complaints_of(view);
     ASSERT_EQ(found.size(), 1u) << describe(found);
     EXPECT_EQ(found[0].id, "agent");
@@ -694,12 +700,12 @@ TEST(Check, FecWithoutALinkIsNotJudged) {
     Change& fec = node.change(port.id(), "fec");
     fec.from = "none";
     fec.outcome = Outcome::differs;
-    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; the mode in use is known once the link is up", 0,
-                                               ""};
+    node.now.agent->ports[port.id()]["fec"] = {Outcome::ignored,
+                                               "accepted; the mode in use is known once the link is up", 0, ""};
     EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), carrier ? 1U : 0U);
   }
   node.now.ports[0].carrier = false;
-  node.now.agent->ports[port.id()]["fec"] = {"refused", "EINVAL", 0, ""};
+  node.now.agent->ports[port.id()]["fec"] = {Outcome::refused, "EINVAL", 0, ""};
   EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), 1U) << "a refusal does not depend on the link";
 }
 
@@ -1247,7 +1253,7 @@ const PlantedDefects& defects() {
       {"gids_unread",
        [](Healthy& n) {
          n.now.ports[0].gids.clear();
-         n.now.ports[0].unread = {"gids: Permission denied (EACCES)"};
+         n.now.ports[0].unread = {{PortPart::gids, "gids: Permission denied (EACCES)"}};
        },
        finds("gid", "mlx5_0/1", U, "-")},
       {"pause_unread", [](Healthy& n) { n.now.ports[3].qos.pause.reset(); },
@@ -1255,14 +1261,15 @@ const PlantedDefects& defects() {
       {"link_unread", [](Healthy& n) { n.now.topology.gpus[1].link.width.reset(); }, finds("pcie", "GPU1", U, "x?")},
       {"originals_unread",
        [](Healthy& n) {
-         n.now.agent->originals_error =
-             "/var/lib/fabric-agent/originals.json.corrupt: it could not be read, and was replaced";
+         n.now.agent->lost_originals = {
+             "/var/lib/fabric-agent/originals.json.corrupt: it could not be read, and was replaced",
+             "/var/lib/fabric-agent/originals.json.corrupt"};
        },
        finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.json.corrupt /root/")},
       {"the_agents_outcome_overrides_the_dry_run",
        [](Healthy& n) {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;
-         n.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
+         n.now.agent->ports["mlx5_0/1"]["ets"] = {Outcome::conflict, "changed back again and again by lldpad", 5, ""};
        },
        finds("ets", "mlx5_0/1", C, "", "lldpad", "the other program")},
       {"link_downed_of_the_port_counters",
@@ -1297,7 +1304,7 @@ TEST(OneDefect, HealthyPortsAreSilent) { expect_each(sound_ports(), settle); }
 struct Audited : Healthy {
   explicit Audited(bool runs = true) {
     policy.mode = Mode::audit;
-    now.agent->mode = "audit";
+    now.agent->mode = Mode::audit;
     now.agent->running = runs;
   }
 };

@@ -386,7 +386,7 @@ TEST(Planes, OneFindingByTheShareOfTheGpusBandwidth) {
   EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 DOWN Polling\n");
   node.lose(3);
   EXPECT_TRUE(has(node.findings(), "planes GPU1 critical: 2 of 4 planes, 50 % of its bandwidth")) << node.findings();
-  node.policy.rules.limits["planes.critical"] = 25;
+  node.policy.rules.by_id["planes"].limits["critical"] = 25;
   EXPECT_TRUE(has(node.findings(), "planes GPU1 warning: 2 of 4")) << node.findings();
 }
 
@@ -478,12 +478,12 @@ TEST(Failback, IsAPlaneThatWasDownAndIdleBesideBusyOnes) {
   for (unsigned number : {1, 2, 4}) node.plane(number).counters.carrier_down = 0;
   EXPECT_TRUE(has(text(), "failback mlx5_1/3 warning: ACTIVE, and no traffic while mlx5_1/")) << text();
   EXPECT_TRUE(has(text(), "its link was down")) << text();
-  node.policy.rules.limits = {{"failback.busy_share", 0.9}};
+  node.policy.rules.by_id["failback"].limits = {{"busy_share", 0.9}};
   EXPECT_EQ(text(), "") << "40 of 50 GB/s are not much for this site";
-  node.policy.rules.limits.clear();
+  node.policy.rules.by_id.clear();
   signals["mlx5_1/3"].rx_bytes = 60 * 1e9;  // 2.5 % of the busiest plane
   EXPECT_EQ(text(), "");
-  node.policy.rules.limits = {{"failback.idle_share", 0.05}};
+  node.policy.rules.by_id["failback"].limits = {{"idle_share", 0.05}};
   EXPECT_TRUE(has(text(), "failback mlx5_1/3 warning")) << text();
   for (auto& [port, each] : signals) each.rx_bytes = each.tx_bytes = 0;
   EXPECT_EQ(text(), "") << "nothing is busy";

@@ -64,6 +64,14 @@ TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
   EXPECT_EQ(rise_of(1000, 4), 0) << "the driver was reloaded";
 }
 
+// After a card was replaced, its name can belong to another device.
+TEST(Diagnosis, AnotherDeviceOfTheSameNameIsNotTheEarlierPort) {
+  Healthy node;
+  EXPECT_EQ(make_context(node.view(), node.now.ports[0], Signals()).before, &node.before.ports[0]);
+  node.before.ports[0].pci = "0000:ff:00.0";
+  EXPECT_EQ(make_context(node.view(), node.now.ports[0], Signals()).before, nullptr);
+}
+
 TEST(Diagnosis, LittleEvidenceIsEnoughForTheseRules) {
   for (const Plant& plant : plants()) {
     Healthy node;
@@ -80,8 +88,8 @@ TEST(Diagnosis, LittleEvidenceIsEnoughForTheseRules) {
 TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   using ChangeRules = void (*)(RulePolicy&);
   constexpr ChangeRules kChanges[]{[](RulePolicy&) {},
-                                   [](RulePolicy& rules) { rules.enabled["unprotected-traffic"] = false; },
-                                   [](RulePolicy& rules) { rules.windows["unprotected_sent"] = {}; }};
+                                   [](RulePolicy& rules) { rules.by_id["unprotected-traffic"].enabled = false; },
+                                   [](RulePolicy& rules) { set_window(rules, "unprotected_sent", {}); }};
   for (const ChangeRules change : kChanges) {
     Healthy node;
     change(node.policy.rules);
@@ -116,7 +124,7 @@ TEST(Diagnosis, ASuppressedRuleStillExplainsItsPort) {
     std::set<std::string> others = ids(false);
     ASSERT_TRUE(others.contains(rule)) << rule;
     others.erase(rule);
-    node.policy.rules.enabled[rule] = false;
+    node.policy.rules.by_id[rule].enabled = false;
     EXPECT_EQ(ids(false), others) << rule;
     EXPECT_EQ(ids(true), std::set<std::string>{rule});
   }
@@ -681,7 +689,7 @@ TEST(OneLimit, ALinkWhoseFaultTheSiteSuppressesIsNoEvidence) {
   node.now.topology.nics[0].link.width = 8;
   hold(node, 0.3);
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
-  node.policy.rules.enabled = {{"pcie", false}};
+  node.policy.rules.by_id["pcie"].enabled = false;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
 }
 
@@ -691,7 +699,7 @@ TEST(OneLimit, OfPcieErrors) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
   EXPECT_TRUE(reports(node, "pcie-errors"));
   for (const WindowLimits& limits : {from(5), never()}) {
-    node.policy.rules.windows["pcie_errors"] = limits;
+    set_window(node.policy.rules, "pcie_errors", limits);
     EXPECT_EQ(text(ask(node)), "");
     EXPECT_FALSE(reports(node, "pcie-errors"));
   }
@@ -712,7 +720,7 @@ TEST(OneLimit, OfUncorrectablePcieErrors) {
     ++*(node.now.platform.functions.at(pci).*counts).total;
     EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
     EXPECT_TRUE(has(said(node.view(), {"aer"}), "critical"));
-    node.policy.rules.windows[window] = never();
+    set_window(node.policy.rules, window, never());
     EXPECT_EQ(text(ask(node)), "") << window;
     EXPECT_EQ(said(node.view(), {"aer"}), "") << window;
   }
@@ -740,7 +748,7 @@ TEST(OneLimit, OfPfcStorms) {
   };
   EXPECT_TRUE(is_storm()) << text(ask(node));
   EXPECT_TRUE(reports(node, "pause-storm"));
-  node.policy.rules.windows["pause_storms"] = never();
+  set_window(node.policy.rules, "pause_storms", never());
   EXPECT_FALSE(is_storm()) << text(ask(node));
   EXPECT_FALSE(reports(node, "pause-storm"));
 }
@@ -751,7 +759,7 @@ TEST(OneLimit, OfAckTimeouts) {
   grow(node, Where::pma, "port_rcv_packets", 4'000'000'000);  // the share is below every other limit
   EXPECT_FALSE(ask(node).empty());
   EXPECT_TRUE(reports(node, "loss"));
-  node.policy.rules.windows["ack_timeouts"] = from(10);
+  set_window(node.policy.rules, "ack_timeouts", from(10));
   EXPECT_EQ(text(ask(node)), "");
   EXPECT_FALSE(reports(node, "loss"));
 }
@@ -761,7 +769,7 @@ TEST(OneLimit, OfIgnoredCnps) {
   grow(node, Where::hw, "rp_cnp_ignored", 100);
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"ecn-off"}) << text(ask(node));
   EXPECT_TRUE(reports(node, "cnp-ignored"));
-  node.policy.rules.windows["cnp_ignored"] = from(20);
+  set_window(node.policy.rules, "cnp_ignored", from(20));
   EXPECT_EQ(text(ask(node)), "");
   EXPECT_FALSE(reports(node, "cnp-ignored"));
 }

@@ -539,7 +539,7 @@ TEST(HealthRules, CountersOfAPortWithoutRegisteredMemoryAreNotFrozen) {
 TEST(HealthRules, LittleTrafficFreezesNoCounters) {
   for (const double much : {100e6, 1e14}) {
     Machine machine;
-    machine.limits().limits["roce-unprotected.much_traffic"] = much;
+    machine.limits().by_id["roce-unprotected"].limits["much_traffic"] = much;
     const Port idle = machine.port();
     machine.steps(6, [&](Port& port) {
       port.counters.hw = idle.counters.hw;
@@ -661,7 +661,7 @@ TEST(HealthRules, ARestartKeepsTheStates) {
 
 TEST(HealthRules, TheConfiguredLimitApplies) {
   Machine machine;
-  machine.limits().windows["out_of_sequence"] = {std::nullopt, std::nullopt};
+  machine.limits().by_id["loss"].windows["out_of_sequence"] = {std::nullopt, std::nullopt};
   machine.steps(3);
   machine.steps(5, counted("out_of_sequence", 500'000));
   EXPECT_EQ(machine.said(), "") << "the rule is off";

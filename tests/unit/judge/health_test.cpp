@@ -233,8 +233,8 @@ HealthMemory some_memory() {
   HealthMemory memory;
   memory.health.now = 1234.5;
   memory.health.wall = 1'800'000'000;
-  memory.health.devices["mlx5_0/1"] = {"0000:17:00.0 7", 12.25};
-  memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
+  memory.health.devices["mlx5_0/1"] = {.pci = "0000:17:00.0", .ifindex = 7, .since = 12.25};
+  memory.health.devices["mlx5_1/1"] = {.pci = "0000:18:00.0"};
   Watch watch{rule_windows()[0]};
   watch.at(1200, 3);
   watch.state.evidence = "\"quoted\" 3 times down";
@@ -294,14 +294,15 @@ TEST(HealthConfig, MayChangePartOfARule) {
       "x", "", rule_rows());
   ASSERT_TRUE(loaded) << loaded.error().text();
   const RulePolicy& health = loaded->policy.rules;
-  const WindowLimits& flap = health.windows.at("link_flap");
+  const WindowLimits& flap = health.of("link-flap").windows.at("link_flap");
   EXPECT_EQ(flap.warning, 2);
   EXPECT_EQ(flap.critical, 5);
   EXPECT_EQ(flap.window, 3600);
   EXPECT_EQ(health.boot_grace, 300);
-  EXPECT_FALSE(health.windows.at("out_of_sequence").warning || health.windows.at("out_of_sequence").critical);
-  EXPECT_EQ(health.windows.at("pre_fec_ber").warning, 1e-6);
-  EXPECT_EQ(health.windows.size(), 3u) << "the others are the rules' own";
+  EXPECT_TRUE(health.of("loss").windows.at("out_of_sequence").is_off());
+  EXPECT_EQ(health.of("pre-fec-ber").windows.at("pre_fec_ber").warning, 1e-6);
+  EXPECT_EQ(health.by_id.size(), 3u) << "the others are the rules' own";
+  for (const auto& [id, rule] : health.by_id) EXPECT_EQ(rule.windows.size(), 1u) << id;
   const auto again = parse_config(show_config(loaded->policy, rule_rows()), "shown", "", rule_rows());
   ASSERT_TRUE(again) << again.error().text();
   for (const RuleWindow& rule : rule_windows())

@@ -157,9 +157,9 @@ TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   node.ports.resize(3);
   for (size_t i = 0; i < node.ports.size(); ++i) {
     node.ports[i].rdma = "mlx5_" + std::to_string(i);
-    node.ports[i].unread = {"ethtool statistics: EPERM"};
+    node.ports[i].unread = {{.why = "ethtool statistics: EPERM"}};
   }
-  node.ports[1].unread.emplace_back("gids: EIO");
+  node.ports[1].unread.push_back({PortPart::gids, "gids: EIO"});
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1].reason, "ethtool statistics: EPERM");
@@ -179,9 +179,10 @@ TEST(Report, AReasonWithTheNameOfItsPortIsOneLineForAllPorts) {
     port.rdma = "mlx5_" + std::to_string(i);
     port.netdev = "eth" + std::to_string(i);
     port.pci = "0000:" + std::to_string(10 + i) + ":00.0";
-    port.unread = {"gids: " + path(port, "gids"), "settings of " + port.netdev + " (" + port.pci + "): EIO"};
+    port.unread = {{PortPart::gids, "gids: " + path(port, "gids")},
+                   {PortPart::settings, "settings of " + port.netdev + " (" + port.pci + "): EIO"}};
   }
-  node.ports[10].unread.push_back("rate: " + path(node.ports[10], "rate"));
+  node.ports[10].unread.push_back({PortPart::rate, "rate: " + path(node.ports[10], "rate")});
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].reason, "gids: sys/class/infiniband/RDMADEV/ports/1/gids: ENOENT");
@@ -195,7 +196,7 @@ TEST(Report, AByteOfAMarkInAReasonIsNoMark) {
   node.ports.resize(2);
   for (size_t i = 0; i < node.ports.size(); ++i) {
     node.ports[i].rdma = "mlx5_" + std::to_string(i);
-    node.ports[i].unread = {node.ports[i].rdma + ": odd \x01\x7f and \x01"};
+    node.ports[i].unread = {{.why = node.ports[i].rdma + ": odd \x01\x7f and \x01"}};
   }
   const auto lines = merged_unseen(node);
   ASSERT_EQ(lines.size(), 1u);
@@ -375,7 +376,7 @@ TEST(Unseen, AContainerWithoutAnyGidCannotUseItsPorts) {
   efa.now.ports[3].link_layer = LinkLayer::unknown;
   EXPECT_EQ(worst(run_rules(efa.view(), only)), Status::ok);
   // The GID tables were not read.
-  for (Port& port : node.now.ports) port.unread = {"gids: Permission denied (EACCES)"};
+  for (Port& port : node.now.ports) port.unread = {{PortPart::gids, "gids: Permission denied (EACCES)"}};
   EXPECT_EQ(worst(run_rules(node.view(), only)), Status::ok);
 }
 
@@ -533,7 +534,7 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     Healthy node;
     carry(node, 1, {.on_priority_3 = 0.02});
     node.policy.mode = Mode::audit;
-    node.now.agent->mode = "audit";
+    node.now.agent->mode = Mode::audit;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "the settings are those of the policy: the job's fault";
     node.change("mlx5_0/1", setting).outcome = Outcome::differs;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u) << "another port's";
@@ -546,7 +547,7 @@ TEST(CheckAudit, TrafficWhosePriorityThePolicyWouldChangeIsSilent) {
     EXPECT_TRUE(is_audited(*found)) << "listed";
     EXPECT_TRUE(has(found->meaning, "Audit mode: not written.")) << found->meaning;
     node.policy.mode = Mode::enforce;
-    node.now.agent->mode = "enforce";
+    node.now.agent->mode = Mode::enforce;
     EXPECT_EQ(complaints_of(node.view(), only).size(), 1u);
   }
 }
@@ -557,7 +558,7 @@ TEST(CheckAudit, ADscpMapThatServesRoceExplainsNoUnprotectedTraffic) {
     Healthy node;
     carry(node, 1, {.on_priority_3 = 0.02});
     node.policy.mode = Mode::audit;
-    node.now.agent->mode = "audit";
+    node.now.agent->mode = Mode::audit;
     node.change("mlx5_1/1", "dscp_map").outcome = Outcome::differs;
     node.now.ports[1].qos.dscp_map = DscpMap{{0, 5}, {26, priority_of_roce}};
     if (global) node.now.ports[1].qos.traffic_class = OrNone{global};
@@ -749,7 +750,7 @@ TEST(Remedy, OfACapturedTreeIsReadAgainByACapture) {
   for (const bool is_captured : {false, true}) {
     const std::string gid = remedy("gid", is_captured, [](Healthy& node) {
       node.now.ports[1].gids.clear();
-      node.now.ports[1].unread.emplace_back("gid: gids: ENOENT");
+      node.now.ports[1].unread.push_back({PortPart::gids, "gid: gids: ENOENT"});
     });
     EXPECT_EQ(has(gid, "Run the check as root"), !is_captured) << gid;
     EXPECT_EQ(has(gid, "Capture the machine again"), is_captured) << gid;
@@ -798,7 +799,7 @@ TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
     Healthy node;
     node.now.agent.emplace();
     node.now.agent->running = true;
-    node.now.agent->mode = to_text(node.policy.mode);
+    node.now.agent->mode = node.policy.mode;
     change(*node.now.agent);
     View view = node.view();
     view.is_captured = true;
@@ -810,7 +811,8 @@ TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   EXPECT_EQ(remedy([](AgentState& agent) { agent.held = "an apply awaits confirmation"; }),
             "End the suspension: an apply awaits confirmation");
   EXPECT_EQ(remedy([](AgentState& agent) {
-              agent.held = "reverted at 12:00: not confirmed; to enforce it anyway: systemctl reload fabric-agent";
+              agent.held_until_reload = "reverted at 12:00: not confirmed";
+              agent.held = agent.held_until_reload + kEnforceAnyway;
             }),
             "End the suspension: reverted at 12:00: not confirmed");
   EXPECT_EQ(remedy([](AgentState& agent) { agent.running = false; }),

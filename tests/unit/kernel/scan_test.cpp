@@ -251,7 +251,7 @@ TEST_F(ScanOfANic, CapturedTree) {
   EXPECT_EQ(port.counters.pma, (std::vector<Counter>{{"port_rcv_data", 99}}));
   EXPECT_EQ(port.counters.carrier_down, 3u);
   EXPECT_EQ(port.role, PortRole::physical);
-  EXPECT_EQ(port.unread, std::vector<std::string>{});
+  EXPECT_EQ(port.unread, std::vector<UnreadPart>{});
   EXPECT_EQ(node.unseen, std::vector<std::string>{});
   EXPECT_FALSE(node.agent);
 }
@@ -540,6 +540,19 @@ bool names(const std::vector<std::string>& list, const std::string& word) {
   return std::ranges::any_of(list, [&](const std::string& text) { return has(text, word); });
 }
 
+bool names(const std::vector<UnreadPart>& list, const std::string& word) {
+  return std::ranges::any_of(list, [&](const UnreadPart& each) { return test::has(each.why, word); });
+}
+
+// The words of a reason are not its part: "/sys/.../hca_type: ... rate" is not about the rate.
+TEST(UnreadParts, AreNotFoundByTheWordsOfAReason) {
+  Port port;
+  port.unread = {{PortPart::other, "HCA type: gid rate state mtu settings"}, {PortPart::speed, "speed, rate: EIO"}};
+  for (const PortPart part : {PortPart::gids, PortPart::state, PortPart::mtu, PortPart::settings})
+    EXPECT_FALSE(is_unread(port, part));
+  EXPECT_EQ(why_unread(port, PortPart::rate), "speed, rate: EIO");
+}
+
 TEST_F(ScanOfANic, BrokenFilesCostThemselvesOnly) {
   const std::string port_folder = "sys/class/infiniband/mlx5_0/ports/1/";
   tree.remove(port_folder + "phys_state").folder(port_folder + "phys_state");
@@ -605,7 +618,7 @@ TEST_F(ScanWithNetlink, StateCountersSettingsAndMtu) {
   EXPECT_EQ(port.active_mtu, 4096u);
   EXPECT_EQ(port.qos.mtu, 9000u);
   EXPECT_TRUE(port.qos.pfc && port.qos.ets && port.qos.pause);
-  EXPECT_EQ(port.unread, std::vector<std::string>{});
+  EXPECT_EQ(port.unread, std::vector<UnreadPart>{});
 }
 
 TEST_F(ScanWithNetlink, WithoutStatisticsSysfsAnswers) {

@@ -229,13 +229,13 @@ TEST(Families, CountersGetBaseUnitsAndCommonNames) {
 TEST(Families, SettingsOfTheAgent) {
   AgentState agent;
   agent.running = true;
-  agent.mode = "enforce";
-  agent.ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:00:00Z"};
-  agent.ports["mlx5_0/1"]["mtu"] = {"pending", "", 0, ""};
+  agent.mode = Mode::enforce;
+  agent.ports["mlx5_0/1"]["pfc"] = {Outcome::in_sync, "", 2, "2026-01-01T00:00:00Z"};
+  agent.ports["mlx5_0/1"]["mtu"] = {Outcome::pending, "", 0, ""};
   SettingState& drifted = agent.ports["mlx5_0/1"]["pfc"];
   drifted.drifts = {{"process", 4}, {"link", 1}};
   drifted.last_drift = "2026-01-01T00:00:01Z";
-  agent.ports["host"]["net.ipv4.tcp_ecn"] = {"applied", "", 1, ""};
+  agent.ports["host"]["net.ipv4.tcp_ecn"] = {Outcome::applied, "", 1, ""};
   const auto shown = [&] { return series_of([&](FamilySet& set) { add_agent(set, agent); }); };
   const std::string at = ",device=mlx5_0,port=1,setting=", host = ",device=host,port=,setting=net.ipv4.tcp_ecn";
   Series all = shown();
@@ -259,22 +259,22 @@ TEST(Families, SettingsOfTheAgent) {
 TEST(Families, ThePolicyOfTheAgentAndWhatItHasNotApplied) {
   AgentState agent;
   agent.running = true;
-  agent.mode = "enforce";
+  agent.mode = Mode::enforce;
   agent.version = "1.0.0";
   agent.config = "0123456789abcdef";
-  const auto set = [&](const char* port, const char* key, const char* outcome, const char* reason) {
+  const auto set = [&](const char* port, const char* key, std::optional<Outcome> outcome, const char* reason) {
     agent.ports[port][key].outcome = outcome;
     agent.ports[port][key].reason = reason;
   };
-  set("mlx5_0/1", "pfc", "pending", "idle_port");
-  set("mlx5_1/1", "pfc", "pending", "idle_port");
-  set("mlx5_1/1", "mtu", "pending", "maintenance");
-  set("mlx5_1/1", "ets", "refused", "EINVAL");
-  set("mlx5_1/1", "trust", "unsupported", "");
-  set("mlx5_1/1", "fec", "in_sync", "");
-  set("mlx5_1/1", "cnp_dscp", "unverified", "");
-  set("host", "net.ipv4.tcp_ecn", "applied", "");
-  set("host", "vm.x", "an outcome of a newer release", "");
+  set("mlx5_0/1", "pfc", Outcome::pending, "idle_port");
+  set("mlx5_1/1", "pfc", Outcome::pending, "idle_port");
+  set("mlx5_1/1", "mtu", Outcome::pending, "maintenance");
+  set("mlx5_1/1", "ets", Outcome::refused, "EINVAL");
+  set("mlx5_1/1", "trust", Outcome::unsupported, "");
+  set("mlx5_1/1", "fec", Outcome::in_sync, "");
+  set("mlx5_1/1", "cnp_dscp", Outcome::unverified, "");
+  set("host", "net.ipv4.tcp_ecn", Outcome::applied, "");
+  set("host", "vm.x", std::nullopt, "");
   const auto shown = [&] {
     Series out = series_of([&](FamilySet& set) { add_agent(set, agent); });
     std::erase_if(out, [](const auto& each) {
@@ -290,7 +290,7 @@ TEST(Families, ThePolicyOfTheAgentAndWhatItHasNotApplied) {
                    {"fabric_settings_not_applied,outcome=refused,reason=EINVAL", 1},
                    {"fabric_settings_not_applied,outcome=unsupported,reason=", 1}});
   EXPECT_EQ(shown(), expected);
-  agent.mode = "audit";
+  agent.mode = Mode::audit;
   EXPECT_EQ(shown(), (Series{{"fabric_policy_hash,hash=0123456789abcdef", 1},
                              {"fabric_policy_info,mode=audit,version=1.0.0", 1}}))
       << "audit mode leaves all of them";
@@ -323,9 +323,10 @@ TEST(Families, ASuppressedCauseIsNoDiagnosis) {
 
 TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
   RulePolicy rules;
-  rules.enabled = {{"nofile", false}, {"link-flap", false}, {"loss", true}};
-  rules.reason = {{"nofile", "TICKET-1"}};
-  rules.until = {{"nofile", 1'801'440'000}};
+  rules.by_id = {{"nofile", {.enabled = false, .reason = "TICKET-1", .until = 1'801'440'000}},
+                 {"link-flap", {.enabled = false}},
+                 {"loss", {.enabled = true}},
+                 {"pfc", {.severity = Status::critical}}};
   Report report;
   report.findings = {{"nofile", "host", Status::warning, "", "", "", ""}, {"rate", "host", Status::ok, "", "", "", ""}};
   report.findings[0].suppressed = true;
@@ -340,7 +341,7 @@ TEST(Families, SuppressionsShowTheirEndAndTheirRuleHasNoEvents) {
   health.rules["link_flap"]["mlx5_0/1"].onsets = 1;
   const auto events = [&] { return series_of([&](FamilySet& set) { add_events(set, health, rules); }); };
   EXPECT_EQ(events(), Series{}) << "alerts count events";
-  rules.enabled.clear();
+  rules.by_id.clear();
   EXPECT_EQ(events(), (Series{{"fabric_events_total,event=link_flap,device=mlx5_0,port=1", 1}}));
 }
 

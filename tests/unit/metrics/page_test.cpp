@@ -394,7 +394,7 @@ Node everything() {
   test::resolve(port);
   port.pci = "0000:17:00.0";
   port.link_status = LinkStatus{false, "No cable", "", 4};
-  port.fec = FecStatus{"rs", true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};
+  port.fec = FecStatus{FecCode::rs, true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};
   port.resources = {{"qp", "", 3}};
   port.reporters = {{"fw", true, 1, 1}};
   const ModuleReading reading{0.001, ModuleFlags{}};
@@ -587,7 +587,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   FamilySet set;
   Node node = everything();
   node.agent.emplace();
-  node.agent->ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 3, ""};
+  node.agent->ports["mlx5_0/1"]["pfc"] = {Outcome::in_sync, "", 3, ""};
   Report report;
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
   node.platform.functions["0000:17:00.0"].correctable.total = 1;
@@ -648,7 +648,7 @@ Shown faulty() {
   }
   out.machine.now.agent->running = false;
   out.acks = {{"agent", "host", 0, kWall + 3600, "root", "under repair until Monday"}};
-  out.machine.now.ports[5].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  out.machine.now.ports[5].unread = {{.why = "ethtool statistics: Operation not permitted (EPERM)"}};
   out.machine.now.ports[6].rate.reset();
   out.silent = "mlx5_7";
   out.health.ages["mlx5_7/1"] = 90;
@@ -679,7 +679,7 @@ TEST(Landing, ADeviceThatDoesNotAnswerIsNotOk) {
   EXPECT_TRUE(has(shown.page(), "last successful reading 90 s ago"));
   EXPECT_TRUE(has(shown.page(), "mlx5_3 has not answered for 92 s."));
   Shown never;
-  never.runs.push_back({"reader", "mlx5_9", false, 3, ""});
+  never.runs.push_back({"reader", "mlx5_9", false, 3, "", true});
   EXPECT_TRUE(has(never.page(), "mlx5_9 does not answer."));
 }
 
@@ -700,14 +700,14 @@ TEST(Landing, BeforeTheFirstReadingNothingIsKnown) {
 Shown named(const std::string& name) {
   Shown out = faulty();
   out.machine.now.hostname = name;
-  out.machine.now.agent->mode = out.machine.now.agent->held = out.machine.now.agent->config_error = name;
+  out.machine.now.agent->held = out.machine.now.agent->config_error = name;
   out.machine.now.unseen = {name};
   out.runs.push_back({"ethtool", name, false, 1, name});
   out.acks[0].comment = name;
   for (Gpu& gpu : out.machine.now.topology.gpus) gpu.model = gpu.root = name;
   for (Nic& nic : out.machine.now.topology.nics) nic.netdevs = {name};
   for (Neighbor& neighbor : out.machine.now.neighbors.heard) neighbor.system_name = neighbor.port_id = name;
-  for (Port& port : out.machine.now.ports) port.unread = {name};
+  for (Port& port : out.machine.now.ports) port.unread = {{.why = name}};
   out.machine.change("mlx5_0/1", "pfc").from = name;
   return out;
 }
@@ -746,7 +746,7 @@ TEST(Landing, AHugeNodeHasAPageOfBoundedSize) {
     Port port = huge.machine.now.ports[0];
     port.rdma = "mlx5_" + std::to_string(100 + i);
     port.state = 1;
-    port.unread = {"reason " + std::to_string(i)};
+    port.unread = {{.why = "reason " + std::to_string(i)}};
     if (i % 2 == 0) test::make_virtual(port);
     huge.machine.now.ports.push_back(port);
   }

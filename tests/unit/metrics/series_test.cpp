@@ -85,7 +85,7 @@ test::Healthy machine(int rails, bool optics) {
   for (Port& port : out.now.ports) {
     port.counters = all_of_mlx5();
     port.link_status = LinkStatus{true, "", "", 1};
-    port.fec = FecStatus{"rs", true, {1, {}}, {1, {}}, {1, {}}, {}};
+    port.fec = FecStatus{FecCode::rs, true, {1, {}}, {1, {}}, {1, {}}, {}};
     for (uint32_t symbols = 0; symbols <= 15; ++symbols) port.fec->histogram.push_back({symbols, symbols, 1});
     port.resources.clear();
     port.reporters.clear();
@@ -102,7 +102,8 @@ test::Healthy machine(int rails, bool optics) {
     if (optics) port.module = optical(4);
     else port.module = Transceiver{};
     for (const Setting& setting : kSettings)
-      if (has_value(setting, port.qos)) out.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+      if (has_value(setting, port.qos))
+        out.now.agent->ports[port.id()][std::string(setting.key)].outcome = Outcome::in_sync;
   }
   out.before = out.now;
   return out;
@@ -171,7 +172,7 @@ void add_settings(test::Healthy& node) {
       if (!has_value(setting, port.qos)) continue;
       const std::string text = value_text(setting, port.qos);
       changes.push_back({port.id(), setting.id, Outcome::in_sync, 0, false, text, text, {}, {}});
-      node.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+      node.now.agent->ports[port.id()][std::string(setting.key)].outcome = Outcome::in_sync;
     }
     node.policy.ports[0].want = port.qos;
   }
@@ -288,10 +289,9 @@ TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
   node.now.agent->version = "1.0.0";
   node.now.agent->config = "0123456789abcdef";
   SettingState& waiting = node.now.agent->ports["mlx5_0/1"]["ring_rx"];
-  waiting.outcome = "pending", waiting.reason = "maintenance";
-  node.policy.rules.enabled = {{"hugepages", false}};
-  node.policy.rules.reason = {{"hugepages", "TICKET-1: from the next image"}};
-  node.policy.rules.until = {{"hugepages", 1'801'440'000}};  // 2027-02-01T00:00:00Z
+  waiting.outcome = Outcome::pending, waiting.reason = "maintenance";
+  node.policy.rules.by_id["hugepages"] = {
+      .enabled = false, .reason = "TICKET-1: from the next image", .until = 1'801'440'000};  // 2027-02-01T00:00:00Z
   const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
   test::expect_golden("exporter_metrics_nic.txt", std::regex_replace(page_text(node, {}, true), varies, "$1 -"));
 }

@@ -286,7 +286,7 @@ TEST(ParseFecStatus, ReadsTheModeTheSumsAndTheLanes) {
                            .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
                            .nest(ETHTOOL_A_FEC_STATS, statistics);
   const FecStatus fec = parse_fec_status(message.data());
-  EXPECT_EQ(fec.active, "rs");
+  EXPECT_EQ(fec.active, FecCode::rs);
   EXPECT_EQ(fec.automatic, true);
   EXPECT_EQ(fec.corrected_blocks, (FecCount{1000, {100, 200, 300, 400}}));
   EXPECT_EQ(fec.uncorrectable_blocks, (FecCount{7, {}}));
@@ -309,12 +309,13 @@ TEST(ParseFecStatus, ReadsTheHistogram) {
   EXPECT_EQ(fec.histogram, (std::vector<FecBin>{{0, 0, uint64_t{1} << 40}, {1, 4, 7}, {5, 15, 0}}));
 }
 
-TEST(ParseFecStatus, NamesEveryMode) {
-  auto mode = [](uint32_t bit) { return parse_fec_status(link_reply().u32(ETHTOOL_A_FEC_ACTIVE, bit).data()).active; };
-  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_NONE_BIT), "off");
-  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_BASER_BIT), "baser");
-  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_LLRS_BIT), "llrs");
-  EXPECT_EQ(mode(1), "link mode 1");
+TEST(ParseFecStatus, KnowsEveryCode) {
+  const auto status = [](uint32_t bit) { return parse_fec_status(link_reply().u32(ETHTOOL_A_FEC_ACTIVE, bit).data()); };
+  EXPECT_EQ(status(ETHTOOL_LINK_MODE_FEC_NONE_BIT).active, FecCode::off);
+  EXPECT_EQ(status(ETHTOOL_LINK_MODE_FEC_BASER_BIT).active, FecCode::baser);
+  EXPECT_EQ(status(ETHTOOL_LINK_MODE_FEC_LLRS_BIT).active, FecCode::llrs);
+  EXPECT_EQ(status(1).active, FecCode::other);
+  EXPECT_EQ(status(1).link_mode, 1U) << "for the label";
   EXPECT_EQ(parse_fec_status(link_reply().data()), FecStatus{}) << "no link, no mode";
 }
 

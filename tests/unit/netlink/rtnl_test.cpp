@@ -429,9 +429,9 @@ TEST_F(Namespace, NeighborsThatAreGateways) {
   set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0;"
       "ip neighbor replace 10.9.0.254 dev veth0 nud failed; ip neighbor replace 10.9.0.7 lladdr 02:00:00:00:00:07 "
       "dev veth0 nud reachable");
-  EXPECT_EQ(scanned().gateways, (std::vector<fabric::IpNeighbor>{{ip("10.9.0.254"), "FAILED"}}));
+  EXPECT_EQ(scanned().gateways, (std::vector<fabric::IpNeighbor>{{ip("10.9.0.254"), NUD_FAILED}}));
   set("ip neighbor replace 10.9.0.254 lladdr 02:00:00:00:00:08 dev veth0 nud permanent");
-  EXPECT_EQ(scanned().gateways, (std::vector<fabric::IpNeighbor>{{ip("10.9.0.254"), "PERMANENT"}}));
+  EXPECT_EQ(scanned().gateways, (std::vector<fabric::IpNeighbor>{{ip("10.9.0.254"), NUD_PERMANENT}}));
 }
 
 TEST_F(Namespace, SettingsOfAllAndOfTheNetdev) {

@@ -65,7 +65,7 @@ TEST_P(Cards, CodeWordsNearTheLimitAreCountedAndFound) {
   bed.nic.ethtool.fec_corrected = 70;
   read(port());
   ASSERT_TRUE(port().fec);
-  EXPECT_EQ(port().fec->active, "rs");
+  EXPECT_EQ(port().fec->active, FecCode::rs);
   EXPECT_EQ(port().fec->corrected_blocks.total, 70u);
   EXPECT_EQ(port().fec->histogram, bins(kManyWords, 0)) << "large counts have 64 bits, small ones 32";
   EXPECT_EQ(findings("pre-fec-ber"), "");

@@ -216,7 +216,8 @@ TEST(PortReader, AScanReadsNumbersAndNamesTheFileThatFails) {
   read_counters({.root = root}, port);
   EXPECT_EQ(port.counters.pma, (std::vector<Counter>{{"max", UINT64_MAX}}));
   ASSERT_EQ(port.unread.size(), 1u);
-  EXPECT_TRUE(test::has(port.unread[0], "port counters: ") && test::has(port.unread[0], "/worse")) << port.unread[0];
+  EXPECT_TRUE(test::has(port.unread[0].why, "port counters: ") && test::has(port.unread[0].why, "/worse"))
+      << port.unread[0].why;
 }
 
 class RefusesVl15 : public BehindFiles {

@@ -282,8 +282,8 @@ TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {
 
 TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
   Port before, now;
-  before.fec = FecStatus{"rs", {}, {10, {}}, {0, {}}, {}};
-  now.fec = FecStatus{"rs", {}, {60, {}}, {2, {}}, {}};
+  before.fec = FecStatus{FecCode::rs, {}, {10, {}}, {0, {}}, {}};
+  now.fec = FecStatus{FecCode::rs, {}, {60, {}}, {2, {}}, {}};
   const Signals signals = signals_of(before, now, 1);
   EXPECT_EQ(signals.fec_corrected, 50);
   EXPECT_EQ(signals.fec_uncorrectable, 2);

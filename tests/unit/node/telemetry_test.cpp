@@ -116,7 +116,7 @@ TEST_F(Reading, TakesAllThereIs) {
   EXPECT_TRUE(attempt.success) << attempt.error;
   EXPECT_EQ(port.link_status, (LinkStatus{true, "", "", {}}));
   ASSERT_TRUE(port.fec);
-  EXPECT_EQ(port.fec->active, "rs");
+  EXPECT_EQ(port.fec->active, FecCode::rs);
   EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
   EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0, false}}));
   EXPECT_EQ(port.resources, (std::vector<ResourceCount>{
@@ -262,7 +262,7 @@ TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
 TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
   Port port;
   port.link_status = LinkStatus{true, "", "", 5};
-  port.fec = FecStatus{"rs", {}, {7, {3, 4}}, {1, {}}, {90, {}}};
+  port.fec = FecStatus{FecCode::rs, {}, {7, {3, 4}}, {1, {}}, {90, {}}};
   port.counters.ethtool = {{"link_down_events_phy", 4}, {"rx_corrected_bits_phy", 80}};
   test::resolve(port);
   const Node node = node_with(port);
@@ -376,7 +376,7 @@ TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
   Port port;
   port.rdma = "mlx5_0";
   port.number = 1;
-  port.fec = FecStatus{"rs", {}, {9, {4, 5}}, {}, {}};
+  port.fec = FecStatus{FecCode::rs, {}, {9, {4, 5}}, {}, {}};
   Transceiver& module = port.module.emplace();
   module.temperature_limits.high_alarm = 75;
   module.lanes = {lane(1, 0.001), lane(2, 0.0005)};
@@ -424,7 +424,7 @@ TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
   bond.rate = member.rate = 50e9;
   Node node = node_with(bond);
   member.rdma = "mlx5_0";
-  member.fec = FecStatus{"rs", {}, {7, {}}, {}, {}};
+  member.fec = FecStatus{FecCode::rs, {}, {7, {}}, {}, {}};
   for (const char* netdev : {"eth0", "eth1"}) {
     member.netdev = netdev;
     member.carrier = member.netdev == "eth0";

@@ -404,6 +404,9 @@ TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
   EXPECT_TRUE(load().ok()) << load().error().text();
 }
 
+// Why the last valid configuration is in use; empty: that of the files is.
+std::string fault_text(const Result<ConfigInUse>& config) { return config->error ? config->error->text() : ""; }
+
 class LastGood : public ConfigFiles {
  protected:
   Result<ConfigInUse> in_use() const { return load_config_in_use(tree.path(), file(), rule_rows()); }
@@ -413,7 +416,7 @@ class LastGood : public ConfigFiles {
 TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
   tree.file("a.toml", "mode = \"enforce\"\n[[port]]\nprofile = \"site\"\ncnp = { dscp = 48, priority = 6 }\n");
   tree.file("profiles/site.toml", "mtu = 4200\n");
-  EXPECT_TRUE(in_use()->error.empty());
+  EXPECT_TRUE(fault_text(in_use()).empty());
   save(in_use()->config);
   tree.remove("profiles");
   for (const char* text : {"", "mode = \"enforce\"", "mode = \"enforce\"\n", "[[port]]\nmtu = 1\n",
@@ -421,7 +424,7 @@ TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
     tree.file("a.toml", text);
     const auto last = in_use();
     ASSERT_TRUE(last.ok()) << last.error().text();
-    EXPECT_TRUE(has(last->error, "a.toml:"));
+    EXPECT_TRUE(has(fault_text(last), "a.toml:"));
     EXPECT_EQ(last->config.policy.mode, Mode::enforce);
     EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 4200U);
     EXPECT_EQ(last->config.policy.ports.at(0).want.cnp_dscp, 48U);
@@ -443,13 +446,13 @@ TEST_F(LastGood, IsUsedWhileADropInIsGone) {
   EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 9000U);
   const std::string site = tree.path() + "/conf.d/10-site.toml";
   EXPECT_EQ(
-      last->error,
+      fault_text(last),
       site +
           ": gone, which changes the policy; restore it, or, if it is to go (see fabric-rollout(7)), leave a link "
           "to /dev/null in its place for one reload: ln -s /dev/null " +
           site + " && systemctl reload fabric-agent");
   tree.file("conf.d/20-other.toml", "reread = \"30s\"\n");
-  EXPECT_FALSE(in_use()->error.empty()) << "another file does not stand for it";
+  EXPECT_FALSE(fault_text(in_use()).empty()) << "another file does not stand for it";
 }
 
 TEST_F(LastGood, ALinkToDevNullAcceptsTheRemoval) {
@@ -462,12 +465,12 @@ TEST_F(LastGood, ALinkToDevNullAcceptsTheRemoval) {
   const auto accepted = in_use();
   ASSERT_TRUE(accepted.ok()) << accepted.error().text();
   EXPECT_EQ(accepted->config.policy.mode, Mode::audit);
-  EXPECT_EQ(accepted->error, "");
+  EXPECT_EQ(fault_text(accepted), "");
   EXPECT_TRUE(accepted->config.warnings.empty());
   save(accepted->config);
   EXPECT_FALSE(has(tree.content(kLastGoodFile), "# And")) << "the list of files does not grow";
   tree.remove("conf.d").file("a.toml", "mode = \"audit\"\nreread = \"30s\"\n");
-  EXPECT_EQ(in_use()->error, "") << "the link may be deleted at any time, also with another change";
+  EXPECT_EQ(fault_text(in_use()), "") << "the link may be deleted at any time, also with another change";
 }
 
 TEST_F(LastGood, ADropInThatIsThereIsNotGone) {
@@ -478,8 +481,8 @@ TEST_F(LastGood, ADropInThatIsThereIsNotGone) {
     const auto last = in_use();
     ASSERT_TRUE(last.ok()) << last.error().text();
     EXPECT_EQ(last->config.policy.mode, Mode::enforce) << fault;
-    EXPECT_TRUE(has(last->error, fault)) << last->error;
-    EXPECT_FALSE(has(last->error, "gone")) << last->error;
+    EXPECT_TRUE(has(fault_text(last), fault)) << fault_text(last);
+    EXPECT_FALSE(has(fault_text(last), "gone")) << fault_text(last);
   };
   for (const char* text : {"", "\n", "# moved\n"}) {
     tree.file("conf.d/10-site.toml", text);
@@ -492,11 +495,11 @@ TEST_F(LastGood, ADropInThatIsThereIsNotGone) {
     kept_with(target == std::string("/dev/zero") ? "not a regular file" : "cannot read the configuration");
   }
   tree.remove("conf.d/10-site.toml").file("conf.d/10-site.toml", "[rules]\n");
-  EXPECT_EQ(in_use()->error, "") << "a file that sets nothing is a change, as a ConfigMap needs it";
+  EXPECT_EQ(fault_text(in_use()), "") << "a file that sets nothing is a change, as a ConfigMap needs it";
   EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
   save(in_use()->config);
   tree.remove("conf.d");
-  EXPECT_EQ(in_use()->error, "") << "and may go";
+  EXPECT_EQ(fault_text(in_use()), "") << "and may go";
 }
 
 // Below a root, as for --root: its links do not leave it, and it may have no /dev.
@@ -521,17 +524,17 @@ TEST_F(LastGood, BelowARoot) {
     const auto last = load_config_in_use(root, {}, rule_rows());
     ASSERT_TRUE(last.ok()) << last.error().text();
     EXPECT_EQ(last->config.policy.mode, Mode::enforce);
-    EXPECT_TRUE(has(last->error, "Input/output error")) << last->error;
-    EXPECT_FALSE(has(last->error, "gone")) << last->error;
+    EXPECT_TRUE(has(fault_text(last), "Input/output error")) << fault_text(last);
+    EXPECT_FALSE(has(fault_text(last), "gone")) << fault_text(last);
   }
   refusing->name.clear();
   tree.remove(drop_in);
-  EXPECT_TRUE(has(load_config_in_use(root, {}, rule_rows())->error, "10-site.toml: gone"));
+  EXPECT_TRUE(has(fault_text(load_config_in_use(root, {}, rule_rows())), "10-site.toml: gone"));
   for (const char* target : {"/dev/null", "../../../dev/null", "../../../../../../dev/null"}) {
     tree.remove(drop_in).link(drop_in, target);
     const auto accepted = load_config_in_use(root, {}, rule_rows());
     ASSERT_TRUE(accepted.ok()) << accepted.error().text();
-    EXPECT_EQ(accepted->error, "") << target;
+    EXPECT_EQ(fault_text(accepted), "") << target;
     EXPECT_EQ(accepted->config.policy.mode, Mode::audit) << target;
   }
   // A copy from elsewhere.
@@ -545,7 +548,7 @@ TEST_F(LastGood, BelowARoot) {
     changed.replace(at, kept.find('\n', at) - at, mark + name);
     tree.file(kLastGoodFile, changed);
     const auto present = load_config_in_use(root, {}, rule_rows());
-    EXPECT_TRUE(present.ok() && present->error.empty()) << name;
+    EXPECT_TRUE(present.ok() && fault_text(present).empty()) << name;
   }
 }
 
@@ -557,13 +560,13 @@ TEST_F(LastGood, SeveralRemovalsHaveOneCommand) {
   const std::string files = "ln -s /dev/null " + folder + "/10.toml && ln -s /dev/null '" + folder +
                             "/20 it'\\''s.toml' && systemctl reload fabric-agent";
   tree.remove("conf.d/10.toml").remove("conf.d/20 it's.toml");
-  EXPECT_EQ(in_use()->error,
+  EXPECT_EQ(fault_text(in_use()),
             folder + "/10.toml, " + folder +
                 "/20 it's.toml: gone, which changes the policy; restore them, or, if they are to go (see "
                 "fabric-rollout(7)), leave links to /dev/null in their place for one reload: " +
                 files);
   tree.remove("conf.d");
-  EXPECT_EQ(in_use()->error,
+  EXPECT_EQ(fault_text(in_use()),
             folder +
                 ": gone, with 10.toml, 20 it's.toml, which changes the policy; restore it, or, if it is to go (see "
                 "fabric-rollout(7)), leave it with links to /dev/null for one reload: mkdir " +
@@ -575,23 +578,24 @@ TEST_F(LastGood, IsUsedWhileTheMainFileIsGone) {
   save(loaded(load()));
   tree.remove("a.toml");
   EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
-  EXPECT_TRUE(has(in_use()->error, "restore it, or create it, with mode at least")) << in_use()->error;
+  EXPECT_TRUE(has(fault_text(in_use()), "restore it, or create it, with mode at least")) << fault_text(in_use());
   tree.remove("conf.d");
   EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
-  EXPECT_TRUE(has(in_use()->error, "a.toml: cannot read the configuration")) << in_use()->error;
-  EXPECT_TRUE(in_use()->error.ends_with("; restore it, and " + tree.path() +
-                                        "/conf.d/10.toml; a link to /dev/null accepts the removal of a drop-in only"))
-      << in_use()->error;
+  EXPECT_TRUE(has(fault_text(in_use()), "a.toml: cannot read the configuration")) << fault_text(in_use());
+  EXPECT_TRUE(
+      fault_text(in_use()).ends_with("; restore it, and " + tree.path() +
+                                     "/conf.d/10.toml; a link to /dev/null accepts the removal of a drop-in only"))
+      << fault_text(in_use());
   tree.file("a.toml", "");
-  EXPECT_TRUE(has(in_use()->error, "a.toml:1:1: no key")) << in_use()->error;
+  EXPECT_TRUE(has(fault_text(in_use()), "a.toml:1:1: no key")) << fault_text(in_use());
   tree.remove("a.toml").link("a.toml", "/dev/null");
-  EXPECT_TRUE(has(in_use()->error, "a.toml:1:1: not a regular file")) << in_use()->error;
+  EXPECT_TRUE(has(fault_text(in_use()), "a.toml:1:1: not a regular file")) << fault_text(in_use());
   EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
 }
 
 TEST_F(LastGood, WithoutItTheFilesThatAreLeftAreUsed) {
   tree.file("a.toml", "mode = \"audit\"\n").link("conf.d/10.toml", "/dev/null");
-  EXPECT_EQ(in_use()->error, "");
+  EXPECT_EQ(fault_text(in_use()), "");
   tree.remove("conf.d").file("conf.d/10.toml", "");
   ASSERT_FALSE(in_use().ok());
   EXPECT_TRUE(has(in_use().error().text(), "10.toml:1:1: no key"));
@@ -604,7 +608,7 @@ TEST_F(LastGood, AChangeOfFilesThatAreThereIsAChange) {
   tree.file("conf.d/10-site.toml", "mode = \"audit\"\n").file("conf.d/20.toml", "[[port]]\nmtu = 4200\n");
   EXPECT_EQ(in_use()->config.policy.mode, Mode::audit);
   EXPECT_EQ(in_use()->config.policy.ports.at(0).want.mtu, 4200U);
-  EXPECT_TRUE(in_use()->error.empty());
+  EXPECT_TRUE(fault_text(in_use()).empty());
 }
 
 TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
@@ -619,11 +623,11 @@ TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
   ASSERT_TRUE(before.ok()) << before.error().text();
   save(before->config);
   tree.remove("conf.d/10.toml").file("conf.d/15.toml", "# moved\n" + site);
-  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  EXPECT_TRUE(fault_text(in_use()).empty()) << fault_text(in_use());
   tree.remove("conf.d").file("a.toml", "reread = \"30s\"\n" + site + rules);
-  EXPECT_TRUE(in_use()->error.empty()) << in_use()->error;
+  EXPECT_TRUE(fault_text(in_use()).empty()) << fault_text(in_use());
   tree.file("a.toml", "reread = \"20s\"\n" + site + rules);
-  EXPECT_FALSE(in_use()->error.empty()) << "and what else changed meanwhile is not in use either";
+  EXPECT_FALSE(fault_text(in_use()).empty()) << "and what else changed meanwhile is not in use either";
 }
 
 // Of an exporter without an agent. What either copy knows of is no loss.
@@ -634,10 +638,11 @@ TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
   const auto root = Root::open(tree.path());
   ASSERT_TRUE(root.ok() && save_last_good(own, loaded(load()), rule_rows(), kOwnLastGood).ok());
   tree.remove("conf.d");
-  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.ends_with("systemctl reload fabric-exporter"));
-  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows())->error.empty());
+  EXPECT_TRUE(
+      fault_text(load_config_in_use(*root, file(), rule_rows(), own)).ends_with("systemctl reload fabric-exporter"));
+  EXPECT_TRUE(fault_text(load_config_in_use(*root, file(), rule_rows())).empty());
   save(loaded(load()));
-  EXPECT_TRUE(load_config_in_use(*root, file(), rule_rows(), own)->error.empty()) << "accepted";
+  EXPECT_TRUE(fault_text(load_config_in_use(*root, file(), rule_rows(), own)).empty()) << "accepted";
 }
 
 TEST(PortEntry, AFrontEndIsNamedAndShown) {
@@ -851,7 +856,7 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
                                             kSource + "/etc/profiles", rule_rows()))
                       .policy;
   for (const Limit* row : test::limits()) {
-    const double* value = find_in(sample.rules.limits, row->name());
+    const double* value = find_in(sample.rules.of(row->rule).limits, row->key);
     EXPECT_TRUE(value != nullptr && *value == row->value)
         << kSample << ": " << row->name() << " is out of date: tests/regenerate writes it";
   }

@@ -491,8 +491,8 @@ TEST(Limit, FollowsTheConfigurationWithinItsRange) {
     EXPECT_DOUBLE_EQ(limit_of(machine.view(), *row), other) << row->name();
     const auto again = configured(show_config(loaded->policy, rule_rows()));
     ASSERT_TRUE(again.ok()) << again.error().text();
-    EXPECT_DOUBLE_EQ(again->policy.rules.limits.at(row->name()), other);
-    machine.policy.rules.limits.clear();
+    EXPECT_DOUBLE_EQ(limit_of(again->policy.rules, *row), other);
+    machine.policy.rules.by_id.clear();
     for (const double wrong : {row->most * 2, -1.0}) {
       const auto rejected = configured(*row, wrong);
       ASSERT_FALSE(rejected.ok()) << row->name() << " " << wrong;
@@ -506,13 +506,14 @@ TEST(Limit, ChangesAVerdict) {
   test::Healthy machine;
   const std::vector<std::string> only{"nofile"};
   EXPECT_EQ(worst(run_rules(machine.view(), only)), Status::ok);
-  machine.policy.rules.limits = {{"nofile.limit", 1e9}};
+  RuleSettings& nofile = machine.policy.rules.by_id["nofile"];
+  nofile.limits = {{"limit", 1e9}};
   const Report report = run_rules(machine.view(), only);
   EXPECT_EQ(worst(report), Status::warning);
   EXPECT_EQ(report.findings.at(0).expected, "at least 1000000000 (hard limit)");
-  machine.policy.rules.severity = {{"nofile", Status::critical}};
+  nofile.severity = Status::critical;
   EXPECT_EQ(worst(run_rules(machine.view(), only)), Status::critical);
-  machine.policy.rules.enabled = {{"nofile", false}};
+  nofile.enabled = false;
   EXPECT_EQ(worst(run_rules(machine.view(), only)), Status::ok);
 }
 
@@ -537,9 +538,12 @@ TEST(Suppression, HasAReasonAndAnEndOrNeither) {
 
   const auto again = configured(show_config(loaded->policy, rule_rows()));
   ASSERT_TRUE(again.ok()) << again.error().text();
-  EXPECT_EQ(again->policy.rules.enabled, rules.enabled) << "also of the last valid configuration";
-  EXPECT_EQ(again->policy.rules.reason, rules.reason);
-  EXPECT_EQ(again->policy.rules.until, rules.until);
+  for (const std::string_view id : {"nofile", "memlock", "hugepages"}) {
+    const RuleSettings &one = again->policy.rules.of(id), &other = rules.of(id);
+    EXPECT_EQ(one.enabled, other.enabled) << id << ": also of the last valid configuration";
+    EXPECT_EQ(one.reason, other.reason) << id;
+    EXPECT_EQ(one.until, other.until) << id;
+  }
 }
 
 TEST(Suppression, RejectsWhatSuppressesNothing) {
@@ -560,11 +564,12 @@ TEST(Suppression, RejectsWhatSuppressesNothing) {
 
 TEST(Suppression, ItsEndIsAWarningAndTheRuleCountsAgain) {
   test::Healthy machine;
-  machine.policy.rules.limits = {{"nofile.limit", 1e9}};
+  RuleSettings& nofile = machine.policy.rules.by_id["nofile"];
+  nofile.limits = {{"limit", 1e9}};
   EXPECT_EQ(test::said(machine.view(), {"suppressions"}), "") << "there is none";
-  machine.policy.rules.enabled = {{"nofile", false}};
-  machine.policy.rules.reason = {{"nofile", "TICKET-1"}};
-  machine.policy.rules.until = {{"nofile", kFebruary}};
+  nofile.enabled = false;
+  nofile.reason = "TICKET-1";
+  nofile.until = kFebruary;
   View view = machine.view();
   view.wall = kFebruary - 1;
   const Report during = run_rules(view);
@@ -584,11 +589,11 @@ TEST(RulesTable, EveryRuleCanBeSwitchedOffAndItsSeverityChanged) {
     const auto loaded = configured("[rules." + std::string(rule.id) + "]\nenabled = false\nseverity = \"critical\"\n");
     ASSERT_TRUE(loaded.ok()) << loaded.error().text();
     EXPECT_FALSE(loaded->policy.rules.is_enabled(rule.id));
-    EXPECT_EQ(loaded->policy.rules.severity.at(std::string(rule.id)), Status::critical);
+    EXPECT_EQ(loaded->policy.rules.of(rule.id).severity, Status::critical);
     const auto again = configured(show_config(loaded->policy, rule_rows()));
     ASSERT_TRUE(again.ok()) << again.error().text();
-    EXPECT_EQ(again->policy.rules.enabled, loaded->policy.rules.enabled);
-    EXPECT_EQ(again->policy.rules.severity, loaded->policy.rules.severity);
+    EXPECT_FALSE(again->policy.rules.is_enabled(rule.id));
+    EXPECT_EQ(again->policy.rules.of(rule.id).severity, Status::critical);
   }
 }
 
@@ -597,7 +602,7 @@ TEST(RulesTable, ADisabledCauseStillExplainsItsSymptoms) {
   test::Healthy node;
   test::hold(node, 0.9);
   ASSERT_EQ(test::rules_of(test::ask(node)), std::set<std::string>{"slow-host"});
-  node.policy.rules.enabled = {{"slow-host", false}};
+  node.policy.rules.by_id["slow-host"].enabled = false;
   EXPECT_EQ(test::rules_of(test::ask(node)), std::set<std::string>{"slow-host"});
 }
 

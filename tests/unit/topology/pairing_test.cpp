@@ -3,6 +3,7 @@
 #include "topology/pairing.h"
 
 #include "judge/engine.h"
+#include "node/endpoints.h"
 #include "node/node.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
@@ -405,6 +406,21 @@ TEST(ComputeNics, TheKindThatIsNearestToTheGpus) {
   for (Port& port : server.ports) port.rate = 50e9;
   for (size_t i = 0; i < 4; ++i) server.ports[i].link_layer = LinkLayer::infiniband;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "storage is on Ethernet";
+}
+
+// The driver of one function has failed. The other function shows the board of the card.
+TEST(NicBoard, IsThatOfTheCard) {
+  Topology topology;
+  for (const char* pci : {"0000:17:00.0", "0000:17:00.1", "0000:18:00.0"}) {
+    topology.nics.push_back(nic(pci_function(pci, "pci0000:16", {}, 0), {}));
+    topology.nics.back().vendor = 0x15b3;
+  }
+  Port port;
+  port.pci = "0000:17:00.0";
+  port.board_id = "MT_0000000838";
+  EXPECT_EQ(board_of(topology.nics[1], {&port, 1}), board_of(topology.nics[0], {&port, 1}));
+  EXPECT_EQ(board_of(topology.nics[1], {&port, 1}).id, "MT_0000000838");
+  EXPECT_NE(board_of(topology.nics[2], {&port, 1}), board_of(topology.nics[0], {&port, 1}));
 }
 
 // The GPUs on the first two switches have a NIC of another make than those on the last two.

@@ -366,10 +366,10 @@ TEST(TopoProblems, FollowTheSitesRules) {
     return out;
   };
   EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 warning\n");
-  policy.rules.severity = {{"pcie", Status::critical}};
+  policy.rules.by_id["pcie"].severity = Status::critical;
   EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n");
-  policy.rules.enabled = {{"pcie", false}};
-  policy.rules.until = {{"pcie", kEnd}};
+  policy.rules.by_id["pcie"].enabled = false;
+  policy.rules.by_id["pcie"].until = kEnd;
   EXPECT_EQ(problems_at(kEnd - 1), "");
   EXPECT_FALSE(has(ctl::find_topo_format("text")->print(ctl::topo_view(node, &policy, "", kEnd - 1)), "x4 at 32 GT/s"));
   EXPECT_EQ(problems_at(kEnd), "pcie mlx5_3 critical\n") << "the suppression has ended";

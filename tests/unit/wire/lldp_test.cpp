@@ -49,7 +49,7 @@ TEST(LldpFrame, OfASwitchWithIeeeDcbx) {
   EXPECT_EQ(neighbor->port_description, "v1");
   EXPECT_EQ(neighbor->chassis_id.size(), 17u) << neighbor->chassis_id;
   EXPECT_EQ(neighbor->ttl, 120u);
-  EXPECT_EQ(neighbor->dcbx, "IEEE") << "though it sends CEE behind it";
+  EXPECT_EQ(neighbor->dcbx, DcbxVersion::ieee) << "though it sends CEE behind it";
   EXPECT_EQ(neighbor->pfc, (DcbxPfc{false, false, 8, PrioSet{0x08}}));
   EXPECT_EQ(neighbor->ets, half_and_half());
   EXPECT_EQ(neighbor->ets_recommended, half_and_half());
@@ -62,7 +62,7 @@ TEST(LldpFrame, OfASwitchWithIeeeDcbx) {
 TEST(LldpFrame, OfASwitchWithCee) {
   const auto neighbor = parse_frame(captured("cee-dcbx"));
   ASSERT_TRUE(neighbor) << neighbor.error().text();
-  EXPECT_EQ(neighbor->dcbx, "CEE");
+  EXPECT_EQ(neighbor->dcbx, DcbxVersion::cee);
   EXPECT_EQ(neighbor->max_frame, 9238u);
   EXPECT_EQ(neighbor->vlan, 100u);
   EXPECT_EQ(neighbor->pfc, (DcbxPfc{false, false, 8, PrioSet{0x08}}));
@@ -88,7 +88,7 @@ TEST(LldpFrame, WhatCeeSaysIsNotEnabledIsNotInUse) {
   ASSERT_EQ(features, 3u);
   const auto neighbor = parse_frame(frame);
   ASSERT_TRUE(neighbor) << neighbor.error().text();
-  EXPECT_EQ(neighbor->dcbx, "CEE");
+  EXPECT_EQ(neighbor->dcbx, DcbxVersion::cee);
   EXPECT_EQ(neighbor->pfc, (DcbxPfc{false, false, 8, PrioSet{}}));
   EXPECT_FALSE(neighbor->ets || neighbor->app);
   EXPECT_TRUE(neighbor->malformed.empty());
@@ -521,7 +521,7 @@ TEST(LldpProgram, ASighupDoesNotEndIt) {
 TEST(LldpOption, IsAModeOfItsOwn) {
   const auto options = exporter::parse_options({"--lldp"});
   ASSERT_TRUE(options);
-  EXPECT_TRUE(options->lldp);
+  EXPECT_EQ(options->run, exporter::ExporterOptions::Kind::lldp);
   EXPECT_FALSE(exporter::parse_options({"--lldp", "--print"}));
   EXPECT_FALSE(exporter::parse_options({"--root", "/x", "--lldp"}));
 }
