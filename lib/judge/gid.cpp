@@ -165,8 +165,9 @@ Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
           "a job with a fixed index takes the wrong one.",
       {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
        {Work::ends_jobs | Work::when_idle,
-        "While no job runs, register the RDMA device again, with the MAC address in place: devlink dev reload pci/" +
-            port.pci + ". "},
+        fill_names("While no job runs, register the RDMA device again, with the MAC address in place: devlink dev "
+                   "reload pci/{pci}. ",
+                   &port, port.id())},
        {Work::ends_jobs, "Linux 7.0 and kernels with its change 9af0feae8016 keep the GIDs in step."}});
 }
 

@@ -851,7 +851,7 @@ void add_split_functions(const View& view, Findings& findings) {
         {"Find the namespace: for pid in $(lsns -t net -n -o PID); do nsenter -t $pid -n rdma dev; done. Move the "
          "device back from there: nsenter -t PID -n rdma dev set DEVICE netns /proc/1/ns/net. ",
          {Work::ends_jobs, "Else bind the function to its driver again, which creates the device again on the host: " +
-                               rebind_commands(nic.pci, driver.empty() ? "DRIVER" : driver) + ". "},
+                               rebind_commands(nic.pci, driver) + ". "},
          "Update the plugin that gives functions to pods (DRANET, RDMA CNI), if it moves the netdev alone."}));
   }
 }

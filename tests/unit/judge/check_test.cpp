@@ -980,6 +980,14 @@ TEST(Check, ADefaultGidOfAnotherMacAddress) {
   EXPECT_EQ(found[0].subject, port.id());
   EXPECT_EQ(found[0].status, Status::warning);
   EXPECT_TRUE(has(found[0].observed, "index 5") && has(found[0].observed, "default GID index 1")) << found[0].observed;
+  EXPECT_TRUE(has(found[0].remedy, "devlink dev reload pci/" + port.pci)) << found[0].remedy;
+  // A driver without `devlink dev reload`.
+  const std::string driver = std::exchange(port.kernel_driver, "ionic");
+  const auto without_reload = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(without_reload.size(), 1u) << describe(without_reload);
+  EXPECT_TRUE(has(without_reload[0].remedy, rebind_commands(port.pci, "ionic"))) << without_reload[0].remedy;
+  EXPECT_FALSE(has(without_reload[0].remedy, "devlink")) << without_reload[0].remedy;
+  port.kernel_driver = driver;
   // A stable private address of the netdev is made from no MAC address.
   port.gids[1] = gid(3, "1186:a6b1:3f0b:c441");
   EXPECT_EQ(said(node.view(), {"gid"}), "");

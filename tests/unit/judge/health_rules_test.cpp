@@ -731,7 +731,7 @@ TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
   }
 }
 
-// Drivers without `devlink dev reload` are unbound and bound.
+// Drivers without `devlink dev reload` are unbound and bound. Unbinding fails after a failed probe: ";", not "&&".
 TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
   struct {
     const char *driver, *command;
@@ -740,9 +740,9 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
       {"bnxt_en", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
       {"ice", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
       {"ionic",
-       "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
+       "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
       {"efa",
-       "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
+       "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
   };
   for (const auto& row : rows) {
     Port port;
@@ -751,6 +751,8 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
     port.kernel_driver = row.driver;
     EXPECT_EQ(fill_names("devlink dev reload pci/{pci} action fw_activate", &port, port.id()), row.command);
   }
+  EXPECT_EQ(fill_names("devlink dev reload pci/{pci}", nullptr, "0000:18:00.0"), "devlink dev reload pci/0000:18:00.0");
+  EXPECT_TRUE(has(rebind_commands("0000:18:00.0", ""), "/drivers/DRIVER/bind"));
 }
 
 TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
