@@ -142,7 +142,7 @@ namespace {
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
   if (!is_roce(port) || port.netdev.empty() || !sends_by_its_netdev(view.now, port)) return std::nullopt;
-  if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
+  if (!may_be_active(port)) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
@@ -215,8 +215,6 @@ namespace {
 
 using enum Measure;
 using S = Signals;
-
-bool has_link(const Port& port) { return port.carrier.value_or(is_active(port)); }
 
 void add_lane(Measured& reading, const View& view, const Port& port) {
   const Port* before = port_before(view, port);
@@ -297,7 +295,7 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   Signals signals = *seen;
   const Port* before = port_before(view, port);
   const bool stayed_up =
-      signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+      signals.link_downs.value_or(0) <= 0 && !is_down(port) && (before == nullptr || !is_down(*before));
   if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
   auto reading = sum_counters(rule.sum, port, signals);
   if (!reading) return reading;

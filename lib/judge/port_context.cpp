@@ -327,7 +327,7 @@ bool is_clean(const PortContext& ctx) {
 
 bool wire_explains_loss(const PortContext& ctx) {
   // A port that is not ACTIVE loses packets too.
-  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive) return true;
+  if (is_down(ctx.port) || !may_be_active(ctx.port)) return true;
   if (wire_loses(ctx, ctx.signals, ctx.lost)) return true;
   // The links of a bond are its members'.
   for (const Port* member : members_of(ctx.view.now, ctx.port)) {

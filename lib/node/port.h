@@ -199,9 +199,21 @@ inline bool is_subfunction(const Port& port) { return is_subfunction_device(port
 // Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);
 
+// -- The link. A port can be neither active nor down: INIT and ARMED (InfiniBand without its subnet manager), unknown.
+// A bond's member has the RDMA state of the bond, and a carrier of its own.
+
+// The RDMA state is ACTIVE. A member is as active as its bond.
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
-// Also a port whose netdev has no carrier, whatever the RDMA state.
-inline bool is_down(const Port& port) { return port.carrier == false || port.state == kPortDown; }
+// ACTIVE, or its state could not be read.
+inline bool may_be_active(const Port& port) { return port.state.value_or(kPortActive) == kPortActive; }
+// No link: DOWN, or the netdev has no carrier, whatever the RDMA state. A member with carrier has a link, also if the
+// bond is DOWN (LACP has no partner).
+inline bool is_down(const Port& port) {
+  if (port.is_member() && port.carrier) return !*port.carrier;
+  return port.carrier == false || port.state == kPortDown;
+}
+// ACTIVE, and this port has a link: packets travel over it.
+inline bool is_up(const Port& port) { return is_active(port) && !is_down(port); }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP, without RoCE GIDs and RoCE path MTU.
 inline bool is_roce(const Port& port) {

@@ -44,7 +44,7 @@ std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<s
 std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   std::optional<double> rate;
   for (const Port& port : ports)
-    if (is_of(port, nic) && port.state.value_or(kPortActive) == kPortActive) rate = std::max(rate, port.rate);
+    if (is_of(port, nic) && may_be_active(port)) rate = std::max(rate, port.rate);
   return rate;
 }
 
@@ -80,9 +80,7 @@ double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.lin
 std::vector<size_t> functions_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
   std::vector<size_t> out;
   const auto is_own = [&](const Port& port) { return is_of(port, nic); };
-  const auto has_link = [&](const Port& port) {
-    return is_own(port) && port.state.value_or(kPortActive) == kPortActive;
-  };
+  const auto has_link = [&](const Port& port) { return is_own(port) && may_be_active(port); };
   if (std::ranges::none_of(ports, is_own) || std::ranges::any_of(ports, has_link)) return out;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& function = topology.nics[i];
@@ -335,8 +333,8 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
                                 const std::vector<size_t>& nics) {
   std::vector<size_t> up;
   for (const size_t nic : nics)
-    if (std::ranges::any_of(
-            ports, [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
+    if (std::ranges::any_of(ports,
+                            [&](const Port& port) { return is_of(port, topology.nics[nic]) && is_active(port); }))
       up.push_back(nic);
   if (up.empty()) return nics;
   return up;

@@ -426,6 +426,12 @@ TEST(DiagnosisBounds, EvidenceThatProvesNothing) {
          node.before.ports[0].state = node.now.ports[0].state = 2;
          grow(node, Where::hw, "req_transport_retries_exceeded", 8);
        }},
+      {"the link is just lost (ACTIVE_DEFER): no dead peer", "not-enough-evidence",
+       [](Healthy& node) {
+         make_infiniband(node);
+         node.before.ports[0].state = node.now.ports[0].state = 5;
+         grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+       }},
       {"a queue that hung, because of pause or a missing link, is no failure of the firmware", "damaged-link",
        [](Healthy& node) {
          grow(node, Where::ethtool, "rx_crc_errors_phy", 50);

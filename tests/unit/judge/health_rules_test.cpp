@@ -341,6 +341,27 @@ TEST(HealthRules, LanesThatCannotBeReadClearNothing) {
   EXPECT_EQ(machine.said(), said) << "a state does not clear without a reading";
 }
 
+// A link in INIT is trained, and only lacks its subnet manager: its symbol errors are damage.
+TEST(HealthRules, SymbolErrorsCountWithoutASubnetManager) {
+  Machine machine;
+  machine.port().link_layer = LinkLayer::infiniband;
+  machine.port().state = kPortInit;
+  machine.port().carrier.reset();
+  machine.steps(3, counted("port_rcv_errors", 0));
+  ASSERT_EQ(machine.said(), "");
+  machine.steps(2, counted("symbol_error", 400));
+  EXPECT_TRUE(has(machine.said(), "link-errors")) << machine.said();
+}
+
+// The RDMA state follows the carrier later.
+TEST(HealthRules, LightIsNotJudgedWithoutACarrier) {
+  Machine machine;
+  machine.port().carrier = false;
+  machine.port().module->lanes[2].rx_power.value = 7e-5;
+  machine.steps(4);
+  EXPECT_EQ(machine.said(), "");
+}
+
 // The bond stays ACTIVE on its other member.
 TEST(HealthRules, LightIsNotJudgedOnAMemberWithoutALink) {
   Machine machine;
