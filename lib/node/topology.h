@@ -72,6 +72,9 @@ enum class PathClass : uint8_t { PIX, PXB, PHB, NODE, SYS };
 template <>
 inline constexpr std::string_view kEnumWords<PathClass>[] { "PIX", "PXB", "PHB", "NODE", "SYS" };
 
+// Whether the two ends are on one PCIe switch, so that data between them does not pass the CPU. False: unknown.
+constexpr bool is_on_switch(std::optional<PathClass> path) { return path && *path <= PathClass::PXB; }
+
 // Whether the NIC can have a Data Direct function (kernel/pci/pci_device.h).
 bool can_have_data_direct(const Nic& nic);
 

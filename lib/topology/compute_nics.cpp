@@ -209,8 +209,7 @@ bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
 }
 
 bool has_on_switch(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
-  const auto path = nearest_class(topology, gpu, nics);
-  return path && *path <= PathClass::PXB;
+  return is_on_switch(nearest_class(topology, gpu, nics));
 }
 
 // `own`, and those of `others` on the switches of GPUs that have none of `own` there, if the other GPUs have. GPUs may
@@ -308,7 +307,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
     for (const NicKind& each : near) {
       ++kinds[each].gpus;
-      kinds[each].on_switch += *best <= PathClass::PXB ? 1 : 0;
+      kinds[each].on_switch += is_on_switch(best) ? 1 : 0;
     }
   }
   const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) { return each.second.key(); });

@@ -552,17 +552,13 @@ void find_by_direct(const Topology& topology, const ComparedDevices& units, std:
   }
 }
 
-bool is_on_switch(const Gpu& gpu, const PciDevice& nic) {
-  const auto path = path_class(gpu, nic);
-  return path && *path <= PathClass::PXB;
-}
-
 // Whether every GPU has equally many functions of the model on its switch.
 bool is_beside_each_gpu(const Topology& topology, const ComparedDevices& units, const Model& model) {
   std::set<std::ptrdiff_t> counts;
   for (const Gpu& gpu : topology.gpus)
-    counts.insert(std::ranges::count_if(
-        units, [&](const ComparedDevice& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
+    counts.insert(std::ranges::count_if(units, [&](const ComparedDevice& unit) {
+      return unit.model == model && is_on_switch(path_class(gpu, unit.device));
+    }));
   return counts.size() == 1 && !counts.contains(0);
 }
 
@@ -590,7 +586,7 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     MissingPart part{
         .kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index};
     for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-      if (is_on_switch(topology.gpus[gpu], unit.device)) part.gpus.push_back(gpu);
+      if (is_on_switch(path_class(topology.gpus[gpu], unit.device))) part.gpus.push_back(gpu);
     out.push_back(std::move(part));
   };
   std::map<std::pair<uint16_t, uint16_t>, std::optional<size_t>> only;  // by model
@@ -644,24 +640,19 @@ Sockets gpus_by_socket(const Topology& topology) {
   return out;
 }
 
-bool is_on_switch(const Gpu& gpu, const Nic& nic) {
-  const auto path = path_class(gpu, nic);
-  return path && *path <= PathClass::PXB;
-}
-
 // Counts the cards on the switch of each GPU.
 class CardsOnSwitches {
  public:
   explicit CardsOnSwitches(const Topology& topology) : topology_(topology) {
     for (const Gpu& gpu : topology.gpus)
       most_ = std::max<size_t>(most_, std::ranges::count_if(topology.gpus, [&](const Gpu& other) {
-                                 return &other == &gpu || is_on_switch(gpu, static_cast<const PciDevice&>(other));
+                                 return &other == &gpu || is_on_switch(path_class(gpu, other));
                                }));
   }
 
   // Whether the switch has a GPU, and as many other cards as the most GPUs that a switch has.
   bool is_spare(const Nic& nic, const std::string& card) {
-    const Gpu* gpu = find_where(topology_.gpus, [&](const Gpu& each) { return is_on_switch(each, nic); });
+    const Gpu* gpu = find_where(topology_.gpus, [&](const Gpu& each) { return is_on_switch(path_class(each, nic)); });
     if (gpu == nullptr) return false;
     auto& cards = cards_[gpu];
     if (cards.size() >= most_ && !cards.contains(card)) return true;
@@ -711,7 +702,7 @@ std::optional<size_t> uneven_sockets(const Topology& topology, const std::vector
   const size_t most = more->second.size();
   if (most < 4 || !std::has_single_bit(most) || less->second.size() == most) return std::nullopt;
   const bool on_switches = std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
-    return std::ranges::any_of(compute, [&](size_t nic) { return is_on_switch(gpu, topology.nics[nic]); });
+    return std::ranges::any_of(compute, [&](size_t nic) { return is_on_switch(path_class(gpu, topology.nics[nic])); });
   });
   if (!on_switches) return std::nullopt;
   return 2 * most;

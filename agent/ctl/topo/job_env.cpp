@@ -339,7 +339,7 @@ void add_common(EnvFile& out, const Library& library, const TopoView& view, cons
 // -- NCCL
 
 // Whether the GPU's NICs are below the CPU, without a PCIe switch between.
-bool is_far(const Pair& pair) { return pair.path && *pair.path > PathClass::PXB; }
+bool is_far(const Pair& pair) { return pair.path && !is_on_switch(pair.path); }
 
 // Facts about this machine that decide whether NCCL's variables have an effect.
 void add_nccl_remarks(EnvFile& out, const TopoView& view) {

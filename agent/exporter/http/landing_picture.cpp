@@ -48,7 +48,7 @@ class LandingPicture {
       const int from = gpus_[gpu] + kTileHeight / 2, x = kInset + kTileWidth;
       const std::string path(to_text(*pair.path));
       std::string css = "warning";
-      if (*pair.path <= PathClass::PXB) css = "ok";
+      if (is_on_switch(pair.path)) css = "ok";
       else if (*pair.path == PathClass::SYS) css = "critical";
       for (const size_t nic : pair.nics) {
         if (nics_.count(nic) == 0) continue;
