@@ -97,8 +97,8 @@ struct Fix {
   [[nodiscard]] std::string text() const;
 };
 
-// Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null. Where
-// the port's driver has no `devlink dev reload`, rebind_commands() take its place.
+// Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
+// Where the port's driver has no `devlink dev reload`, rebind_commands() take its place.
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
 // The fix of a row, with these names.

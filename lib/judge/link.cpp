@@ -40,37 +40,38 @@ bool is_front_end(const View& view, const Port& port) {
 // The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
 // which shows that it is for something else. Null if the machine has another card of this model: its port in the same
 // place is compared instead, and second ports that are slower on each card are so by design.
-const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  const auto serves_gpus = [&](const Port& each) {
-    return is_active(each) && is_judged(each) && each.rate && for_gpus.contains(each.rdma) && !is_front_end(view, each);
+const Port* faster_port_of_card(const View& view, const Port& port) {
+  const auto is_for_gpus = [&](const Port& each) {
+    return is_active(each) && is_judged(each) && each.rate && serves_gpu(view, each) && !is_front_end(view, each);
   };
-  if (!serves_gpus(port)) return nullptr;
+  if (!is_for_gpus(port)) return nullptr;
   const Port* best = nullptr;
   for (const Port& other : view.now.ports) {
     if (&other == &port) continue;
     if (!are_of_one_card(port, other)) {
       const bool is_alike = other.kernel_driver == port.kernel_driver && other.pci_id == port.pci_id;
       if (is_alike && other.board_id == port.board_id) return nullptr;
-    } else if (serves_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
+    } else if (is_for_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
       if (best == nullptr || *other.rate > *best->rate) best = &other;
     }
   }
   return best;
 }
 
-Finding rate_finding(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+Finding rate_finding(const View& view, const Port& port) {
+  const bool for_gpus = serves_gpu(view, port);
+  // Equal ports with the same purpose.
+  const auto is_like = [&](const Port& other) { return are_twins(port, other) && serves_gpu(view, other) == for_gpus; };
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
                "The speed of this active port could not be read: " + why_unread(port, "rate") + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && are_twins(port, other) &&
-        for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma))
-      rates.push_back(*other.rate);
+    if (is_active(other) && other.rate && is_like(other)) rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) {
-    const Port* faster = faster_port_of_card(view, port, for_gpus);
+    const Port* faster = faster_port_of_card(view, port);
     if (faster == nullptr) return good(port.id(), rate_text(*port.rate), rate_text(best));
     return bad(
         Status::warning, port.id(), rate_text(*port.rate),
@@ -87,9 +88,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate
-    return !is_active(other) && are_twins(port, other) && for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma);
+    return !is_active(other) && is_like(other);
   });
-  const auto least = full + dark + (for_gpus.contains(port.rdma) ? 1 : 0);
+  const auto least = full + dark + (for_gpus ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" + show + "). "},
@@ -115,11 +116,9 @@ bool has_driver_without_rate(const View& view, const Port& port) {
 
 // The reference is the rate of equal ports, not a table of models.
 void ask_rate(const View& view, Findings& findings) {
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_own_device(port) && is_active(port) && !misses_speed(view, port, for_gpus) &&
-        !has_driver_without_rate(view, port))
-      findings.push_back(rate_finding(view, port, for_gpus));
+    if (is_own_device(port) && is_active(port) && !misses_speed(view, port) && !has_driver_without_rate(view, port))
+      findings.push_back(rate_finding(view, port));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "judge/network.h"
 
 #include "judge/finding.h"
+#include "judge/platform_view.h"
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
@@ -12,7 +13,14 @@ namespace fabric {
 
 std::vector<const Port*> rails(const View& view) {
   std::vector<const Port*> out;
-  const std::set<std::string> devices = devices_for_gpus(view);
+  const auto built = built_of(view);
+  const auto& nics = view.now.topology.nics;
+  std::set<std::string> devices;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    for (const Port* port : endpoints_of(view.now, nics[nic])) devices.insert(port->rdma);
+  }
   for (const Port& port : view.now.ports)
     if (serves_jobs(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
         devices.contains(port.rdma))

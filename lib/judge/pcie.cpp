@@ -209,7 +209,7 @@ struct CheckedLink {
   std::string name;
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
-  bool for_gpus = false;               // a NIC that serves a GPU, also a missing one: others may have smaller slots
+  bool for_gpus = false;               // others may have smaller slots
   bool nvlink_management = false;
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
   PcieLink most{};            // max_*: what the device and the port above it can both do
@@ -435,18 +435,6 @@ PcieLink most_of_both(const Node& node, const PciDevice& device, bool is_guest) 
   return link_between(device.link, port->link).value_or(device.link);
 }
 
-// The addresses of the present NICs that the machine was built with for its GPUs. A NIC whose GPU is missing has the
-// same slot as before.
-std::set<std::string> nics_of_built_gpus(const View& view) {
-  const auto built = built_of(view);
-  std::set<std::string> out;
-  for (const Pairing* pairing : {&built->pairing, &built->present_pairing})
-    for (const Pair& pair : pairing->pairs)
-      for (const size_t nic : pair.nics)
-        if (nic < built->nics) out.insert(view.now.topology.nics[nic].pci);
-  return out;
-}
-
 // The narrowest bridge above a guest's device: emulated, without a real link. NCCL limits the path to the slowest link
 // that the bridges show (ncclTopoGetXmlFromSys() in src/graph/xml.cc), or to those of NCCL_TOPO_FILE.
 std::string emulated_link_above(const Node& node, const PciDevice& device) {
@@ -470,9 +458,10 @@ std::string emulated_link_above(const Node& node, const PciDevice& device) {
 void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::vector<CheckedLink> all;
-  const std::set<std::string> for_gpus = nics_of_built_gpus(view);
+  const auto built = built_of(view);
   const bool is_guest = !topology.hypervisor.empty();
-  for (const Nic& nic : topology.nics) {
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
     if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
         !can_be_judged(view.now, topology.nics, nic))
       continue;
@@ -482,7 +471,7 @@ void ask_pcie(const View& view, Findings& findings) {
     all.push_back({.device = &nic,
                    .name = nic.name,
                    .network_rate = rate,
-                   .for_gpus = for_gpus.contains(nic.pci),
+                   .for_gpus = built->serves_gpu(i),
                    .nvlink_management = nic.nvlink_management,
                    .slot_is_full = is_guest || slot_is_full(view.now, nic, false),
                    .most = most_of_both(view.now, nic, is_guest),

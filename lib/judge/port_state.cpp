@@ -109,10 +109,8 @@ bool was_up(const View& view, const Port& port) {
 
 bool is_beside_gpu(const View& view, const Port& port) {
   const Nic* nic = nic_of(view.now.topology, port.rdma);
-  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
-           const auto path = path_class(gpu, *nic);
-           return path && *path <= PathClass::PXB;
-         });
+  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus,
+                                               [&](const Gpu& gpu) { return is_on_switch(path_class(gpu, *nic)); });
 }
 
 }  // namespace
@@ -712,7 +710,7 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   }
   return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
     const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
-    return near && *near <= PathClass::PXB && (!rdma || *rdma > *near);
+    return is_on_switch(near) && (!rdma || *rdma > *near);
   });
 }
 

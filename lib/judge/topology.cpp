@@ -249,23 +249,24 @@ Placement placement(const View& view) {
   return out;
 }
 
-std::set<std::string> devices_for_gpus(const View& view) {
-  std::set<std::string> out;
+bool serves_gpu(const View& view, const Port& port) {
+  const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
-  for (const Pair& pair : built_pairing(view).pairs)
-    for (const size_t nic : pair.nics) {
-      out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-      for (const Port* port : endpoints_of(view.now, nics[nic])) out.insert(port->rdma);
-    }
-  return out;
+  const Port* physical = physical_of(view.now, port);
+  const auto is_of = [&](const Nic& nic) {
+    return contains(nic.rdma, port.rdma) || (physical != nullptr && contains(nic.rdma, physical->rdma)) ||
+           (port.role == PortRole::guest_function && port.owner == nic.pci);  // of a pod, whose NIC is here
+  };
+  for (size_t nic = 0; nic < nics.size(); ++nic)
+    if (is_of(nics[nic]) && built->serves_gpu(nic)) return true;
+  return false;
 }
 
 bool has_other_purpose(const View& view, const Port& port) {
-  // NICs in containers have no devices here.
-  const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
-  const std::set<std::string> devices = devices_for_gpus(view);
-  const Port* physical = physical_of(view.now, port);  // a virtual function serves as its NIC does
-  return any && !devices.contains(port.rdma) && (physical == nullptr || !devices.contains(physical->rdma));
+  const auto built = built_of(view);
+  for (size_t nic = 0; nic < built->nics; ++nic)  // NICs in containers have no devices here
+    if (built->serves_gpu(nic)) return !serves_gpu(view, port);
+  return false;
 }
 
 namespace {
@@ -696,11 +697,10 @@ void ask_expect(const View& view, Findings& findings) {
   }
 
   if (!expect.speed) return;
-  const auto for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !port.speed || !for_gpus.contains(port.rdma)) continue;
+    if (!is_judged(port) || !is_active(port) || !port.speed || !serves_gpu(view, port)) continue;
     const std::string expected = to_text(*expect.speed) + " Mb/s, [expect] speed";
-    if (misses_speed(view, port, for_gpus))
+    if (misses_speed(view, port))
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
                              "of its slowest link.",
@@ -713,9 +713,9 @@ void ask_expect(const View& view, Findings& findings) {
 
 }  // namespace
 
-bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+bool misses_speed(const View& view, const Port& port) {
   if (view.policy == nullptr || !view.policy->expect.speed) return false;
-  return port.speed && for_gpus.contains(port.rdma) && *port.speed != *view.policy->expect.speed;
+  return port.speed && *port.speed != *view.policy->expect.speed && serves_gpu(view, port);
 }
 
 constexpr Rule kExpect{
@@ -926,9 +926,8 @@ std::optional<Finding> gpus_of_places(const Built& built) {
 // Whether each GPU has a NIC of its own on its switch, and no NIC is left: a missing GPU has taken its NIC with it.
 bool are_nics_missing_too(const Placement& placed) {
   return placed.pairing.idle.empty() && !placed.pairing.pairs.empty() &&
-         std::ranges::all_of(placed.pairing.pairs, [](const Pair& pair) {
-           return pair.shared_by == 1 && pair.path && *pair.path <= PathClass::PXB;
-         });
+         std::ranges::all_of(placed.pairing.pairs,
+                             [](const Pair& pair) { return pair.shared_by == 1 && is_on_switch(pair.path); });
 }
 
 // The ports that equal those above GPUs, with nothing below them.

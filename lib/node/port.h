@@ -37,13 +37,14 @@ inline constexpr std::string_view kEnumWords<PortRole>[] {
       "data-direct", "multi-pf-secondary", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
-// What the NIC of a port is for, by its place in the machine.
-enum class PortPurpose : uint8_t {
+// Where the NIC of a port is, for match.role of a policy: its place alone, so that no lost link or part changes the
+// settings of a port. Whether the NIC serves a GPU is Built::serves_gpu() (topology/built.h).
+enum class PortPlace : uint8_t {
   compute,  // it shares a host bridge or a nearer bridge with a GPU
   host,
 };
 template <>
-inline constexpr std::string_view kEnumWords<PortPurpose>[] { "compute", "host" };
+inline constexpr std::string_view kEnumWords<PortPlace>[] { "compute", "host" };
 
 // By the node type of the RDMA device. infiniband: InfiniBand's transport, also over Ethernet (RoCE); iwarp: RDMA over
 // TCP; usnic: Cisco's datagrams from user space.
@@ -72,8 +73,8 @@ struct Port {
   // The E-Switch above its netdev is in switchdev mode. Role switchdev_uplink says so; a bond over such ports and a
   // port whose netdev is elsewhere have no other sign.
   bool switchdev = false;
-  std::optional<PortPurpose> serves{};  // for match.role of a policy; nullopt: the topology was not read
-  bool no_node_guid = false;            // the node GUID of its mlx5 device is zero: the host gave the function none
+  std::optional<PortPlace> place{};  // nullopt: the topology was not read
+  bool no_node_guid = false;         // the node GUID of its mlx5 device is zero: the host gave the function none
   std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module, else the kernel's release

@@ -16,13 +16,13 @@ bool matches(const std::vector<std::string>& patterns, const std::string& text) 
 bool matches(const Match& match, const Port& port) {
   bool is_named = matches(match.netdev, port.netdev);
   for (const auto& name : port.altnames) is_named = is_named || matches(match.netdev, name);
-  std::string speed, numa, serves;
+  std::string speed, numa, place;
   if (port.speed) speed = std::to_string(*port.speed);
   if (port.numa) numa = std::to_string(*port.numa);
-  if (port.serves) serves = to_text(*port.serves);
+  if (port.place) place = to_text(*port.place);
   return is_named && (matches(match.driver, port.kernel_driver) || matches(match.driver, port.driver)) &&
          matches(match.pci_id, port.pci_id) && matches(match.speed, speed) && matches(match.numa, numa) &&
-         matches(match.role, serves) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
+         matches(match.role, place) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
 }
 
 bool is_manageable(const Port& port) {

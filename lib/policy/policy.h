@@ -43,7 +43,7 @@ struct Match {
   std::vector<std::string> pci_id;  // vendor and device: "15b3:1021"
   std::vector<std::string> speed;   // Mb/s: "400000"
   std::vector<std::string> numa;    // NUMA node: "0"
-  std::vector<std::string> role;    // of PortPurpose: "compute", "host"
+  std::vector<std::string> role;    // of PortPlace: "compute", "host"
   bool operator==(const Match&) const = default;
 };
 

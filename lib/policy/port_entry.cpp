@@ -90,7 +90,7 @@ Normal numa_node(const toml::node& element) {
 
 Normal role(const toml::node& element) {
   const auto text = any_text(element);
-  if (!text || !contains(kEnumWords<PortPurpose>, *text)) return std::nullopt;
+  if (!text || !contains(kEnumWords<PortPlace>, *text)) return std::nullopt;
   return text;
 }
 
@@ -102,7 +102,7 @@ Values numa_readings(const Json& element) {
   return integers(text);
 }
 
-Values role_readings(const Json& element) { return known_words(element, kEnumWords<PortPurpose>); }
+Values role_readings(const Json& element) { return known_words(element, kEnumWords<PortPlace>); }
 
 const MatchKey kMatchKeys[] = {
     {"driver", &Match::driver, any_text, "a pattern", "\"mlx5_core\""},

@@ -2,6 +2,7 @@
 #include "topology/built.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/find.h"
@@ -204,6 +205,12 @@ std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::ve
 }
 
 }  // namespace
+
+bool Built::serves_gpu(size_t nic) const {
+  return std::ranges::any_of(std::array{&pairing, &present_pairing}, [&](const Pairing* each) {
+    return std::ranges::any_of(each->pairs, [&](const Pair& pair) { return contains(pair.nics, nic); });
+  });
+}
 
 std::vector<size_t> Built::present_compute() const {
   std::vector<size_t> out;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
+#include "judge/network.h"
 #include "metrics/families.h"
 #include "setting/setting_table.h"
 #include "support/healthy_node.h"
@@ -1166,6 +1167,17 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_TRUE(found[0].remedy.ends_with("\nip link set dev ens1 mtu 9000")) << found[0].remedy;
   node.change("mlx5_1/1", "mtu").outcome = Outcome::differs;
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
+// One fault does not hide another: a NIC whose GPU is missing has no other purpose.
+TEST(Check, TheNicOfAMissingGpuIsStillForGpus) {
+  Healthy node;
+  node.now.inventory = inventory_of(node.now);
+  node.now.topology.gpus.erase(node.now.topology.gpus.begin() + 1);
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
+  EXPECT_EQ(rails(node.view()).size(), node.now.ports.size());
 }
 
 // The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.

@@ -762,8 +762,7 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
       {"ice", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
       {"ionic",
        "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
-      {"efa",
-       "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
+      {"efa", "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
   };
   for (const auto& row : rows) {
     Port port;

@@ -457,10 +457,10 @@ TEST_F(ScanOfANic, ItServesGpusBelowAGpusHostBridge) {
   const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
-  EXPECT_EQ(node.ports[0].serves, PortPurpose::compute);
+  EXPECT_EQ(node.ports[0].place, PortPlace::compute);
   EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
-  EXPECT_EQ(node.ports[1].serves, PortPurpose::host) << "the same socket is no shared host bridge";
-  EXPECT_EQ(scanned({.topology = false}).ports[0].serves, std::nullopt);
+  EXPECT_EQ(node.ports[1].place, PortPlace::host) << "the same socket is no shared host bridge";
+  EXPECT_EQ(scanned({.topology = false}).ports[0].place, std::nullopt);
 }
 
 // The files of bond_set_slave_link and of mlx5's lag in sysfs.

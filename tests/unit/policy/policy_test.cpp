@@ -77,7 +77,7 @@ TEST(PolicyFor, APortIsMatchedByWhatItIs) {
   port.pci_id = "15b3:1021";
   port.speed = 400'000;
   port.numa = 1;
-  port.serves = PortPurpose::compute;
+  port.place = PortPlace::compute;
   Match match{.pci_id = {"15b3:*"}, .speed = {"200000", "400000"}, .numa = {"1"}, .role = {"compute"}};
   EXPECT_TRUE(takes(match, port));
   EXPECT_FALSE(takes(match)) << "what is not known matches nothing";
