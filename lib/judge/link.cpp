@@ -29,20 +29,12 @@ constexpr Limit kLaneShare{"damaged-link",
 
 namespace {
 
-// The default route leaves by the netdev of the port: it is the front end.
-bool is_front_end(const View& view, const Port& port) {
-  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
-  return interface != nullptr && std::ranges::any_of(interface->routes, [](const Route& route) {
-           return route.prefix == 0 && route.table == kTableMain;
-         });
-}
-
-// The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
+// The faster port of the same card, if both serve GPUs and neither is the front end or has another entry of the policy,
 // which shows that it is for something else. Null if the machine has another card of this model: its port in the same
 // place is compared instead, and second ports that are slower on each card are so by design.
 const Port* faster_port_of_card(const View& view, const Port& port) {
   const auto is_for_gpus = [&](const Port& each) {
-    return is_active(each) && is_judged(each) && each.rate && serves_gpu(view, each) && !is_front_end(view, each);
+    return is_active(each) && is_judged(each) && each.rate && serves_gpu(view, each) && !is_front_end(view.now, each);
   };
   if (!is_for_gpus(port)) return nullptr;
   const Port* best = nullptr;
@@ -139,7 +131,7 @@ constexpr Rule kRate{
 namespace {
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
-  if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
+  if (!is_judged_for_addresses(view.now, port)) return std::nullopt;
   if (!is_roce(port) || port.netdev.empty() || !sends_by_its_netdev(view.now, port)) return std::nullopt;
   if (!may_be_active(port)) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";

@@ -87,6 +87,8 @@ bool serves_jobs(const Node& node, const Port& port) {
                              [&](const Port& each) { return is_bare_uplink(each) && is_function_of(port, each); });
 }
 
+bool is_judged_for_addresses(const Node& node, const Port& port) { return is_judged(port) || serves_jobs(node, port); }
+
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic) {
   std::vector<const Port*> own, behind, others, elsewhere;
   for (const Port& port : node.ports) {

@@ -35,6 +35,10 @@ bool sends_by_its_netdev(const Node& node, const Port& port);
 // that belongs to another network namespace.
 bool serves_jobs(const Node& node, const Port& port);
 
+// Whether the port's addresses and MTU are judged: of every port with a wire, also the uplink of an E-Switch in
+// switchdev mode, which may have an address of its host, and of those that serve jobs.
+bool is_judged_for_addresses(const Node& node, const Port& port);
+
 // The ports by which jobs use the NIC: its own endpoints; if it has none here, those functions behind its uplink, and
 // in a pod those of its virtual functions that are the pod's.
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic);

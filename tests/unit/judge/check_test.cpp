@@ -291,6 +291,13 @@ TEST(Check, PortsOfTheOnlyCardAreComparedWithEachOther) {
   auto& routes = node.now.network.interfaces["ens7"].routes;
   routes = {{.table = 254}};
   EXPECT_EQ(rates(), "") << "the front end";
+  routes = {{.prefix = 1, .table = 254}};
+  EXPECT_EQ(rates(), "") << "the default route in two halves";
+  routes.clear();
+  node.now.topology.nics.back().bond = "bond0";
+  node.now.network.interfaces["bond0"].routes = {{.table = 254}};
+  EXPECT_EQ(rates(), "") << "the bond above it is the front end";
+  node.now.network.interfaces.erase("bond0");
   routes = {{.table = 101}};
   EXPECT_EQ(rates(), slow) << "a table of the rail's own";
   node.now.ports[1].state = kPortDown;
