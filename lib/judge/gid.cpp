@@ -120,7 +120,7 @@ std::string why_without_gid(const View& view, const Port& port) {
   if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
   const Nic* own = nic_of(view.now.topology, port.rdma);
   const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
-    return nic.virtual_function && own != nullptr && !own->virtual_function && nic.root == own->root &&
+    return nic.is_virtual_function() && own != nullptr && !own->is_virtual_function() && nic.root == own->root &&
            nic.bridges == own->bridges;
   };
   if (!functions_of(view.now, port).empty() || std::ranges::any_of(view.now.topology.nics, is_own_function))

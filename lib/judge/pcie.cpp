@@ -93,12 +93,12 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
 
 // The PCI addresses, without the function, of all slots that the NIC is plugged into.
 std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
-  if (nic.virtual_function) return {};
+  if (nic.is_virtual_function()) return {};
   std::set<std::string> out{card_of(nic.pci)};
   if (nic.direct) out.insert(card_of(nic.direct->pci));
   else if (can_have_data_direct(nic)) out.insert(card_of(nic.pci) + ", second link");  // unknown which one it is
   for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
+    if (!nic.card.empty() && other.card == nic.card && !other.is_virtual_function()) out.insert(card_of(other.pci));
   return out;
 }
 
@@ -185,7 +185,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic, SlotData dat
   std::map<std::string, double> slots;
   std::set<std::string> unchecked;  // secondary functions without an RDMA device
   for (const Nic& other : node.topology.nics) {
-    if (other.virtual_function || !are_of_one_nic(nic, other)) continue;
+    if (other.is_virtual_function() || !are_of_one_nic(nic, other)) continue;
     slots[card_of(other.pci)] = carried(other);
     if (other.rdma.empty()) unchecked.insert(card_of(other.pci));
   }
@@ -462,7 +462,7 @@ void ask_pcie(const View& view, Findings& findings) {
   const bool is_guest = !topology.hypervisor.empty();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
+    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.is_virtual_function() ||
         !can_be_judged(view.now, topology.nics, nic))
       continue;
     std::optional<double> rate;
@@ -472,7 +472,7 @@ void ask_pcie(const View& view, Findings& findings) {
                    .name = nic.name,
                    .network_rate = rate,
                    .for_gpus = built->serves_gpu(i),
-                   .nvlink_management = nic.nvlink_management,
+                   .nvlink_management = nic.role == FunctionRole::nvlink_management,
                    .slot_is_full = is_guest || slot_is_full(view.now, nic, false),
                    .most = most_of_both(view.now, nic, is_guest),
                    .is_guest = is_guest,
@@ -991,7 +991,7 @@ std::optional<NarrowSlot> narrow_slot(const PortContext& ctx) {
   constexpr double kFull = 0.75;
   const Nic* nic = ctx.nic;
   const auto& rate = ctx.port.rate;
-  if (nic == nullptr || !rate || nic->virtual_function || !ctx.view.now.topology.hypervisor.empty() ||
+  if (nic == nullptr || !rate || nic->is_virtual_function() || !ctx.view.now.topology.hypervisor.empty() ||
       ctx.port.is_member() || !members_of(ctx.view.now, ctx.port).empty() || is_suppressed(ctx.view, kPcie.id))
     return std::nullopt;
   double carries = carried(*nic), fastest = 0, arrived = 0;

@@ -200,11 +200,11 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
     if (rose(bytes)) append_item(out.names, function->id());
   }
   const auto& nics = view.now.topology.nics;
-  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci && !nic.virtual_function; });
+  const Nic* own = find_where(nics, [&](const Nic& nic) { return nic.pci == port.pci && !nic.is_virtual_function(); });
   if (own == nullptr) return out;
   out.unseen =
       out.unseen || !own->elsewhere.empty() || std::ranges::any_of(nics, [&](const Nic& nic) {
-        return nic.virtual_function && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
+        return nic.is_virtual_function() && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
       });
   return out;
 }

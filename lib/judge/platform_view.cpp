@@ -56,7 +56,7 @@ std::vector<InUse> devices_in_use(const View& view) {
   for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
     if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
   for (const Nic& nic : view.now.topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(view.now, nic.pci))
+    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
       out.push_back({&nic, nic.name, true});
   return out;
 }

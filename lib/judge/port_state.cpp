@@ -637,7 +637,7 @@ struct WithoutRdma {
     std::string driver;
     if (function != nullptr) driver = function->kernel_driver;
     const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
-    if (is_unknown || nic.virtual_function || has_no_network(nic) || is_data_direct(nic)) return;
+    if (is_unknown || nic.is_virtual_function() || has_no_network(nic)) return;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (modules == nullptr) return;
     std::set<std::string> load{std::string(modules->rdma)};
@@ -706,7 +706,7 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (carries_rdma(nic)) with_rdma.push_back(i);
-    else if (are_alike(nic, model) && !nic.virtual_function) own.push_back(i);
+    else if (are_alike(nic, model) && !nic.is_virtual_function()) own.push_back(i);
   }
   return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
     const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
@@ -818,8 +818,8 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
 // Another function of the model and of the same kind, with its netdev and its RDMA device here.
 bool has_complete_twin(const Topology& topology, const Nic& nic) {
   return std::ranges::any_of(topology.nics, [&](const Nic& other) {
-    return are_alike(other, nic) && other.virtual_function == nic.virtual_function && !other.netdevs.empty() &&
-           !other.rdma.empty();
+    return are_alike(other, nic) && other.is_virtual_function() == nic.is_virtual_function() &&
+           !other.netdevs.empty() && !other.rdma.empty();
   });
 }
 
@@ -831,7 +831,7 @@ void add_split_functions(const View& view, Findings& findings) {
   for (const Nic& nic : node.topology.nics) {
     if (!nic.rdma.empty() || nic.netdevs.empty() || has_no_network(nic) || !has_complete_twin(node.topology, nic))
       continue;
-    if (!nic.rdma_elsewhere && (!nic.virtual_function || !nic.bond.empty())) continue;
+    if (!nic.rdma_elsewhere && (!nic.is_virtual_function() || !nic.bond.empty())) continue;
     const PlatformFunction* function = function_of(node, nic.pci);
     const std::string driver = function == nullptr ? std::string() : function->kernel_driver;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);

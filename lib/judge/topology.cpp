@@ -432,7 +432,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     const Nic& nic = topology.nics[i];
     const auto path = path_class(topology.gpus[gpu], nic);
     if (!path || *path > *placed.expected_paths[gpu] || contains(placed.compute, i)) continue;
-    if (nic.virtual_function || has_no_network(nic)) continue;
+    if (nic.is_virtual_function() || has_no_network(nic)) continue;
     if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_alike(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {
@@ -666,7 +666,7 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   std::string meaning = "A device is missing: it left the PCI bus, has no driver, or was never installed.";
   std::string given_away;  // without virtual functions, which usually belong to guests
   for (const Nic& nic : topology.nics)
-    if (!nic.virtual_function && is_given_away(view.now, nic.pci))
+    if (!nic.is_virtual_function() && is_given_away(view.now, nic.pci))
       append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
   if (!given_away.empty())
     meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";

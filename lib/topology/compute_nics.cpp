@@ -84,7 +84,7 @@ std::vector<size_t> functions_in_use(const Topology& topology, const Nic& nic, s
   if (std::ranges::none_of(ports, is_own) || std::ranges::any_of(ports, has_link)) return out;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& function = topology.nics[i];
-    if (!function.virtual_function || function.rdma_elsewhere || function.netdev_elsewhere) continue;
+    if (!function.is_virtual_function() || function.rdma_elsewhere || function.netdev_elsewhere) continue;
     if (std::ranges::any_of(ports, [&](const Port& port) {
           return is_of(port, function) && port.owner == nic.pci && is_used_function(port);
         }))
@@ -100,8 +100,8 @@ std::vector<size_t> rdma_nics(const Topology& topology, std::span<const Port> po
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (!carries_rdma(nic) || has_no_network(nic)) continue;
-    own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
-    if (!nic.virtual_function) {
+    own_physical = own_physical || (!nic.is_virtual_function() && !nic.rdma_elsewhere);
+    if (!nic.is_virtual_function()) {
       const std::vector<size_t> functions = functions_in_use(topology, nic, ports);
       physical.insert(physical.end(), functions.begin(), functions.end());
       if (functions.empty()) physical.push_back(i);

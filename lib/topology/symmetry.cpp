@@ -62,14 +62,14 @@ ComparedDevices compared_devices_of(const Topology& topology, std::span<const Po
   ComparedDevices out;
   std::set<std::pair<uint16_t, uint16_t>> rdma;
   for (const Nic& nic : topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
+    if (carries_rdma(nic) && !nic.is_virtual_function()) rdma.emplace(nic.vendor, nic.device);
   for (size_t i = 0; i < topology.gpus.size(); ++i) {
     const Gpu& gpu = topology.gpus[i];
     out.push_back({gpu, gpu.name, {.gpu = true, .vendor = gpu.vendor, .device = gpu.device}, i, true});
   }
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
+    if (nic.is_virtual_function() || !rdma.contains({nic.vendor, nic.device})) continue;
     const Model model{.vendor = nic.vendor,
                       .device = nic.device,
                       .lanes = nic.link.max_width.value_or(0),
@@ -321,7 +321,7 @@ ComparedDevices with_equal_nics(const Topology& topology, const ComparedDevices&
   for (const auto& [key, group] : groups_of(units, level, false)) {
     if (std::ranges::none_of(group, [](const ComparedDevice* unit) { return unit->model.gpu; })) continue;
     for (const ComparedDevice* unit : group)
-      if (!unit->model.gpu && (!unit->there || !topology.nics[unit->index].nvlink_management))
+      if (!unit->model.gpu && (!unit->there || topology.nics[unit->index].role != FunctionRole::nvlink_management))
         beside.insert(unit->model);
   }
   ComparedDevices out = units;
@@ -402,7 +402,7 @@ void find_gpus_by_direct(const Topology& topology, ComparedDevices& units, std::
     if (unit.model.gpu && !gpus.emplace(unit.device.root, &unit).second) return;  // several on one
   std::map<std::string, const Nic*> nics;
   for (const Nic& nic : topology.nics)
-    if (nic.direct && !nic.virtual_function) nics.emplace(nic.direct->root, &nic);
+    if (nic.direct && !nic.is_virtual_function()) nics.emplace(nic.direct->root, &nic);
   if (gpus.empty() || std::ranges::any_of(gpus, [&](const auto& each) { return !nics.contains(each.first); })) return;
   const ComparedDevice model = *gpus.begin()->second;
   for (const auto& [root, nic] : nics) {
@@ -836,7 +836,7 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
   const std::set<std::string> bonded = bonded_cards(topology);
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!are_alike(nic, model) || nic.virtual_function) continue;
+    if (!are_alike(nic, model) || nic.is_virtual_function()) continue;
     if (carries_rdma(nic)) others.emplace_back(nic.card);
     else if (is_in_bond(bonded, nic)) continue;
     else if (found) return std::nullopt;

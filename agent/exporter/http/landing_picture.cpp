@@ -36,7 +36,7 @@ class LandingPicture {
 
   std::string draw() {
     std::vector<size_t> nics = shown_nics(topology_);
-    const auto is_virtual = [&](size_t nic) { return topology_.nics[nic].virtual_function; };
+    const auto is_virtual = [&](size_t nic) { return topology_.nics[nic].is_virtual_function(); };
     if (!std::ranges::all_of(nics, is_virtual)) std::erase_if(nics, is_virtual);
     for (const TopologyBox& box : topology_boxes(topology_, nics).boxes) place(box, 0);
 

@@ -323,7 +323,7 @@ TEST(Check, AFunctionWhoseRdmaDeviceWasNotGivenBack) {
     Nic function = node.now.topology.nics[0];
     function.pci.back() = number;
     function.device = 0x101e;
-    function.virtual_function = true;
+    function.role = FunctionRole::virtual_function;
     function.netdevs = {std::string("ens0v") + number};
     function.name = function.netdevs[0];
     function.rdma.clear();

@@ -524,7 +524,7 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
     Machine machine;
     if (sriov) {
       Nic function = machine.now().topology.nics[1];
-      function.virtual_function = true;
+      function.role = FunctionRole::virtual_function;
       function.pci.replace(function.pci.size() - 3, 1, "1");
       function.rdma.clear();
       machine.now().topology.nics.push_back(function);

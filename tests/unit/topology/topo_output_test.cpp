@@ -536,7 +536,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
     Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
     vf.name = "vf" + std::to_string(i);
     vf.rdma = {vf.name};
-    vf.virtual_function = true;
+    vf.role = FunctionRole::virtual_function;
     node.topology.nics.push_back(vf);
   }
   const auto wide = ctl::topo_view(node);

@@ -240,9 +240,9 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   const Topology topology = topology_of(tree);
   ASSERT_EQ(topology.nics.size(), 2u);
   EXPECT_EQ(topology.nics[0].bond, "bond0");
-  EXPECT_FALSE(topology.nics[0].virtual_function);
+  EXPECT_FALSE(topology.nics[0].is_virtual_function());
   EXPECT_EQ(topology.nics[1].bond, "") << "a bridge is no bond";
-  EXPECT_TRUE(topology.nics[1].virtual_function);
+  EXPECT_TRUE(topology.nics[1].is_virtual_function());
   EXPECT_EQ(topology.nics[0].card, topology.nics[1].card);
 }
 
