@@ -38,14 +38,27 @@ bool may_match(const PortPolicy& entry, const Port& port) {
   return is_manageable(port) && matches(match, port);
 }
 
+std::optional<unsigned> roce_traffic_class(const DscpMap& map, PrioSet pfc) {
+  constexpr uint8_t kUsual = 26;
+  std::optional<unsigned> out;
+  for (const auto& [dscp, priority] : map)
+    if (pfc.has(priority) && (!out || dscp == kUsual)) out = traffic_class_of(dscp);
+  return out;
+}
+
 std::optional<unsigned> roce_traffic_class(const PortPolicy& entry) {
   if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
   if (entry.want.roce_tos) return *entry.want.roce_tos;
-  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
+  if (entry.traffic) return traffic_class_of(entry.traffic->dscp);
   if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
-  for (const auto& [dscp, priority] : *entry.want.dscp_map)
-    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
-  return std::nullopt;
+  return roce_traffic_class(*entry.want.dscp_map, *entry.want.pfc);
+}
+
+PrioSet roce_priorities(const PortPolicy& entry) {
+  PrioSet out = entry.want.pfc.value_or(PrioSet{});
+  if (entry.fabric.is_lossy() && entry.traffic)
+    out.bits = static_cast<uint8_t>(out.bits | 1U << entry.traffic->priority);
+  return out;
 }
 
 bool Published::has(SeriesGroup group) const { return contains(groups, group); }

@@ -92,6 +92,30 @@ TEST(PolicyFor, AUsnicDeviceIsLeftAlone) {
   EXPECT_FALSE(takes({}, port));
 }
 
+TEST(RoceTrafficClass, IsThatOfTheUsualDscpWithPfc) {
+  PortPolicy entry;
+  entry.want.pfc = PrioSet{0x08};
+  entry.want.dscp_map = DscpMap{{24, 3}, {26, 3}, {48, 6}};
+  EXPECT_EQ(roce_traffic_class(entry), 106U);
+  entry.want.dscp_map = DscpMap{{24, 3}, {26, 0}};
+  EXPECT_EQ(roce_traffic_class(entry), 98U) << "the first with PFC";
+  entry.traffic = Mark{34, 4};
+  EXPECT_EQ(roce_traffic_class(entry), 138U);
+  entry.want.roce_tos = 104;
+  EXPECT_EQ(roce_traffic_class(entry), 104U) << "a byte of its own, without ECT(0)";
+}
+
+TEST(RocePriorities, AreThoseWithPfcAndOnALossyFabricThatOfTraffic) {
+  PortPolicy entry;
+  EXPECT_EQ(roce_priorities(entry), PrioSet{});
+  entry.traffic = Mark{26, 3};
+  EXPECT_EQ(roce_priorities(entry), PrioSet{}) << "PFC is not wanted";
+  entry.fabric.kind = FabricKind::lossy;
+  EXPECT_EQ(roce_priorities(entry), PrioSet{0x08});
+  entry.want.pfc = PrioSet{0x10};
+  EXPECT_EQ(roce_priorities(entry), PrioSet{0x18});
+}
+
 TEST(Window, PastMidnightBelongsToTheDayOnWhichItBegins) {
   const std::vector<Window> windows{{1U << 6, 1380, 60}};  // Sat 23:00-01:00
   EXPECT_TRUE(in_window(windows, 6, 1380));
