@@ -510,9 +510,8 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_stayed = false;
   for (const Port& port : view.now.ports) {
-    const Nic* nic =
-        find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
-    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
+    const Nic* nic = find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : card_of(*nic));
     else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;

@@ -224,10 +224,7 @@ Placement placement(const View& view) {
   out.compute = out.built->present_compute();
   out.pairing = out.built->present_pairing;
   std::set<std::string> cards;
-  for (const size_t index : out.compute) {
-    const Nic& nic = topology.nics[index];
-    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
-  }
+  for (const size_t nic : out.compute) cards.insert(card_of(topology.nics[nic]));
   out.cards = cards.size();
   if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
   if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();

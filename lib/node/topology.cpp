@@ -17,6 +17,12 @@
 
 namespace fabric {
 
+std::string card_of(const Nic& nic) {
+  if (!nic.card.empty()) return nic.card;
+  std::string slot = card_of(nic.pci);
+  return slot.empty() ? nic.pci : slot;
+}
+
 bool can_have_data_direct(const Nic& nic) {
   constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
   return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.is_virtual_function();

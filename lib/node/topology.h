@@ -84,6 +84,9 @@ inline constexpr std::string_view kEnumWords<PathClass>[] { "PIX", "PXB", "PHB",
 // Whether the two ends are on one PCIe switch, so that data between them does not pass the CPU. False: unknown.
 constexpr bool is_on_switch(std::optional<PathClass> path) { return path && *path <= PathClass::PXB; }
 
+// The card of the function: Nic::card, else its slot, else (the place of a missing part) its address.
+std::string card_of(const Nic& nic);
+
 // Whether the NIC can have a Data Direct function (kernel/pci/pci_device.h).
 bool can_have_data_direct(const Nic& nic);
 

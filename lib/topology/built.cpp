@@ -285,8 +285,7 @@ std::map<std::string, Rail> rails_of(const Topology& now, std::span<const Port> 
   if (gpus.empty()) {
     std::map<std::string, size_t> cards;
     for (const size_t nic : built.compute) {
-      const Nic& each = built.topology.nics[nic];
-      const auto [card, is_new] = cards.emplace(each.card.empty() ? each.pci : each.card, rails.size());
+      const auto [card, is_new] = cards.emplace(card_of(built.topology.nics[nic]), rails.size());
       if (is_new) rails.emplace_back();
       rails[card->second].push_back(nic);
     }

@@ -294,7 +294,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   std::map<NicKind, Suits> kinds;
   for (const size_t nic : all) {
     Suits& suits = kinds[kind.at(nic)];
-    suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
+    suits.cards.insert(card_of(topology.nics[nic]));
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
     suits.slot = std::max(suits.slot, slot_of(topology.nics[nic]));
     suits.elsewhere = suits.elsewhere || topology.nics[nic].rdma_elsewhere;

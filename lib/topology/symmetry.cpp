@@ -675,7 +675,7 @@ std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std:
   CardsOnSwitches on_switches(topology);
   for (const size_t index : compute) {
     const Nic& nic = topology.nics[index];
-    const std::string card = nic.card.empty() ? card_of(nic.pci) : nic.card;
+    const std::string card = card_of(nic);
     if (!nic.numa) return std::nullopt;
     if (!on_switches.is_spare(nic, card)) cards[socket_text(topology, nic)].insert(card);
   }
