@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/platform_view.h"
 
+#include <algorithm>
+
+#include "nic/capabilities.h"
 #include "topology/built.h"
 
 namespace fabric {
@@ -32,6 +35,13 @@ AerCounts of_link(AerCounts correctable) {
 bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
   return function != nullptr && is_given_away(*function);
+}
+
+bool is_in_cloud(const Node& node) {
+  constexpr uint16_t kVendors[]{kAmazon, 0x1414, 0x1ded};
+  return std::ranges::any_of(node.topology.nics, [&](const Nic& nic) { return contains(kVendors, nic.vendor); }) ||
+         std::ranges::any_of(node.ports,
+                             [](const Port& port) { return capabilities_of(port.kernel_driver).only_in_clouds; });
 }
 
 std::shared_ptr<const Built> built_of(const View& view) {

@@ -17,6 +17,7 @@
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
+#include "node/port_role.h"
 #include "node/topology.h"
 #include "topology/compute_nics.h"
 
@@ -309,10 +310,9 @@ constexpr const char* kUpState = "ACTIVE, LinkUp";
 // An InfiniBand function of four lanes, which only its VPD distinguishes from a NIC (is_nvlink_management()): with a
 // VPD that was read, it would have that role.
 bool may_manage_nvlink(const View& view, const Port& port) {
-  constexpr unsigned kMostLanes = 4;
   const Nic* nic = nic_of(view.now.topology, port.rdma);
   return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
-         nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
+         nic->link.max_width && *nic->link.max_width <= scanning::kMostLanesOfManagement && is_of_the_board(view, port);
 }
 
 // " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.
@@ -937,8 +937,7 @@ Fix fix_of_far_link() {
 
 std::string place_of_physical(const View& view, const Port& function) {
   if (function.role != PortRole::guest_function) return {};
-  const bool is_of_others =
-      !view.now.topology.hypervisor.empty() || capabilities_of(function.kernel_driver).only_in_clouds;
+  const bool is_of_others = !view.now.topology.hypervisor.empty() || is_in_cloud(view.now);
   return is_of_others ? "Ask the operator of the host" : "On the host";
 }
 

@@ -52,11 +52,10 @@ std::string physical_function_of(const Root& root, const std::string& function) 
 // a port, whose VPD has "SMDL=SW_MNG" (NVIDIA's fabricmanager looks for it; only root can read it). Without the VPD: an
 // InfiniBand function of two lanes, as on DGX B200; the slots of NICs have eight or more.
 bool is_nvlink_management(const Root& root, const std::string& function) {
-  constexpr unsigned kNarrow = 4;  // lanes: the VPD takes a while to read, and no NIC of a job has so few
   if (root.line_of(function + "/vendor") != "0x15b3" || !root.line_of(function + "/class").starts_with("0x0207"))
     return false;
   const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
-  if (!lanes || *lanes > kNarrow) return false;
+  if (!lanes || *lanes > kMostLanesOfManagement) return false;  // the VPD takes a while to read
   // In a guest the link of a virtual function may be as narrow.
   if (const std::string id = root.line_of(function + "/device"); id.starts_with("0x"))
     if (is_guests_function("15b3:" + id.substr(2))) return false;

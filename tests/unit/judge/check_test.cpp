@@ -941,7 +941,7 @@ TEST(Check, AGuestAsksTheOperatorOfItsHost) {
                                                        port.phys_state = kPhysDisabled;
                                                      }}};
   for (const auto& [rule, plant] : kFaults)
-    for (const char* machine : {"pod", "guest", "cloud"}) {
+    for (const char* machine : {"pod", "guest", "cloud", "other NIC of a cloud"}) {
       Healthy node;
       node.policy.ports.clear();
       for (Node* each : {&node.before, &node.now})
@@ -950,6 +950,7 @@ TEST(Check, AGuestAsksTheOperatorOfItsHost) {
       if (machine == std::string("guest")) node.now.topology.hypervisor = "QEMU";
       if (machine == std::string("cloud"))
         for (Port& port : node.now.ports) port.kernel_driver = "mana";
+      if (machine == std::string("other NIC of a cloud")) node.now.topology.nics[0].vendor = 0x1414;
       const bool is_pod = machine == std::string("pod");
       const std::vector<Finding> found = test::complaints_of(node.view(), {rule});
       ASSERT_FALSE(found.empty()) << rule << " " << machine;
