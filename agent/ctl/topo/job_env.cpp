@@ -288,9 +288,10 @@ void add_class(EnvFile& out, const Library& library, const TopoView& view, const
       continue;
     }
     classes.insert(roce_traffic_class(*entry));
-    if (entry->want.trust != Trust::pcp || !entry->want.pfc) continue;
+    if (entry->want.trust != Trust::pcp) continue;
+    const PrioSet roce = roce_priorities(*entry);
     for (int priority = 0; priority < kPriorities; ++priority)
-      if (entry->want.pfc->has(priority)) priorities.insert(priority);
+      if (roce.has(static_cast<size_t>(priority))) priorities.insert(priority);
   }
   if (classes.size() == 1 && *classes.begin()) {
     const unsigned value = **classes.begin();
