@@ -17,7 +17,6 @@
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
-#include "node/port_role.h"
 #include "node/topology.h"
 #include "topology/compute_nics.h"
 
@@ -312,7 +311,7 @@ constexpr const char* kUpState = "ACTIVE, LinkUp";
 bool may_manage_nvlink(const View& view, const Port& port) {
   const Nic* nic = nic_of(view.now.topology, port.rdma);
   return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
-         nic->link.max_width && *nic->link.max_width <= scanning::kMostLanesOfManagement && is_of_the_board(view, port);
+         nic->link.max_width && *nic->link.max_width <= kMostLanesOfManagement && is_of_the_board(view, port);
 }
 
 // " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.

@@ -10,10 +10,6 @@ namespace fabric::scanning {
 // Whether the RDMA device is that of a virtual function or a subfunction, which are added and removed with guests.
 bool is_for_guests(const Root& root, const std::string& rdma);
 
-// A function with more lanes than this manages no NVLink switches. With so many its VPD tells, which only root can
-// read.
-inline constexpr unsigned kMostLanesOfManagement = 4;
-
 struct RoleOfFunction {
   FunctionRole role = FunctionRole::physical;
   std::string owner{};  // the physical function of a virtual one, the primary function of a secondary one

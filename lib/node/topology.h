@@ -44,6 +44,9 @@ enum class FunctionRole : uint8_t {
   data_direct,         // a second function of a NIC, for its DMA to GPUs (ConnectX-8)
 };
 
+// A function with more lanes manages no NVLink switches. With so many its VPD tells, which only root can read.
+inline constexpr unsigned kMostLanesOfManagement = 4;
+
 // A PCI function with a network or InfiniBand class, or with a netdev or an RDMA device below it.
 struct Nic : PciDevice {
   std::vector<std::string> netdevs;
