@@ -260,7 +260,7 @@ void ask_cabling(const View& view, Findings& findings) {
   if (auto finding = plan_finding(view)) findings.push_back(std::move(*finding));
   if (view.now.neighbors.source.empty()) return;
   for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || port.carrier == false) continue;  // port-state reports a missing link
+    if (!has_cable(port) || is_down(port)) continue;  // port-state reports a missing link
     const NamedNeighbors heard = named_neighbors(view.now, port);
     const Cables cables = planned_cables(view.policy, port);
     if (heard.empty()) {

@@ -39,7 +39,7 @@ bool shares_its_wire(const View& view, const Port& port) {
   if (const Nic* own = nic_at(view.now.topology, port.pci); own != nullptr) {
     if (own->subfunctions) return true;
     for (const Nic& nic : nics) {
-      if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
+      if (nic.is_virtual_function() && nic.root == own->root && nic.bridges == own->bridges) return true;
       if (is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci))
         return true;
     }

@@ -38,10 +38,7 @@ constexpr std::pair<std::string_view, std::string_view> kWordsWithoutNetdev[] = 
 };
 constexpr std::string_view kModuleOfNetdev = "ethtool -m {netdev}";
 
-// For drivers without a reload of devlink: the function is unbound from its driver and bound again.
 constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
-constexpr std::string_view kRebind =
-    "echo {pci} > /sys/bus/pci/drivers/{driver}/unbind && echo {pci} > /sys/bus/pci/drivers/{driver}/bind";
 
 }  // namespace
 
@@ -78,9 +75,9 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   }
   if (port != nullptr && !port->pci.empty() && !port->kernel_driver.empty() &&
       !capabilities_of(port->kernel_driver).devlink_reload) {
-    replace_all(out, std::string(kReload).append(kActivate), kRebind);
-    replace_all(out, kReload, kRebind);
-    replace_all(out, "{driver}", port->kernel_driver);
+    const std::string rebind = rebind_commands(port->pci, port->kernel_driver);
+    replace_all(out, std::string(kReload).append(kActivate), rebind);
+    replace_all(out, kReload, rebind);
   }
   std::string netdev = subject, rdma = subject, pci = subject;
   if (port != nullptr) {
@@ -102,7 +99,7 @@ Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, cons
 }
 
 std::string rebind_commands(const std::string& pci, const std::string& driver) {
-  const std::string folder = "/sys/bus/pci/drivers/" + driver;
+  const std::string folder = "/sys/bus/pci/drivers/" + (driver.empty() ? "DRIVER" : driver);
   // Not "&&": after a failed probe no driver is bound, and unbinding fails.
   return "echo " + pci + " > " + folder + "/unbind; echo " + pci + " > " + folder + "/bind";
 }

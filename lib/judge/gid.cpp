@@ -120,7 +120,7 @@ std::string why_without_gid(const View& view, const Port& port) {
   if (is_virtual(port) && port.role != PortRole::guest_function) return "no equal function has one";
   const Nic* own = nic_of(view.now.topology, port.rdma);
   const auto is_own_function = [&](const Nic& nic) {  // of a guest, or in a container
-    return nic.virtual_function && own != nullptr && !own->virtual_function && nic.root == own->root &&
+    return nic.is_virtual_function() && own != nullptr && !own->is_virtual_function() && nic.root == own->root &&
            nic.bridges == own->bridges;
   };
   if (!functions_of(view.now, port).empty() || std::ranges::any_of(view.now.topology.nics, is_own_function))
@@ -165,8 +165,9 @@ Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
           "a job with a fixed index takes the wrong one.",
       {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
        {Work::ends_jobs | Work::when_idle,
-        "While no job runs, register the RDMA device again, with the MAC address in place: devlink dev reload pci/" +
-            port.pci + ". "},
+        fill_names("While no job runs, register the RDMA device again, with the MAC address in place: devlink dev "
+                   "reload pci/{pci}. ",
+                   &port, port.id())},
        {Work::ends_jobs, "Linux 7.0 and kernels with its change 9af0feae8016 keep the GIDs in step."}});
 }
 

@@ -29,47 +29,40 @@ constexpr Limit kLaneShare{"damaged-link",
 
 namespace {
 
-// The default route leaves by the netdev of the port: it is the front end.
-bool is_front_end(const View& view, const Port& port) {
-  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
-  return interface != nullptr && std::ranges::any_of(interface->routes, [](const Route& route) {
-           return route.prefix == 0 && route.table == kTableMain;
-         });
-}
-
-// The faster port of the same card, if both serve GPUs and neither has a default route or another entry of the policy,
+// The faster port of the same card, if both serve GPUs and neither is the front end or has another entry of the policy,
 // which shows that it is for something else. Null if the machine has another card of this board: its port in the same
 // place is compared instead, and second ports that are slower on each card are so by design.
-const Port* faster_port_of_card(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  const auto serves_gpus = [&](const Port& each) {
-    return is_active(each) && is_judged(each) && each.rate && for_gpus.contains(each.rdma) && !is_front_end(view, each);
+const Port* faster_port_of_card(const View& view, const Port& port) {
+  const auto is_for_gpus = [&](const Port& each) {
+    return is_active(each) && is_judged(each) && each.rate && serves_gpu(view, each) && !is_front_end(view.now, each);
   };
-  if (!serves_gpus(port)) return nullptr;
+  if (!is_for_gpus(port)) return nullptr;
   const Port* best = nullptr;
   for (const Port& other : view.now.ports) {
     if (&other == &port) continue;
     if (!are_of_one_card(port, other)) {
       if (are_of_one_board(port, other)) return nullptr;
-    } else if (serves_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
+    } else if (is_for_gpus(other) && *other.rate > *port.rate && policy_of(view, other) == policy_of(view, port)) {
       if (best == nullptr || *other.rate > *best->rate) best = &other;
     }
   }
   return best;
 }
 
-Finding rate_finding(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+Finding rate_finding(const View& view, const Port& port) {
+  const bool for_gpus = serves_gpu(view, port);
+  // Equal ports with the same purpose.
+  const auto is_like = [&](const Port& other) { return are_twins(port, other) && serves_gpu(view, other) == for_gpus; };
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
                "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && are_twins(port, other) &&
-        for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma))
-      rates.push_back(*other.rate);
+    if (is_active(other) && other.rate && is_like(other)) rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) {
-    const Port* faster = faster_port_of_card(view, port, for_gpus);
+    const Port* faster = faster_port_of_card(view, port);
     if (faster == nullptr) return good(port.id(), rate_text(*port.rate), rate_text(best));
     return bad(
         Status::warning, port.id(), rate_text(*port.rate),
@@ -86,9 +79,9 @@ Finding rate_finding(const View& view, const Port& port, const std::set<std::str
   // them reach the higher one, the board and its network support it.
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   const auto dark = std::ranges::count_if(view.now.ports, [&](const Port& other) {  // may have the higher rate
-    return !is_active(other) && are_twins(port, other) && for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma);
+    return !is_active(other) && is_like(other);
   });
-  const auto least = full + dark + (for_gpus.contains(port.rdma) ? 1 : 0);
+  const auto least = full + dark + (for_gpus ? 1 : 0);
   if (same >= 2 && same >= least && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" + show + "). "},
@@ -113,11 +106,9 @@ bool has_driver_without_rate(const View& view, const Port& port) {
 
 // The reference is the rate of equal ports, not a table of models.
 void ask_rate(const View& view, Findings& findings) {
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_own_device(port) && is_active(port) && !misses_speed(view, port, for_gpus) &&
-        !has_driver_without_rate(view, port))
-      findings.push_back(rate_finding(view, port, for_gpus));
+    if (is_own_device(port) && is_active(port) && !misses_speed(view, port) && !has_driver_without_rate(view, port))
+      findings.push_back(rate_finding(view, port));
 }
 
 }  // namespace
@@ -138,9 +129,9 @@ constexpr Rule kRate{
 namespace {
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
-  if (!is_judged(port) && !serves_jobs(view.now, port)) return std::nullopt;
+  if (!is_judged_for_addresses(view.now, port)) return std::nullopt;
   if (!is_roce(port) || port.netdev.empty() || !sends_by_its_netdev(view.now, port)) return std::nullopt;
-  if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
+  if (!may_be_active(port)) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
@@ -213,8 +204,6 @@ namespace {
 
 using enum Measure;
 using S = Signals;
-
-bool has_link(const Port& port) { return port.carrier.value_or(is_active(port)); }
 
 void add_lane(Measured& reading, const View& view, const Port& port) {
   const Port* before = port_before(view, port);
@@ -295,7 +284,7 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   Signals signals = *seen;
   const Port* before = port_before(view, port);
   const bool stayed_up =
-      signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+      signals.link_downs.value_or(0) <= 0 && !is_down(port) && (before == nullptr || !is_down(*before));
   if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
   auto reading = sum_counters(rule.sum, port, signals);
   if (!reading) return reading;
@@ -520,7 +509,7 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   bool other_stayed = false;
   for (const Port& port : view.now.ports) {
     const Nic* nic = nic_at(view.now.topology, port.pci);
-    if (lost.contains(port.id())) cards.insert(nic == nullptr || nic->card.empty() ? card_of(port.pci) : nic->card);
+    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : card_of(*nic));
     else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;

@@ -3,6 +3,7 @@
 #include "judge/network.h"
 
 #include "judge/finding.h"
+#include "judge/platform_view.h"
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
@@ -13,7 +14,14 @@ namespace fabric {
 
 std::vector<const Port*> rails(const View& view) {
   std::vector<const Port*> out;
-  const std::set<std::string> devices = devices_for_gpus(view);
+  const auto built = built_of(view);
+  const auto& nics = view.now.topology.nics;
+  std::set<std::string> devices;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    for (const Port* port : endpoints_of(view.now, nics[nic])) devices.insert(port->rdma);
+  }
   for (const Port& port : view.now.ports)
     if (serves_jobs(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
         devices.contains(port.rdma))
@@ -44,12 +52,15 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   return out;
 }
 
-namespace {
-
-// The uplink of an E-Switch in switchdev mode may have an address of its host.
-bool is_judged_for_addresses(const View& view, const Port& port) {
-  return is_judged(port) || serves_jobs(view.now, port);
+bool is_front_end(const Node& node, const Port& port) {
+  return std::ranges::any_of(interfaces_of(node, port), [](const NamedInterface& each) {
+    return std::ranges::any_of(each.interface->routes, [](const Route& route) {
+      return is_default(route.destination, route.prefix) && (route.table == kTableMain || route.table == kTableDefault);
+    });
+  });
 }
+
+namespace {
 
 // Global addresses of all netdevs of the port. nullopt: unknown.
 struct PortAddress {
@@ -195,12 +206,12 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
 void ask_address(const View& view, Findings& findings) {
   Holders all;
   for (const Port& port : view.now.ports) {
-    if (!is_judged_for_addresses(view, port) || !is_roce(port)) continue;
+    if (!is_judged_for_addresses(view.now, port) || !is_roce(port)) continue;
     for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
       all[each.address.ip].emplace(each.netdev, &port);
   }
   for (const Port& port : view.now.ports) {
-    if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port) || port.netdev.empty()) continue;
+    if (!is_judged_for_addresses(view.now, port) || !is_active(port) || !is_roce(port) || port.netdev.empty()) continue;
     if (auto finding = address_finding(view, port, all)) findings.push_back(std::move(*finding));
   }
 }
@@ -314,7 +325,7 @@ std::optional<Finding> missing_route(const View& view, const Port& port) {
 
 // Without traffic the kernel has no entry and nothing is reported.
 std::optional<Finding> ask_gateway(const View& view, const Port& port) {
-  if (!is_judged_for_addresses(view, port) || !is_active(port) || !is_roce(port)) return std::nullopt;
+  if (!is_judged_for_addresses(view.now, port) || !is_active(port) || !is_roce(port)) return std::nullopt;
   if (auto missing = missing_route(view, port)) return missing;
   const IpNeighbor* worst = nullptr;
   std::string netdev, answering;
@@ -535,7 +546,7 @@ void ask_mtu_chain(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
     if (const Port* function = function_above_mtu(view.now, port))
       findings.push_back(function_mtu_finding(view, port, *function));
-    else if (is_judged_for_addresses(view, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
+    else if (is_judged_for_addresses(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
              port.qos.mtu && sends_by_its_netdev(view.now, port))
       findings.push_back(mtu_chain_finding(view, all, port));
 }

@@ -25,6 +25,11 @@ struct NamedInterface {
 };
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port);
 
+// Whether the port is the machine's front end: the default route leaves by one of its netdevs. Tables of rules (those
+// of a rail) do not count. Before a write, default_route_of() (node/netdev_use.h) asks the kernel, and counts more
+// devices and tables.
+bool is_front_end(const Node& node, const Port& port);
+
 // The faults that the check `rails` found in the port's subnet; empty: none, or the port shares no subnet.
 std::string rails_fault(const View& view, const Port& port);
 

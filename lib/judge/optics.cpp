@@ -82,10 +82,9 @@ void add_if_outside(Measured& worst, const std::string& name, const ModuleReadin
   append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + low + " to " + high + ")");
 }
 
-// Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
+// Ports that are up; port-state covers the others.
 std::optional<Measured> read_lane_power(const View&, const RuleWindow&, const Port& port) {
-  const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
-  if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
+  if (!is_up(port) || !port.module || port.module->lanes.empty()) return std::nullopt;
   // Limits from a memory range with a wrong checksum are not evidence.
   if (!port.module->bad_checksums.empty() ||
       (port.module->rx_power_limits == ModuleLimits{} && port.module->tx_power_limits == ModuleLimits{}))

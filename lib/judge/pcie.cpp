@@ -93,12 +93,12 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
 
 // The PCI addresses, without the function, of all slots that the NIC is plugged into.
 std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
-  if (nic.virtual_function) return {};
+  if (nic.is_virtual_function()) return {};
   std::set<std::string> out{card_of(nic.pci)};
   if (nic.direct) out.insert(card_of(nic.direct->pci));
   else if (can_have_data_direct(nic)) out.insert(card_of(nic.pci) + ", second link");  // unknown which one it is
   for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
+    if (!nic.card.empty() && other.card == nic.card && !other.is_virtual_function()) out.insert(card_of(other.pci));
   return out;
 }
 
@@ -185,7 +185,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic, SlotData dat
   std::map<std::string, double> slots;
   std::set<std::string> unchecked;  // secondary functions without an RDMA device
   for (const Nic& other : node.topology.nics) {
-    if (other.virtual_function || !are_of_one_nic(nic, other)) continue;
+    if (other.is_virtual_function() || !are_of_one_nic(nic, other)) continue;
     slots[card_of(other.pci)] = carried(other);
     if (other.rdma.empty()) unchecked.insert(card_of(other.pci));
   }
@@ -209,7 +209,7 @@ struct CheckedLink {
   std::string name;
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
-  bool for_gpus = false;               // a NIC that serves a GPU, also a missing one: others may have smaller slots
+  bool for_gpus = false;               // others may have smaller slots
   bool nvlink_management = false;
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
   PcieLink most{};            // max_*: what the device and the port above it can both do
@@ -435,18 +435,6 @@ PcieLink most_of_both(const Node& node, const PciDevice& device, bool is_guest) 
   return link_between(device.link, port->link).value_or(device.link);
 }
 
-// The addresses of the present NICs that the machine was built with for its GPUs. A NIC whose GPU is missing has the
-// same slot as before.
-std::set<std::string> nics_of_built_gpus(const View& view) {
-  const auto built = built_of(view);
-  std::set<std::string> out;
-  for (const Pairing* pairing : {&built->pairing, &built->present_pairing})
-    for (const Pair& pair : pairing->pairs)
-      for (const size_t nic : pair.nics)
-        if (nic < built->nics) out.insert(view.now.topology.nics[nic].pci);
-  return out;
-}
-
 // The narrowest bridge above a guest's device: emulated, without a real link. NCCL limits the path to the slowest link
 // that the bridges show (ncclTopoGetXmlFromSys() in src/graph/xml.cc), or to those of NCCL_TOPO_FILE.
 std::string emulated_link_above(const Node& node, const PciDevice& device) {
@@ -470,10 +458,11 @@ std::string emulated_link_above(const Node& node, const PciDevice& device) {
 void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::vector<CheckedLink> all;
-  const std::set<std::string> for_gpus = nics_of_built_gpus(view);
+  const auto built = built_of(view);
   const bool is_guest = !topology.hypervisor.empty();
-  for (const Nic& nic : topology.nics) {
-    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.is_virtual_function() ||
         !can_be_judged(view.now, topology.nics, nic))
       continue;
     std::optional<double> rate;
@@ -482,8 +471,8 @@ void ask_pcie(const View& view, Findings& findings) {
     all.push_back({.device = &nic,
                    .name = nic.name,
                    .network_rate = rate,
-                   .for_gpus = for_gpus.contains(nic.pci),
-                   .nvlink_management = nic.nvlink_management,
+                   .for_gpus = built->serves_gpu(i),
+                   .nvlink_management = nic.role == FunctionRole::nvlink_management,
                    .slot_is_full = is_guest || slot_is_full(view.now, nic, false),
                    .most = most_of_both(view.now, nic, is_guest),
                    .is_guest = is_guest,
@@ -1000,7 +989,7 @@ std::optional<NarrowSlot> narrow_slot(const PortContext& ctx) {
   constexpr double kFull = 0.75;
   const Nic* nic = ctx.nic;
   const auto& rate = ctx.port.rate;
-  if (nic == nullptr || !rate || nic->virtual_function || !ctx.view.now.topology.hypervisor.empty() ||
+  if (nic == nullptr || !rate || nic->is_virtual_function() || !ctx.view.now.topology.hypervisor.empty() ||
       ctx.port.is_member() || !members_of(ctx.view.now, ctx.port).empty() || is_suppressed(ctx.view, kPcie.id))
     return std::nullopt;
   double carries = carried(*nic), fastest = 0, arrived = 0;

@@ -201,10 +201,10 @@ RdmaOfFunctions rdma_of_functions(const View& view, const Port& port, Direction 
   }
   const auto& nics = view.now.topology.nics;
   const Nic* own = nic_at(view.now.topology, port.pci);
-  if (own == nullptr || own->virtual_function) return out;
+  if (own == nullptr || own->is_virtual_function()) return out;
   out.unseen =
       out.unseen || !own->elsewhere.empty() || std::ranges::any_of(nics, [&](const Nic& nic) {
-        return nic.virtual_function && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
+        return nic.is_virtual_function() && nic.rdma.empty() && nic.root == own->root && nic.bridges == own->bridges;
       });
   return out;
 }

@@ -24,7 +24,7 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
     std::set<std::string> cards, planes;
     for (const size_t index : nics) {
       const Nic& nic = topology.nics[index];
-      cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+      cards.insert(card_of(nic));
       for (const Port& port : view.now.ports) {
         if (!contains(nic.rdma, port.rdma) || !is_judged(port) || why_unused(view, port)) continue;
         each.ports.push_back(&port);

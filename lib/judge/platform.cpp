@@ -670,11 +670,12 @@ void ask_pci_tuning(const View& view, Findings& findings) {
   const Node& node = view.now;
   std::vector<JudgedNic> all;
   Tally tally;
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
-  for (const Nic& nic : node.topology.nics) {
+  const auto built = built_of(view);
+  for (size_t i = 0; i < node.topology.nics.size(); ++i) {
+    const Nic& nic = node.topology.nics[i];
     const PciSettings* has = settings_of(node, nic.pci);
-    if (has == nullptr || nic.rdma.empty() || nic.virtual_function || is_given_away(node, nic.pci)) continue;
-    all.push_back({&nic, has, for_gpus.contains(nic.rdma.front())});
+    if (has == nullptr || nic.rdma.empty() || nic.is_virtual_function() || is_given_away(node, nic.pci)) continue;
+    all.push_back({&nic, has, built->serves_gpu(i)});
     const auto own = values(*has);
     for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][own[row].second];
   }

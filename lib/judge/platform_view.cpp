@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/platform_view.h"
 
+#include <algorithm>
+
+#include "nic/capabilities.h"
 #include "topology/built.h"
 
 namespace fabric {
@@ -34,6 +37,13 @@ bool is_given_away(const Node& node, const std::string& pci) {
   return function != nullptr && is_given_away(*function);
 }
 
+bool is_in_cloud(const Node& node) {
+  constexpr uint16_t kVendors[]{kAmazon, 0x1414, 0x1ded};
+  return std::ranges::any_of(node.topology.nics, [&](const Nic& nic) { return contains(kVendors, nic.vendor); }) ||
+         std::ranges::any_of(node.ports,
+                             [](const Port& port) { return capabilities_of(port.kernel_driver).only_in_clouds; });
+}
+
 std::shared_ptr<const Built> built_of(const View& view) {
   if (view.built != nullptr) return view.built;
   return std::make_shared<Built>(built_of(view.now));
@@ -56,7 +66,7 @@ std::vector<InUse> devices_in_use(const View& view) {
   for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
     if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
   for (const Nic& nic : view.now.topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(view.now, nic.pci))
+    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
       out.push_back({&nic, nic.name, true});
   return out;
 }

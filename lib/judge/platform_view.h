@@ -25,6 +25,10 @@ AerCounts of_link(AerCounts correctable);
 // known about it.
 bool is_given_away(const Node& node, const std::string& pci);
 
+// Whether the machine is rented: a NIC is of a kind that only clouds have (EFA, MANA, eRDMA). A captured tree may lack
+// the DMI, by which Topology::hypervisor is known.
+bool is_in_cloud(const Node& node);
+
 // View::built, or computed if it is absent.
 std::shared_ptr<const Built> built_of(const View& view);
 // The present_pairing of built_of().

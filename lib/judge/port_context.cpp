@@ -84,8 +84,8 @@ std::string PortContext::peer_label() const {
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
   if (!point) return {};
-  PrioSet roce = ctx.port.qos.pfc.value_or(PrioSet{});
-  if (roce.bits == 0) roce = ctx.lossless.value_or(PrioSet{});
+  PrioSet roce = roce_priorities(ctx.view, ctx.port);
+  if (roce.bits == 0) roce = ctx.lossless.value_or(PrioSet{});  // the switch's
   return PrioSet{static_cast<uint8_t>(roce.bits & ~point->bits)};
 }
 
@@ -254,9 +254,7 @@ std::optional<ByteShares> byte_shares(const View& view, const Port& port, const 
   if (!capabilities_of(port.kernel_driver).priority_bytes || !port.qos.pfc || fabric_of(view, port).is_lossy())
     return std::nullopt;
   const bool rx = direction == Direction::rx;
-  ByteShares out{.all = rise(rx ? signals.rx_bytes : signals.tx_bytes), .with_pfc = *port.qos.pfc};
-  const PortPolicy* policy = policy_of(view, port);
-  if (out.with_pfc.bits == 0 && policy != nullptr) out.with_pfc = policy->want.pfc.value_or(PrioSet{});
+  ByteShares out{.all = rise(rx ? signals.rx_bytes : signals.tx_bytes), .with_pfc = roce_priorities(view, port)};
   if (out.with_pfc.bits == 0) return std::nullopt;
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = signals.priority[priority];
@@ -328,7 +326,7 @@ bool is_clean(const PortContext& ctx) {
 
 bool wire_explains_loss(const PortContext& ctx) {
   // A port that is not ACTIVE loses packets too.
-  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive) return true;
+  if (is_down(ctx.port) || !may_be_active(ctx.port)) return true;
   if (wire_loses(ctx, ctx.signals, ctx.lost)) return true;
   // The links of a bond are its members'.
   for (const Port* member : members_of(ctx.view.now, ctx.port)) {
@@ -382,9 +380,7 @@ std::string traffic_class_text(const View& view, const Port& port) {
            "\"dscp\" and dscp_map in the policy.";
   std::optional<unsigned> value;
   if (entry != nullptr) value = roce_traffic_class(*entry);
-  if (!value && have.dscp_map && have.pfc)
-    for (const auto& [dscp, priority] : *have.dscp_map)
-      if (have.pfc->has(priority) && (!value || dscp == 26)) value = dscp * 4U + 2U;  // 26: most vendors' example
+  if (!value && have.dscp_map && have.pfc) value = roce_traffic_class(*have.dscp_map, *have.pfc);
   if (!value)
     return "Set the traffic class of RoCE, which is its DSCP x 4, plus 2 for ECT(0), in the environment of each rank "
            "(NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, NVSHMEM_IB_TRAFFIC_CLASS).";
@@ -619,7 +615,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
       cnps_ignored >= ctx.limit(kIgnoredCnps) * (cnps_ignored + rise(seen.cnp_handled)))
     out.add(ignored);
   // CNPs are rate-limited per flow (some microseconds), but never to none for so many marks. Delay-based congestion
-  // control needs no CNPs. Without PFC the RoCE priority is unknown: any priority in ecn_np counts.
+  // control needs no CNPs. If RoCE's priorities are unknown, any priority in ecn_np counts.
   const auto& np = ctx.port.qos.ecn_np;
   const bool is_notification_point = np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0;
   if (!is_notification_point && is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent &&

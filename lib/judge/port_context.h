@@ -233,8 +233,8 @@ Lines rnr_lines(const Signals& seen, double rate);
 // Receivers at the far ends are late, rather than those here.
 bool is_far_end_late(const PortContext& ctx);
 
-// RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's priorities are those of the
-// port's PFC, if it has any: switches often have PFC on one more priority (SONiC: 3 and 4).
+// RoCE's priorities (roce_priorities(), else the switch's with PFC) that a reaction or notification point (ecn_rp,
+// ecn_np) lacks. The switch's come last: it often has PFC on one more priority (SONiC: 3 and 4).
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);

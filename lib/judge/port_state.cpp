@@ -109,10 +109,8 @@ bool was_up(const View& view, const Port& port) {
 
 bool is_beside_gpu(const View& view, const Port& port) {
   const Nic* nic = nic_of(view.now.topology, port.rdma);
-  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
-           const auto path = path_class(gpu, *nic);
-           return path && *path <= PathClass::PXB;
-         });
+  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus,
+                                               [&](const Gpu& gpu) { return is_on_switch(path_class(gpu, *nic)); });
 }
 
 }  // namespace
@@ -306,10 +304,9 @@ constexpr const char* kUpState = "ACTIVE, LinkUp";
 // An InfiniBand function of four lanes, which only its VPD distinguishes from a NIC (is_nvlink_management()): with a
 // VPD that was read, it would have that role.
 bool may_manage_nvlink(const View& view, const Port& port) {
-  constexpr unsigned kMostLanes = 4;
   const Nic* nic = nic_of(view.now.topology, port.rdma);
   return nic != nullptr && nic->vendor == kNvidiaNetworking && port.link_layer == LinkLayer::infiniband &&
-         nic->link.max_width && *nic->link.max_width <= kMostLanes && is_of_the_board(view, port);
+         nic->link.max_width && *nic->link.max_width <= kMostLanesOfManagement && is_of_the_board(view, port);
 }
 
 // " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.
@@ -634,7 +631,7 @@ struct WithoutRdma {
     std::string driver;
     if (function != nullptr) driver = function->kernel_driver;
     const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
-    if (is_unknown || nic.virtual_function || has_no_network(nic) || is_data_direct(nic)) return;
+    if (is_unknown || nic.is_virtual_function() || has_no_network(nic)) return;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (modules == nullptr) return;
     std::set<std::string> load{std::string(modules->rdma)};
@@ -703,11 +700,11 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (carries_rdma(nic)) with_rdma.push_back(i);
-    else if (are_of_one_model(nic, model) && !nic.virtual_function) own.push_back(i);
+    else if (are_of_one_model(nic, model) && !nic.is_virtual_function()) own.push_back(i);
   }
   return std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
     const auto near = nearest_class(topology, gpu, own), rdma = nearest_class(topology, gpu, with_rdma);
-    return near && *near <= PathClass::PXB && (!rdma || *rdma > *near);
+    return is_on_switch(near) && (!rdma || *rdma > *near);
   });
 }
 
@@ -815,7 +812,7 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
 // Another function of the model and of the same kind, with its netdev and its RDMA device here.
 bool has_complete_twin(const Topology& topology, const Nic& nic) {
   return std::ranges::any_of(topology.nics, [&](const Nic& other) {
-    return are_of_one_model(other, nic) && other.virtual_function == nic.virtual_function && !other.netdevs.empty() &&
+    return are_of_one_model(other, nic) && other.is_virtual_function() == nic.is_virtual_function() && !other.netdevs.empty() &&
            !other.rdma.empty();
   });
 }
@@ -828,7 +825,7 @@ void add_split_functions(const View& view, Findings& findings) {
   for (const Nic& nic : node.topology.nics) {
     if (!nic.rdma.empty() || nic.netdevs.empty() || has_no_network(nic) || !has_complete_twin(node.topology, nic))
       continue;
-    if (!nic.rdma_elsewhere && (!nic.virtual_function || !nic.bond.empty())) continue;
+    if (!nic.rdma_elsewhere && (!nic.is_virtual_function() || !nic.bond.empty())) continue;
     const PlatformFunction* function = function_of(node, nic.pci);
     const std::string driver = function == nullptr ? std::string() : function->kernel_driver;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
@@ -846,7 +843,7 @@ void add_split_functions(const View& view, Findings& findings) {
         {"Find the namespace: for pid in $(lsns -t net -n -o PID); do nsenter -t $pid -n rdma dev; done. Move the "
          "device back from there: nsenter -t PID -n rdma dev set DEVICE netns /proc/1/ns/net. ",
          {Work::ends_jobs, "Else bind the function to its driver again, which creates the device again on the host: " +
-                               rebind_commands(nic.pci, driver.empty() ? "DRIVER" : driver) + ". "},
+                               rebind_commands(nic.pci, driver) + ". "},
          "Update the plugin that gives functions to pods (DRANET, RDMA CNI), if it moves the netdev alone."}));
   }
 }
@@ -934,8 +931,7 @@ Fix fix_of_far_link() {
 
 std::string place_of_physical(const View& view, const Port& function) {
   if (function.role != PortRole::guest_function) return {};
-  const bool is_of_others =
-      !view.now.topology.hypervisor.empty() || capabilities_of(function.kernel_driver).only_in_clouds;
+  const bool is_of_others = !view.now.topology.hypervisor.empty() || is_in_cloud(view.now);
   return is_of_others ? "Ask the operator of the host" : "On the host";
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/find.h"
+#include "judge/platform_view.h"
 #include "node/node.h"
 
 namespace fabric {
@@ -52,14 +53,6 @@ constexpr Work kHands = Work::at_link | Work::at_machine;
 
 std::string to_the_host(const std::string& hypervisor) {
   return "This is a virtual machine (" + hypervisor + "): report it to the operator of the host, who has the hardware.";
-}
-
-// Vendors whose NICs only their own clouds have (EFA, MANA, eRDMA). A machine with one is rented, also if a captured
-// tree has no DMI by which a hypervisor is known.
-constexpr uint16_t kCloudVendors[]{kAmazon, 0x1414, 0x1ded};
-
-bool is_in_cloud(const Topology& topology) {
-  return std::ranges::any_of(topology.nics, [](const Nic& nic) { return contains(kCloudVendors, nic.vendor); });
 }
 
 constexpr const char* kToTheCloud =
@@ -166,7 +159,7 @@ void adapt_remedy(Finding& finding, const View& view) {
   if (view.is_captured && leave_out(finding, Work::as_root)) add_last(finding, "Capture the machine again, as root.");
   const std::string& hypervisor = view.now.topology.hypervisor;
   if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
-  else if (is_in_cloud(view.now.topology) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);
+  else if (is_in_cloud(view.now) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);
   const Port* port = find_port(view.now.ports, finding.subject);
   if (port != nullptr && is_audit_only(*port) && leave_out(finding, Work::at_link))
     add_last(finding, "A DPU owns this port: examine its cable and its module on the Arm cores there.");

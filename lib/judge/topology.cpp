@@ -219,10 +219,7 @@ Placement placement(const View& view) {
   out.compute = out.built->present_compute();
   out.pairing = out.built->present_pairing;
   std::set<std::string> cards;
-  for (const size_t index : out.compute) {
-    const Nic& nic = topology.nics[index];
-    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
-  }
+  for (const size_t nic : out.compute) cards.insert(card_of(topology.nics[nic]));
   out.cards = cards.size();
   if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
   if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
@@ -245,23 +242,24 @@ Placement placement(const View& view) {
   return out;
 }
 
-std::set<std::string> devices_for_gpus(const View& view) {
-  std::set<std::string> out;
+bool serves_gpu(const View& view, const Port& port) {
+  const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
-  for (const Pair& pair : built_pairing(view).pairs)
-    for (const size_t nic : pair.nics) {
-      out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-      for (const Port* port : endpoints_of(view.now, nics[nic])) out.insert(port->rdma);
-    }
-  return out;
+  const Port* physical = physical_of(view.now, port);
+  const auto is_of = [&](const Nic& nic) {
+    return contains(nic.rdma, port.rdma) || (physical != nullptr && contains(nic.rdma, physical->rdma)) ||
+           (port.role == PortRole::guest_function && port.owner == nic.pci);  // of a pod, whose NIC is here
+  };
+  for (size_t nic = 0; nic < nics.size(); ++nic)
+    if (is_of(nics[nic]) && built->serves_gpu(nic)) return true;
+  return false;
 }
 
 bool has_other_purpose(const View& view, const Port& port) {
-  // NICs in containers have no devices here.
-  const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
-  const std::set<std::string> devices = devices_for_gpus(view);
-  const Port* physical = physical_of(view.now, port);  // a virtual function serves as its NIC does
-  return any && !devices.contains(port.rdma) && (physical == nullptr || !devices.contains(physical->rdma));
+  const auto built = built_of(view);
+  for (size_t nic = 0; nic < built->nics; ++nic)  // NICs in containers have no devices here
+    if (built->serves_gpu(nic)) return !serves_gpu(view, port);
+  return false;
 }
 
 namespace {
@@ -427,7 +425,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     const Nic& nic = topology.nics[i];
     const auto path = path_class(topology.gpus[gpu], nic);
     if (!path || *path > *placed.expected_paths[gpu] || contains(placed.compute, i)) continue;
-    if (nic.virtual_function || has_no_network(nic)) continue;
+    if (nic.is_virtual_function() || has_no_network(nic)) continue;
     if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_of_one_model(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {
@@ -661,7 +659,7 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   std::string meaning = "A device is missing: it left the PCI bus, has no driver, or was never installed.";
   std::string given_away;  // without virtual functions, which usually belong to guests
   for (const Nic& nic : topology.nics)
-    if (!nic.virtual_function && is_given_away(view.now, nic.pci))
+    if (!nic.is_virtual_function() && is_given_away(view.now, nic.pci))
       append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
   if (!given_away.empty())
     meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";
@@ -692,11 +690,10 @@ void ask_expect(const View& view, Findings& findings) {
   }
 
   if (!expect.speed) return;
-  const auto for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !port.speed || !for_gpus.contains(port.rdma)) continue;
+    if (!is_judged(port) || !is_active(port) || !port.speed || !serves_gpu(view, port)) continue;
     const std::string expected = to_text(*expect.speed) + " Mb/s, [expect] speed";
-    if (misses_speed(view, port, for_gpus))
+    if (misses_speed(view, port))
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
                              "of its slowest link.",
@@ -709,9 +706,9 @@ void ask_expect(const View& view, Findings& findings) {
 
 }  // namespace
 
-bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+bool misses_speed(const View& view, const Port& port) {
   if (view.policy == nullptr || !view.policy->expect.speed) return false;
-  return port.speed && for_gpus.contains(port.rdma) && *port.speed != *view.policy->expect.speed;
+  return port.speed && *port.speed != *view.policy->expect.speed && serves_gpu(view, port);
 }
 
 constexpr Rule kExpect{
@@ -922,9 +919,8 @@ std::optional<Finding> gpus_of_places(const Built& built) {
 // Whether each GPU has a NIC of its own on its switch, and no NIC is left: a missing GPU has taken its NIC with it.
 bool are_nics_missing_too(const Placement& placed) {
   return placed.pairing.idle.empty() && !placed.pairing.pairs.empty() &&
-         std::ranges::all_of(placed.pairing.pairs, [](const Pair& pair) {
-           return pair.shared_by == 1 && pair.path && *pair.path <= PathClass::PXB;
-         });
+         std::ranges::all_of(placed.pairing.pairs,
+                             [](const Pair& pair) { return pair.shared_by == 1 && is_on_switch(pair.path); });
 }
 
 // The ports that equal those above GPUs, with nothing below them.

@@ -41,13 +41,13 @@ inline bool is_among(const Findings& accepted, const Finding& finding) {
       accepted, [&](const Finding& each) { return each.id == finding.id && each.subject == finding.subject; });
 }
 
-// The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
-std::set<std::string> devices_for_gpus(const View& view);
+// Built::serves_gpu() of the port's NIC. A virtual function serves as its NIC does. Other NICs need not be equal.
+bool serves_gpu(const View& view, const Port& port);
 
 // The port is for storage or management: other ports serve the GPUs.
 bool has_other_purpose(const View& view, const Port& port);
 
 // The speed differs from [expect] speed, which applies to ports that serve GPUs.
-bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus);
+bool misses_speed(const View& view, const Port& port);
 
 }  // namespace fabric

@@ -37,6 +37,12 @@ const PortPolicy* policy_of(const View& view, const Port& port) {
   return policy_for(*view.policy, port);
 }
 
+PrioSet roce_priorities(const View& view, const Port& port) {
+  if (port.qos.pfc && port.qos.pfc->bits != 0) return *port.qos.pfc;
+  const PortPolicy* entry = policy_of(view, port);
+  return entry == nullptr ? PrioSet{} : roce_priorities(*entry);
+}
+
 const Changes* planned_changes(const View& view, const std::string& subject) {
   if (view.plan == nullptr) return nullptr;
   return find_in(*view.plan, subject);

@@ -52,6 +52,8 @@ double limit_of(const View& view, const Limit& limit);
 Fabric fabric_of(const View& view, const Port& port);
 // The policy of the port. nullptr: no policy was read, or the port is unmanaged.
 const PortPolicy* policy_of(const View& view, const Port& port);
+// RoCE's priorities: those with PFC at the port; if it has none, by its policy.
+PrioSet roce_priorities(const View& view, const Port& port);
 // The plan of a port or of kHostSubject. nullptr: not compared.
 const Changes* planned_changes(const View& view, const std::string& subject);
 

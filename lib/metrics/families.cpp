@@ -107,7 +107,7 @@ void add_link(FamilySet& families, const Port& port) {
                1);
   if (whole) add_if(families, kPortState, labels, port.state);
   if (whole) add_if(families, kPhysicalState, labels, port.phys_state);
-  if (port.state) families.add(kPortUp, labels, is_active(port) && port.carrier.value_or(true) ? 1 : 0);
+  if (port.state) families.add(kPortUp, labels, is_up(port) ? 1 : 0);
   add_if(families, kCarrier, labels, port.carrier);
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);

@@ -80,7 +80,6 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
 
-  const bool is_up = is_active(port) && port.carrier.value_or(true);
   for (const LaneRow& row : kLaneRows) {
     std::optional<int> worst;
     std::optional<double> lowest;
@@ -88,7 +87,7 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
       const ModuleReading& reading = lane.*row.reading;
       if (reading.value && published.has(SeriesGroup::lanes))
         families.add(*row.metric, labels, {{"lane", std::to_string(lane.number)}}, *reading.value);
-      if (is_up && reading.value.value_or(kDark) < kDark) continue;
+      if (is_up(port) && reading.value.value_or(kDark) < kDark) continue;
       if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
       worst = std::max(worst, flag_of(reading));
     }

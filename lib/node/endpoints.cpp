@@ -95,6 +95,8 @@ NicBoard board_of(const Nic& nic, std::span<const Port> ports) {
   return {model_of(nic), port == nullptr ? std::string_view() : port->board_id};
 }
 
+bool is_judged_for_addresses(const Node& node, const Port& port) { return is_judged(port) || serves_jobs(node, port); }
+
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic) {
   std::vector<const Port*> own, behind, others, elsewhere;
   for (const Port& port : node.ports) {

@@ -46,6 +46,10 @@ struct NicBoard {
 // `ports` must outlive the result.
 NicBoard board_of(const Nic& nic, std::span<const Port> ports);
 
+// Whether the port's addresses and MTU are judged: of every port with a wire, also the uplink of an E-Switch in
+// switchdev mode, which may have an address of its host, and of those that serve jobs.
+bool is_judged_for_addresses(const Node& node, const Port& port);
+
 // The ports by which jobs use the NIC: its own endpoints; if it has none here, those functions behind its uplink, and
 // in a pod those of its virtual functions that are the pod's.
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic);

@@ -82,7 +82,7 @@ std::vector<InventoryPart> inventory_parts(const Topology& topology) {
     part.speed.reset();
   }
   for (const Nic& nic : topology.nics) {
-    if (nic.virtual_function || nic.pci.empty()) continue;
+    if (nic.is_virtual_function() || nic.pci.empty()) continue;
     InventoryPart& part = add(nic);
     part.name = nic.name;
     part.rdma = nic.rdma;

@@ -11,14 +11,13 @@
 #include "kernel/netlink/rtnl.h"
 #include "kernel/netlink/sock_diag.h"
 #include "kernel/pci/pci.h"
+#include "node/network.h"
 
 namespace fabric {
 namespace {
 
 constexpr std::string_view kOpenVswitch = "openvswitch";
 constexpr std::string_view kGuestsDevices[]{"macvtap", "ipvtap"};
-// Prefixes that a default route may be split into: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all global addresses.
-constexpr unsigned kDefaultV4 = 1, kDefaultV6 = 3;
 
 bool is_loopback(const Ip& ip) {
   if (!ip.v6) return ip.bytes[0] == 127;
@@ -143,8 +142,8 @@ Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes route
   return network;
 }
 
-bool is_default(const rtnl::IpRoute& route) {
-  return route.unicast && route.prefix <= (route.destination.v6 ? kDefaultV6 : kDefaultV4);
+bool is_default_route(const rtnl::IpRoute& route) {
+  return route.unicast && is_default(route.destination, route.prefix);
 }
 
 // True if every rule that leads to the table is for packets of this port: from one of its addresses and of no other
@@ -261,7 +260,7 @@ std::string place_of(const NetworkStack& network, int ifindex, const Port& port)
 
 std::string default_route_in(const NetworkStack& network, const Port& port) {
   for (const rtnl::IpRoute& each : network.routes) {
-    if (!is_default(each)) continue;
+    if (!is_default_route(each)) continue;
     for (const rtnl::NextHop& hop : each.hops)
       if (network.has(hop.ifindex) && !is_table_of(network, each.table, each.destination.v6))
         return "the default route leaves by " + place_of(network, hop.ifindex, port);
@@ -302,7 +301,7 @@ std::string forwarding_in(const Root& root, const NetworkStack& network, const P
   if (guest == nullptr) return {};
   for (const rtnl::IpRoute& each : network.routes) {
     const bool v6 = each.destination.v6;
-    if (!each.unicast || is_default(each) || stays_on_link(each.destination)) continue;
+    if (!each.unicast || is_default_route(each) || stays_on_link(each.destination)) continue;
     const bool is_own_prefix = std::ranges::any_of(
         network.own, [&](const Ip& ip) { return ip.v6 == v6 && in_subnet(ip, each.destination, each.prefix); });
     for (const rtnl::NextHop& hop : each.hops) {
@@ -368,7 +367,7 @@ DefaultRoute default_route_of(Kernel& kernel, const Port& port) {
   };
   auto routes = rtnl::routes(*kernel.route);
   if (!routes) return unknown(routes.error());
-  if (std::ranges::none_of(*routes, is_default)) return {};
+  if (std::ranges::none_of(*routes, is_default_route)) return {};
   const auto network = read_network(kernel, port, std::move(*routes));
   if (!network) return unknown(network.error());
   return {default_route_in(*network, port)};

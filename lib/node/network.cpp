@@ -17,6 +17,11 @@ std::optional<unsigned> ConfValue::effective() const {
   return std::max(*all, *own);
 }
 
+bool is_default(const Ip& destination, unsigned prefix) {
+  constexpr unsigned kDefaultV4 = 1, kDefaultV6 = 3;
+  return prefix <= (destination.v6 ? kDefaultV6 : kDefaultV4);
+}
+
 }  // namespace fabric
 
 namespace fabric::scanning {

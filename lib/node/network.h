@@ -46,6 +46,10 @@ struct Network {
   std::map<std::string, std::vector<uint16_t>> pkeys{};
 };
 
+// Whether a route to this prefix is the default route, or one of its parts: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all
+// global addresses.
+bool is_default(const Ip& destination, unsigned prefix);
+
 namespace scanning {
 
 struct Context;

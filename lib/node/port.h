@@ -37,13 +37,14 @@ inline constexpr std::string_view kEnumWords<PortRole>[] {
       "data-direct", "multi-pf-secondary", "nvlink-management", "dpu-owned", "bond", "bond-member", "netdev-elsewhere"
 };
 
-// What the NIC of a port is for, by its place in the machine.
-enum class PortPurpose : uint8_t {
+// Where the NIC of a port is, for match.role of a policy: its place alone, so that no lost link or part changes the
+// settings of a port. Whether the NIC serves a GPU is Built::serves_gpu() (topology/built.h).
+enum class PortPlace : uint8_t {
   compute,  // it shares a host bridge or a nearer bridge with a GPU
   host,
 };
 template <>
-inline constexpr std::string_view kEnumWords<PortPurpose>[] { "compute", "host" };
+inline constexpr std::string_view kEnumWords<PortPlace>[] { "compute", "host" };
 
 // By the node type of the RDMA device. infiniband: InfiniBand's transport, also over Ethernet (RoCE); iwarp: RDMA over
 // TCP; usnic: Cisco's datagrams from user space.
@@ -82,8 +83,8 @@ struct Port {
   // The E-Switch above its netdev is in switchdev mode. Role switchdev_uplink says so; a bond over such ports and a
   // port whose netdev is elsewhere have no other sign.
   bool switchdev = false;
-  std::optional<PortPurpose> serves{};  // for match.role of a policy; nullopt: the topology was not read
-  bool no_node_guid = false;            // the node GUID of its mlx5 device is zero: the host gave the function none
+  std::optional<PortPlace> place{};  // nullopt: the topology was not read
+  bool no_node_guid = false;         // the node GUID of its mlx5 device is zero: the host gave the function none
   std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module, else the kernel's release
@@ -217,9 +218,21 @@ inline bool is_subfunction(const Port& port) { return is_subfunction_device(port
 // Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);
 
+// -- The link. A port can be neither active nor down: INIT and ARMED (InfiniBand without its subnet manager), unknown.
+// A bond's member has the RDMA state of the bond, and a carrier of its own.
+
+// The RDMA state is ACTIVE. A member is as active as its bond.
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
-// Also a port whose netdev has no carrier, whatever the RDMA state.
-inline bool is_down(const Port& port) { return port.carrier == false || port.state == kPortDown; }
+// ACTIVE, or its state could not be read.
+inline bool may_be_active(const Port& port) { return port.state.value_or(kPortActive) == kPortActive; }
+// No link: DOWN, or the netdev has no carrier, whatever the RDMA state. A member with carrier has a link, also if the
+// bond is DOWN (LACP has no partner).
+inline bool is_down(const Port& port) {
+  if (port.is_member() && port.carrier) return !*port.carrier;
+  return port.carrier == false || port.state == kPortDown;
+}
+// ACTIVE, and this port has a link: packets travel over it.
+inline bool is_up(const Port& port) { return is_active(port) && !is_down(port); }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP, without RoCE GIDs and RoCE path MTU.
 inline bool is_roce(const Port& port) {

@@ -48,6 +48,62 @@ std::string physical_function_of(const Root& root, const std::string& function) 
   return root.link_name(function + "/physfn");
 }
 
+// Whether the function manages the NVLink switches of an HGX or DGX (Blackwell): a ConnectX inside the machine, without
+// a port, whose VPD has "SMDL=SW_MNG" (NVIDIA's fabricmanager looks for it; only root can read it). Without the VPD: an
+// InfiniBand function of two lanes, as on DGX B200; the slots of NICs have eight or more.
+bool is_nvlink_management(const Root& root, const std::string& function) {
+  if (root.line_of(function + "/vendor") != "0x15b3" || !root.line_of(function + "/class").starts_with("0x0207"))
+    return false;
+  const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
+  if (!lanes || *lanes > kMostLanesOfManagement) return false;  // the VPD takes a while to read
+  // In a guest the link of a virtual function may be as narrow.
+  if (const std::string id = root.line_of(function + "/device"); id.starts_with("0x"))
+    if (is_guests_function("15b3:" + id.substr(2))) return false;
+  if (*lanes <= 2) return true;
+  const auto vpd = root.read(function + "/vpd");
+  return vpd && vpd->find("SW_MNG") != std::string::npos;
+}
+
+// The address of the primary function, if this one is secondary. Since Linux 6.9 the functions of a Socket Direct NIC,
+// one below each socket, are one netdev, whose parent is the primary function; the secondary ones are silent on the
+// network (Documentation/networking/multi-pf-netdev.rst): no netdev, no GID, and a port that is DOWN. debugfs names
+// them to root. Without it: another function of the NIC, in another slot, has a netdev, and this one has not even the
+// link-local GIDs that it would have with a netdev in another network namespace. Empty: it is not secondary.
+std::string multi_pf_primary(const Root& root, const std::string& function) {
+  if (root.line_of(function + "/vendor") != "0x15b3" || root.exists(function + "/physfn")) return {};
+  if (!root.names_in(function + "/net").empty()) return {};
+  const std::string address = base_name(function), debug = "sys/kernel/debug/mlx5/";
+  const auto first_word = [&](const std::string& file) {  // "0000:08:00.0 vhca 0x0"
+    const std::string line = root.line_of(file);
+    return line.substr(0, line.find(' '));
+  };
+  const auto functions = root.names_in(debug);
+  for (const std::string& each : functions) {
+    const std::string folder = debug + each + "/multi-pf/";
+    for (const std::string& file : root.names_in(folder))
+      if (file.starts_with("secondary") && first_word(folder + file) == address) return first_word(folder + "primary");
+  }
+  if (!functions.empty()) return {};
+
+  const auto own = root.names_in(function + "/infiniband");
+  if (own.size() != 1) return {};
+  const std::string device = infiniband::device_folder(own.front()), port = infiniband::port_folder(own.front(), 1);
+  const std::string guid = root.line_of(device + "/sys_image_guid");
+  if (guid.find_first_not_of("0:") == std::string::npos || root.line_of(port + "/link_layer") != "Ethernet" ||
+      infiniband::parse_state(root.line_of(port + "/state")) != kPortDown)
+    return {};
+  for (const std::string& other : root.names_in("sys/class/infiniband")) {
+    const std::string folder = infiniband::device_folder(other);
+    if (root.line_of(folder + "/sys_image_guid") != guid || root.names_in(folder + "/device/net").empty()) continue;
+    const auto resolved = root.resolve(folder + "/device");
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    if (!place || place->below != 0 || card_of(place->pci) == card_of(address)) continue;
+    const auto gids = infiniband::gids(root, own.front(), 1);
+    return gids && gids->empty() ? place->pci : std::string();
+  }
+  return {};
+}
+
 // A virtual function to which the host has given no GUID has none, and on InfiniBand no LID. On Ethernet, mlx5 reads
 // the GUID of the function's vport (mlx5_query_node_guid(), drivers/infiniband/hw/mlx5/main.c, Linux 6.12): that of a
 // physical function is in the card. Other vendors have physical functions without one (EFA).
@@ -106,59 +162,23 @@ bool is_representor(const Root& root, const std::string& netdev) {
   return root.line_of(net_folder(netdev) + "/phys_port_name").find("pf") != std::string::npos;
 }
 
-bool is_nvlink_management(const Root& root, const std::string& function) {
-  constexpr unsigned kNarrow = 4;  // lanes: the VPD takes a while to read, and no NIC of a job has so few
-  if (root.line_of(function + "/vendor") != "0x15b3" || !root.line_of(function + "/class").starts_with("0x0207"))
-    return false;
-  const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
-  if (!lanes || *lanes > kNarrow) return false;
-  // In a guest the link of a virtual function may be as narrow.
-  if (const std::string id = root.line_of(function + "/device"); id.starts_with("0x"))
-    if (is_guests_function("15b3:" + id.substr(2))) return false;
-  if (*lanes <= 2) return true;
-  const auto vpd = root.read(function + "/vpd");
-  return vpd && vpd->find("SW_MNG") != std::string::npos;
-}
-
-std::string multi_pf_primary(const Root& root, const std::string& function) {
-  if (root.line_of(function + "/vendor") != "0x15b3" || root.exists(function + "/physfn")) return {};
-  if (!root.names_in(function + "/net").empty()) return {};
-  const std::string address = base_name(function), debug = "sys/kernel/debug/mlx5/";
-  const auto first_word = [&](const std::string& file) {  // "0000:08:00.0 vhca 0x0"
-    const std::string line = root.line_of(file);
-    return line.substr(0, line.find(' '));
-  };
-  const auto functions = root.names_in(debug);
-  for (const std::string& each : functions) {
-    const std::string folder = debug + each + "/multi-pf/";
-    for (const std::string& file : root.names_in(folder))
-      if (file.starts_with("secondary") && first_word(folder + file) == address) return first_word(folder + "primary");
-  }
-  if (!functions.empty()) return {};
-
-  const auto own = root.names_in(function + "/infiniband");
-  if (own.size() != 1) return {};
-  const std::string device = infiniband::device_folder(own.front()), port = infiniband::port_folder(own.front(), 1);
-  const std::string guid = root.line_of(device + "/sys_image_guid");
-  if (guid.find_first_not_of("0:") == std::string::npos || root.line_of(port + "/link_layer") != "Ethernet" ||
-      infiniband::parse_state(root.line_of(port + "/state")) != kPortDown)
-    return {};
-  for (const std::string& other : root.names_in("sys/class/infiniband")) {
-    const std::string folder = infiniband::device_folder(other);
-    if (root.line_of(folder + "/sys_image_guid") != guid || root.names_in(folder + "/device/net").empty()) continue;
-    const auto resolved = root.resolve(folder + "/device");
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
-    if (!place || place->below != 0 || card_of(place->pci) == card_of(address)) continue;
-    const auto gids = infiniband::gids(root, own.front(), 1);
-    return gids && gids->empty() ? place->pci : std::string();
-  }
-  return {};
-}
-
 bool is_for_guests(const Root& root, const std::string& rdma) {
   const std::string device = infiniband::device_folder(rdma) + "/device";
   const auto resolved = root.resolve(device);
   return !physical_function_of(root, device).empty() || (resolved && is_subfunction_device(*resolved));
+}
+
+RoleOfFunction role_of_function(const Root& root, const std::string& function) {
+  PciDevice ids;
+  ids.vendor = root.number_in<uint16_t>(function + "/vendor", 16).value_or(0);
+  ids.device = root.number_in<uint16_t>(function + "/device", 16).value_or(0);
+  if (is_data_direct(ids)) return {FunctionRole::data_direct};
+  if (is_nvlink_management(root, function)) return {FunctionRole::nvlink_management};
+  if (std::string owner = physical_function_of(root, function); !owner.empty())
+    return {FunctionRole::virtual_function, std::move(owner)};
+  if (std::string owner = multi_pf_primary(root, function); !owner.empty())
+    return {FunctionRole::multi_pf_secondary, std::move(owner)};
+  return {};
 }
 
 void read_device_role(const Context& context, const std::string& function, const std::string& device, Port& port) {
@@ -170,19 +190,25 @@ void read_device_role(const Context& context, const std::string& function, const
   }
   if (function.empty()) return;
   port.no_node_guid = port.link_layer == LinkLayer::ethernet && has_no_guid(root, port);
-  pci::Location place;
-  place.folder = function;
-  if (is_data_direct(pci::read_function(root, place))) {
-    port.role = PortRole::data_direct;
-  } else if (is_nvlink_management(root, function)) {
-    port.role = PortRole::nvlink_management;
-  } else if (port.owner = physical_function_of(root, function); !port.owner.empty()) {
-    port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
-  } else if (is_subfunction_device(device)) {
+  const RoleOfFunction found = role_of_function(root, function);
+  switch (found.role) {
+    case FunctionRole::data_direct: port.role = PortRole::data_direct; return;
+    case FunctionRole::nvlink_management: port.role = PortRole::nvlink_management; return;
+    case FunctionRole::virtual_function:
+      port.owner = found.owner;
+      port.role = is_elsewhere(root, function + "/physfn") ? PortRole::guest_function : PortRole::virtual_function;
+      return;
+    case FunctionRole::multi_pf_secondary:
+    case FunctionRole::physical: break;
+  }
+  if (is_subfunction_device(device)) {
     port.role = is_elsewhere(root, function) ? PortRole::guest_function : PortRole::subfunction;
     port.owner = device;
   } else if (is_guests_function(port.pci_id) || has_no_guid(root, port)) {
     port.role = PortRole::guest_function;
+  } else if (found.role == FunctionRole::multi_pf_secondary) {
+    port.owner = found.owner;
+    port.role = PortRole::multi_pf_secondary;
   }
 }
 
@@ -198,11 +224,6 @@ void read_link_role(Context& context, Port& port) {
     return;
   }
   if (port.role != PortRole::physical) return;
-  if (port.netdev.empty() && !port.pci.empty()) port.owner = multi_pf_primary(root, "sys/bus/pci/devices/" + port.pci);
-  if (!port.owner.empty()) {
-    port.role = PortRole::multi_pf_secondary;
-    return;
-  }
   constexpr size_t kPlanes = 3;  // a NIC without planes has at most two ports
   port.switchdev = port.link_layer == LinkLayer::ethernet && !port.pci.empty() && is_in_switchdev_mode(context, port);
   if (!port.bond.empty()) port.role = PortRole::bond;

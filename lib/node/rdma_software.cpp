@@ -189,7 +189,7 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
                                           const std::vector<std::string>& kernel_options) {
   std::set<std::string> wanted;
   for (const Nic& nic : topology.nics) {
-    if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.virtual_function) continue;
+    if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.is_virtual_function()) continue;
     const std::string driver = root.link_name("sys/bus/pci/devices/" + nic.pci + "/driver");
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (modules == nullptr) continue;
@@ -198,7 +198,7 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   }
   std::vector<ModuleRule> out;
   // The fabric manager reaches NVSwitches by management datagrams, for which nothing loads the module by itself.
-  const bool manages_nvlink = std::ranges::any_of(topology.nics, &Nic::nvlink_management);
+  const bool manages_nvlink = contains(topology.nics, FunctionRole::nvlink_management, &Nic::role);
   if (manages_nvlink && is_unloaded(root, kMadModule)) {
     out.push_back({kMadModule, "not loaded", {"/proc/modules", 0}, false});
     wanted.emplace(kMadModule);

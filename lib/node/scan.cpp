@@ -64,14 +64,14 @@ std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& d
   return ports;
 }
 
-// Whether the NIC shares a host bridge or a nearer bridge with a GPU: the machine's builder put it there for its GPUs.
-bool serves_a_gpu(const Topology& topology, const std::string& address) {
+PortPlace place_of(const Topology& topology, const std::string& address) {
   const Nic* nic = nic_at(topology, address);
-  if (nic == nullptr) return false;
-  return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
+  if (nic == nullptr) return PortPlace::host;
+  const bool is_near = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
     const auto path = path_class(gpu, *nic);
     return path && *path <= PathClass::PHB;
   });
+  return is_near ? PortPlace::compute : PortPlace::host;
 }
 
 // Fills Port::module of each port: from fabric-agentd's file, else from the modules.
@@ -140,8 +140,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
         nic.name = nic.rdma.front();
   }
   if (options.topology)
-    for (Port& port : node.ports)
-      port.serves = serves_a_gpu(node.topology, port.pci) ? PortPurpose::compute : PortPurpose::host;
+    for (Port& port : node.ports) port.place = place_of(node.topology, port.pci);
   if (options.network) scanning::read_network(context, node.ports, node.network);
   if (options.neighbors) scanning::read_neighbors(context, node);
   if (options.optics) read_modules(context, node);

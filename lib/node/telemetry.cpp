@@ -121,8 +121,8 @@ Attempt TelemetryReader::read(Port& port) {
   });
   // The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux 6.12), so
   // this reason cannot contradict the driver's. Old kernels and captured trees have the flags alone.
-  const bool is_up = port.link_status ? port.link_status->up.value_or(true) : is_active(port);
-  if (!is_up && !netdev_.empty() && (!port.link_status || port.link_status->reason.empty())) {
+  const bool has_link = port.link_status ? port.link_status->up.value_or(true) : is_up(port);
+  if (!has_link && !netdev_.empty() && (!port.link_status || port.link_status->reason.empty())) {
     constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
     const auto flags = parse_number<unsigned>(access_.root.line_of("sys/class/net/" + netdev_ + "/flags"), 16);
     if (flags && (*flags & kUp) == 0) {

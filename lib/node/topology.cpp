@@ -17,9 +17,15 @@
 
 namespace fabric {
 
+std::string card_of(const Nic& nic) {
+  if (!nic.card.empty()) return nic.card;
+  std::string slot = card_of(nic.pci);
+  return slot.empty() ? nic.pci : slot;
+}
+
 bool can_have_data_direct(const Nic& nic) {
   constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
-  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function;
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.is_virtual_function();
 }
 
 bool carries_rdma(const Nic& nic) {
@@ -260,8 +266,9 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   nic.subfunctions = found.subfunctions;
   if (is_gpu(nic)) return nic;
 
-  nic.virtual_function = root.exists(folder + "/physfn");
-  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
+  const scanning::RoleOfFunction found_role = scanning::role_of_function(root, folder);
+  nic.role = found_role.role;
+  if (nic.role == FunctionRole::multi_pf_secondary) nic.primary = found_role.owner;
   // The bond above a netdev (net/core/dev.c, netdev_adjacent_sysfs_add); the bond's own folder has `bonding`.
   for (const std::string& name : nic.netdevs)
     if (const std::string link = "sys/class/net/" + name + "/master"; root.exists(link + "/bonding")) {
@@ -273,7 +280,6 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   if (!nic.rdma.empty()) nic.card = root.line_of(infiniband::device_folder(nic.rdma.front()) + "/sys_image_guid");
   nic.elsewhere = found.elsewhere;
   nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
-  if (is_network(nic)) nic.primary = scanning::multi_pf_primary(root, folder);
   nic.netdev_elsewhere = nic.netdevs.empty() && nic.primary.empty() && is_class_elsewhere(root, folder, "net");
   return nic;
 }

@@ -34,6 +34,19 @@ struct Gpu : PciDevice {
   std::optional<GpuLoad> load{};          // absent: not asked, or unknown
 };
 
+// The role of a PCI function of a NIC, from the evidence in node/port_role.cpp. The roles of its ports (PortRole)
+// follow from it: those say more, by the port's link and by whether a physical function is here.
+enum class FunctionRole : uint8_t {
+  physical,            // also a guest's function: it has no `physfn`
+  virtual_function,    // it has a link `physfn`
+  multi_pf_secondary,  // of a NIC with one netdev for its functions, below another one (Socket Direct)
+  nvlink_management,   // a function inside the machine that manages the NVLink switches (NVLSM, Fabric Manager)
+  data_direct,         // a second function of a NIC, for its DMA to GPUs (ConnectX-8)
+};
+
+// A function with more lanes manages no NVLink switches. With so many its VPD tells, which only root can read.
+inline constexpr unsigned kMostLanesOfManagement = 4;
+
 // A PCI function with a network or InfiniBand class, or with a netdev or an RDMA device below it.
 struct Nic : PciDevice {
   std::vector<std::string> netdevs;
@@ -42,12 +55,9 @@ struct Nic : PciDevice {
   // Equal for all functions of one card, even if it is connected to two sockets (socket direct, multi-host): its system
   // image GUID, else the PCI address without the function.
   std::string card{};
-  bool virtual_function = false;
-  bool nvlink_management = false;  // manages the NVLink switches, and leads to no network (node/port_role.h)
-  // The primary function, if this one is secondary: the NIC has one netdev for its functions (multi_pf_primary() in
-  // node/port_role.h), and this one has no link.
-  std::string primary{};
-  std::string bond{};  // the bond that its netdev is a member of
+  FunctionRole role = FunctionRole::physical;
+  std::string primary{};  // of role multi_pf_secondary: the primary function
+  std::string bond{};     // the bond that its netdev is a member of
   // Its RDMA devices, and those of its subfunctions, in other network namespaces: each by its name, else by the address
   // of the function or the name of the subfunction.
   std::vector<std::string> elsewhere{};
@@ -58,6 +68,8 @@ struct Nic : PciDevice {
   // none, or it is unknown which of the machine's it is.
   std::optional<PciDevice> direct{};
   std::string serial{};  // of the board, by its VPD; read only if the machine has Data Direct functions, as root
+
+  [[nodiscard]] bool is_virtual_function() const { return role == FunctionRole::virtual_function; }
 };
 
 // A CPU core: its CPUs (hardware threads) and its NUMA node.
@@ -72,6 +84,12 @@ enum class PathClass : uint8_t { PIX, PXB, PHB, NODE, SYS };
 template <>
 inline constexpr std::string_view kEnumWords<PathClass>[] { "PIX", "PXB", "PHB", "NODE", "SYS" };
 
+// Whether the two ends are on one PCIe switch, so that data between them does not pass the CPU. False: unknown.
+constexpr bool is_on_switch(std::optional<PathClass> path) { return path && *path <= PathClass::PXB; }
+
+// The card of the function: Nic::card, else its slot, else (the place of a missing part) its address.
+std::string card_of(const Nic& nic);
+
 // Whether the NIC can have a Data Direct function (kernel/pci/pci_device.h).
 bool can_have_data_direct(const Nic& nic);
 
@@ -80,7 +98,16 @@ bool can_have_data_direct(const Nic& nic);
 bool carries_rdma(const Nic& nic);
 
 // Whether no network is reached through the function's own ports.
-inline bool has_no_network(const Nic& nic) { return nic.nvlink_management || !nic.primary.empty(); }
+inline bool has_no_network(const Nic& nic) {
+  switch (nic.role) {
+    case FunctionRole::multi_pf_secondary:
+    case FunctionRole::nvlink_management:
+    case FunctionRole::data_direct: return true;
+    case FunctionRole::physical:
+    case FunctionRole::virtual_function: break;
+  }
+  return false;
+}
 
 // The machine's topology.
 struct Topology {

@@ -16,13 +16,13 @@ bool matches(const std::vector<std::string>& patterns, const std::string& text) 
 bool matches(const Match& match, const Port& port) {
   bool is_named = matches(match.netdev, port.netdev);
   for (const auto& name : port.altnames) is_named = is_named || matches(match.netdev, name);
-  std::string speed, numa, serves;
+  std::string speed, numa, place;
   if (port.speed) speed = std::to_string(*port.speed);
   if (port.numa) numa = std::to_string(*port.numa);
-  if (port.serves) serves = to_text(*port.serves);
+  if (port.place) place = to_text(*port.place);
   return is_named && (matches(match.driver, port.kernel_driver) || matches(match.driver, port.driver)) &&
          matches(match.pci_id, port.pci_id) && matches(match.speed, speed) && matches(match.numa, numa) &&
-         matches(match.role, serves) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
+         matches(match.role, place) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
 }
 
 bool is_manageable(const Port& port) {
@@ -38,14 +38,27 @@ bool may_match(const PortPolicy& entry, const Port& port) {
   return is_manageable(port) && matches(match, port);
 }
 
+std::optional<unsigned> roce_traffic_class(const DscpMap& map, PrioSet pfc) {
+  constexpr uint8_t kUsual = 26;
+  std::optional<unsigned> out;
+  for (const auto& [dscp, priority] : map)
+    if (pfc.has(priority) && (!out || dscp == kUsual)) out = traffic_class_of(dscp);
+  return out;
+}
+
 std::optional<unsigned> roce_traffic_class(const PortPolicy& entry) {
   if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
   if (entry.want.roce_tos) return *entry.want.roce_tos;
-  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
+  if (entry.traffic) return traffic_class_of(entry.traffic->dscp);
   if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
-  for (const auto& [dscp, priority] : *entry.want.dscp_map)
-    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
-  return std::nullopt;
+  return roce_traffic_class(*entry.want.dscp_map, *entry.want.pfc);
+}
+
+PrioSet roce_priorities(const PortPolicy& entry) {
+  PrioSet out = entry.want.pfc.value_or(PrioSet{});
+  if (entry.fabric.is_lossy() && entry.traffic)
+    out.bits = static_cast<uint8_t>(out.bits | 1U << entry.traffic->priority);
+  return out;
 }
 
 bool Published::has(SeriesGroup group) const { return contains(groups, group); }

@@ -40,7 +40,7 @@ struct Match {
   std::vector<std::string> pci_id;  // vendor and device: "15b3:1021"
   std::vector<std::string> speed;   // Mb/s: "400000"
   std::vector<std::string> numa;    // NUMA node: "0"
-  std::vector<std::string> role;    // of PortPurpose: "compute", "host"
+  std::vector<std::string> role;    // of PortPlace: "compute", "host"
   bool operator==(const Match&) const = default;
 };
 
@@ -69,9 +69,15 @@ struct PortPolicy {
   std::string front_end_origin{};  // "FILE:LINE"
 };
 
-// The DSCP of RoCE data as a traffic class byte (DSCP x 4), with ECT(0) if the policy has no byte of its own, so that
-// switches can mark. nullopt: the entry has none.
+// The DSCP of RoCE data as a traffic class byte: DSCP x 4, and ECT(0) (RFC 3168), so that switches can mark.
+constexpr unsigned traffic_class_of(unsigned dscp) { return dscp << 2U | 2U; }
+// That of a DSCP with PFC in the map: of 26 if it has PFC, the example of most vendors, else of the first. nullopt:
+// none has PFC.
+std::optional<unsigned> roce_traffic_class(const DscpMap& map, PrioSet pfc);
+// By the entry; a byte of its own may be without ECT(0). nullopt: the entry has none.
 std::optional<unsigned> roce_traffic_class(const PortPolicy& entry);
+// RoCE's priorities by the entry: those with PFC, and on a lossy fabric that of traffic.
+PrioSet roce_priorities(const PortPolicy& entry);
 
 // It is a conflict if another writer changes a setting `rounds` times within `window`.
 struct ConflictRule {

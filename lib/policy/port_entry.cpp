@@ -90,7 +90,7 @@ Normal numa_node(const toml::node& element) {
 
 Normal role(const toml::node& element) {
   const auto text = any_text(element);
-  if (!text || !contains(kEnumWords<PortPurpose>, *text)) return std::nullopt;
+  if (!text || !contains(kEnumWords<PortPlace>, *text)) return std::nullopt;
   return text;
 }
 
@@ -102,7 +102,7 @@ Values numa_readings(const Json& element) {
   return integers(text);
 }
 
-Values role_readings(const Json& element) { return known_words(element, kEnumWords<PortPurpose>); }
+Values role_readings(const Json& element) { return known_words(element, kEnumWords<PortPlace>); }
 
 const MatchKey kMatchKeys[] = {
     {"driver", &Match::driver, any_text, "a pattern", "\"mlx5_core\""},
@@ -316,7 +316,6 @@ MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
 // ---- the settings that follow from `traffic` and `cnp`, so that a site writes its DSCPs and priorities once
 
 constexpr uint8_t kRest = 0, kLossless = 1, kNotifications = 2;  // traffic classes
-constexpr uint32_t kEct0 = 2;                                    // RFC 3168: ECN-capable
 
 Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want, const Fabric& fabric) {
   Qos out;
@@ -340,7 +339,7 @@ Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const
   if (cnp) out.dscp_map->emplace(cnp->dscp, cnp->priority);
   out.roce_dscp = data.dscp;
   out.roce_mode = RoceMode::v2;  // v1 has no IP header that could carry a DSCP
-  out.roce_tos = data.dscp << 2U | kEct0;
+  out.roce_tos = traffic_class_of(data.dscp);
   return out;
 }
 

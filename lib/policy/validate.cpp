@@ -221,8 +221,8 @@ std::string priority_text(const PortFaults& port, const DscpMap& map, uint32_t d
 // Its DSCP is the assured forwarding one of the priority, as is usual for RoCE.
 std::string mark_for(SettingId setting, int priority) {
   constexpr int kMostAssured = 4;
-  const int dscp = priority * 8 + (priority >= 1 && priority <= kMostAssured ? 2 : 0);
-  const int value = setting == SettingId::roce_dscp ? dscp : dscp << 2 | 2;
+  const auto dscp = static_cast<unsigned>(priority * 8 + (priority >= 1 && priority <= kMostAssured ? 2 : 0));
+  const unsigned value = setting == SettingId::roce_dscp ? dscp : traffic_class_of(dscp);
   return "write " + std::string(key_text(setting)) + " = " + std::to_string(value) + " (DSCP " + std::to_string(dscp) +
          ", priority " + std::to_string(priority) + ")";
 }
@@ -294,7 +294,7 @@ void check_against_traffic(const PortFaults& port) {
   check(!want.pfc || want.pfc->has(data.priority) || policy.fabric.is_lossy(), SettingId::pfc,
         "pfc = [" + priority + "]");
   check(!want.roce_tos || *want.roce_tos >> 2U == data.dscp, SettingId::roce_tos,
-        "roce_tos = " + std::to_string(data.dscp << 2 | 2));
+        "roce_tos = " + std::to_string(traffic_class_of(data.dscp)));
   check(!want.roce_dscp || *want.roce_dscp == data.dscp, SettingId::roce_dscp, "roce_dscp = " + dscp);
   check(!want.roce_prio || *want.roce_prio == data.priority, SettingId::roce_prio, "roce_prio = " + priority);
 }
@@ -315,7 +315,7 @@ void check_type_of_service(const PortFaults& port, SettingId setting, uint32_t t
   if (is_used(dscp) || !(is_used(tos) || (contains(kUsual, tos) && !is_class))) return;
   port.warn(setting, std::to_string(tos) + " is DSCP " + std::to_string(dscp) +
                          ", because a type of service is DSCP x 4 + ECN; for DSCP " + std::to_string(tos) + " write " +
-                         std::string(key_text(setting)) + " = " + std::to_string(tos << 2U | 2U));
+                         std::string(key_text(setting)) + " = " + std::to_string(traffic_class_of(tos)));
 }
 
 void check_marks(const PortFaults& port) {
@@ -389,15 +389,6 @@ bool is_aggressive(const Vendor& row, uint32_t value) {
   return value != row.usual;
 }
 
-// RoCE's priorities: those with PFC; on a lossy fabric that of traffic.
-PrioSet roce_priorities(const PortFaults& port) {
-  PrioSet out = port.lossless();
-  const PortPolicy& policy = port.entry.port;
-  if (policy.fabric.is_lossy() && policy.traffic)
-    out.bits = static_cast<uint8_t>(out.bits | 1U << policy.traffic->priority);
-  return out;
-}
-
 std::string end_of_congestion(const PortFaults& port) {
   if (port.entry.port.fabric.is_lossy()) return "packets that are lost";
   return "PFC pauses that spread";
@@ -408,7 +399,7 @@ void check_switch(const PortFaults& port, SettingId setting, const std::optional
   if (!on || port.entry.port.fabric.kind == FabricKind::scheduled) return;
   const bool is_lossy = port.entry.port.fabric.is_lossy();
   for (int prio = 0; prio < kPriorities; ++prio)
-    if (roce_priorities(port).has(prio) && !on->has(prio))
+    if (roce_priorities(port.entry.port).has(prio) && !on->has(prio))
       port.warn(setting, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
                              (is_lossy ? " has RoCE" : " is lossless") +
                              " and has no congestion control here, so every congestion ends in " +

@@ -71,7 +71,7 @@ std::vector<size_t> shown_nics(const Topology& topology) {
   for (size_t i = 0; i < topology.nics.size(); ++i)
     if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
   // Virtual functions belong to guests, and thousands of them make no readable table.
-  const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
+  const auto is_virtual = [&](size_t nic) { return topology.nics[nic].is_virtual_function(); };
   if (shown.size() > kMostNics && !std::ranges::all_of(shown, is_virtual)) std::erase_if(shown, is_virtual);
   if (shown.size() > kMostNics) shown.erase(shown.begin() + kMostNics, shown.end());
   return shown;

@@ -2,6 +2,7 @@
 #include "topology/built.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/find.h"
@@ -56,7 +57,7 @@ void give_rdma(Built& built, size_t nic, std::optional<size_t> twin, const Inven
 std::optional<size_t> twin_of(const Topology& topology, const PciDevice& model) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (are_of_one_model(nic, model) && carries_rdma(nic) && !nic.virtual_function && !has_no_network(nic)) return i;
+    if (are_of_one_model(nic, model) && carries_rdma(nic) && !nic.is_virtual_function() && !has_no_network(nic)) return i;
   }
   return std::nullopt;
 }
@@ -205,6 +206,12 @@ std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::ve
 
 }  // namespace
 
+bool Built::serves_gpu(size_t nic) const {
+  return std::ranges::any_of(std::array{&pairing, &present_pairing}, [&](const Pairing* each) {
+    return std::ranges::any_of(each->pairs, [&](const Pair& pair) { return contains(pair.nics, nic); });
+  });
+}
+
 std::vector<size_t> Built::present_compute() const {
   std::vector<size_t> out;
   for (const size_t nic : compute)
@@ -274,8 +281,7 @@ std::map<std::string, Rail> rails_of(const Topology& now, std::span<const Port> 
   if (gpus.empty()) {
     std::map<std::string, size_t> cards;
     for (const size_t nic : built.compute) {
-      const Nic& each = built.topology.nics[nic];
-      const auto [card, is_new] = cards.emplace(each.card.empty() ? each.pci : each.card, rails.size());
+      const auto [card, is_new] = cards.emplace(card_of(built.topology.nics[nic]), rails.size());
       if (is_new) rails.emplace_back();
       rails[card->second].push_back(nic);
     }

@@ -44,7 +44,7 @@ std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<s
 std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   std::optional<double> rate;
   for (const Port& port : ports)
-    if (is_of(port, nic) && port.state.value_or(kPortActive) == kPortActive) rate = std::max(rate, port.rate);
+    if (is_of(port, nic) && may_be_active(port)) rate = std::max(rate, port.rate);
   return rate;
 }
 
@@ -73,13 +73,11 @@ double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.lin
 std::vector<size_t> functions_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
   std::vector<size_t> out;
   const auto is_own = [&](const Port& port) { return is_of(port, nic); };
-  const auto has_link = [&](const Port& port) {
-    return is_own(port) && port.state.value_or(kPortActive) == kPortActive;
-  };
+  const auto has_link = [&](const Port& port) { return is_own(port) && may_be_active(port); };
   if (std::ranges::none_of(ports, is_own) || std::ranges::any_of(ports, has_link)) return out;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& function = topology.nics[i];
-    if (!function.virtual_function || function.rdma_elsewhere || function.netdev_elsewhere) continue;
+    if (!function.is_virtual_function() || function.rdma_elsewhere || function.netdev_elsewhere) continue;
     if (std::ranges::any_of(ports, [&](const Port& port) {
           return is_of(port, function) && port.owner == nic.pci && is_used_function(port);
         }))
@@ -95,8 +93,8 @@ std::vector<size_t> rdma_nics(const Topology& topology, std::span<const Port> po
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (!carries_rdma(nic) || has_no_network(nic)) continue;
-    own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
-    if (!nic.virtual_function) {
+    own_physical = own_physical || (!nic.is_virtual_function() && !nic.rdma_elsewhere);
+    if (!nic.is_virtual_function()) {
       const std::vector<size_t> functions = functions_in_use(topology, nic, ports);
       physical.insert(physical.end(), functions.begin(), functions.end());
       if (functions.empty()) physical.push_back(i);
@@ -204,8 +202,7 @@ bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
 }
 
 bool has_on_switch(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
-  const auto path = nearest_class(topology, gpu, nics);
-  return path && *path <= PathClass::PXB;
+  return is_on_switch(nearest_class(topology, gpu, nics));
 }
 
 // `own`, and those of `others` on the switches of GPUs that have none of `own` there, if the other GPUs have. GPUs may
@@ -290,7 +287,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   std::map<NicKind, Suits> kinds;
   for (const size_t nic : all) {
     Suits& suits = kinds[kind.at(nic)];
-    suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
+    suits.cards.insert(card_of(topology.nics[nic]));
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
     suits.slot = std::max(suits.slot, slot_of(topology.nics[nic]));
     suits.elsewhere = suits.elsewhere || topology.nics[nic].rdma_elsewhere;
@@ -303,7 +300,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
     for (const NicKind& each : near) {
       ++kinds[each].gpus;
-      kinds[each].on_switch += *best <= PathClass::PXB ? 1 : 0;
+      kinds[each].on_switch += is_on_switch(best) ? 1 : 0;
     }
   }
   const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) { return each.second.key(); });
@@ -328,8 +325,8 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
                                 const std::vector<size_t>& nics) {
   std::vector<size_t> up;
   for (const size_t nic : nics)
-    if (std::ranges::any_of(
-            ports, [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
+    if (std::ranges::any_of(ports,
+                            [&](const Port& port) { return is_of(port, topology.nics[nic]) && is_active(port); }))
       up.push_back(nic);
   if (up.empty()) return nics;
   return up;

@@ -136,8 +136,7 @@ class NicAssignment {
       if (near[g].empty() || users[near[g]] <= near[g].size()) continue;
       const size_t own = near[g].size();
       for (size_t n = 0; n < nics_.size() && near[g].size() < kManyEdges; ++n)
-        if (const auto path = path_class(topology.gpus[g], topology.nics[nics_[n]]);
-            !taken.contains(n) && path && *path <= PathClass::PXB)
+        if (!taken.contains(n) && is_on_switch(path_class(topology.gpus[g], topology.nics[nics_[n]])))
           near[g].push_back(n);
       offered = offered || near[g].size() > own;
       std::ranges::sort(near[g]);

@@ -57,14 +57,14 @@ ComparedDevices compared_devices_of(const Topology& topology, std::span<const Po
   ComparedDevices out;
   std::set<PciModel> rdma;
   for (const Nic& nic : topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function) rdma.insert(model_of(nic));
+    if (carries_rdma(nic) && !nic.is_virtual_function()) rdma.insert(model_of(nic));
   for (size_t i = 0; i < topology.gpus.size(); ++i) {
     const Gpu& gpu = topology.gpus[i];
     out.push_back({gpu, gpu.name, {.gpu = true, .ids = model_of(gpu)}, i, true});
   }
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (nic.virtual_function || !rdma.contains(model_of(nic))) continue;
+    if (nic.is_virtual_function() || !rdma.contains(model_of(nic))) continue;
     const Model model{.ids = model_of(nic), .lanes = nic.link.max_width.value_or(0), .board = board_of(nic, ports).id};
     out.push_back({nic, nic.name, model, i, carries_rdma(nic)});
   }
@@ -313,7 +313,7 @@ ComparedDevices with_equal_nics(const Topology& topology, const ComparedDevices&
   for (const auto& [key, group] : groups_of(units, level, false)) {
     if (std::ranges::none_of(group, [](const ComparedDevice* unit) { return unit->model.gpu; })) continue;
     for (const ComparedDevice* unit : group)
-      if (!unit->model.gpu && (!unit->there || !topology.nics[unit->index].nvlink_management))
+      if (!unit->model.gpu && (!unit->there || topology.nics[unit->index].role != FunctionRole::nvlink_management))
         beside.insert(unit->model);
   }
   ComparedDevices out = units;
@@ -394,7 +394,7 @@ void find_gpus_by_direct(const Topology& topology, ComparedDevices& units, std::
     if (unit.model.gpu && !gpus.emplace(unit.device.root, &unit).second) return;  // several on one
   std::map<std::string, const Nic*> nics;
   for (const Nic& nic : topology.nics)
-    if (nic.direct && !nic.virtual_function) nics.emplace(nic.direct->root, &nic);
+    if (nic.direct && !nic.is_virtual_function()) nics.emplace(nic.direct->root, &nic);
   if (gpus.empty() || std::ranges::any_of(gpus, [&](const auto& each) { return !nics.contains(each.first); })) return;
   const ComparedDevice model = *gpus.begin()->second;
   for (const auto& [root, nic] : nics) {
@@ -544,17 +544,13 @@ void find_by_direct(const Topology& topology, const ComparedDevices& units, std:
   }
 }
 
-bool is_on_switch(const Gpu& gpu, const PciDevice& nic) {
-  const auto path = path_class(gpu, nic);
-  return path && *path <= PathClass::PXB;
-}
-
 // Whether every GPU has equally many functions of the model on its switch.
 bool is_beside_each_gpu(const Topology& topology, const ComparedDevices& units, const Model& model) {
   std::set<std::ptrdiff_t> counts;
   for (const Gpu& gpu : topology.gpus)
-    counts.insert(std::ranges::count_if(
-        units, [&](const ComparedDevice& unit) { return unit.model == model && is_on_switch(gpu, unit.device); }));
+    counts.insert(std::ranges::count_if(units, [&](const ComparedDevice& unit) {
+      return unit.model == model && is_on_switch(path_class(gpu, unit.device));
+    }));
   return counts.size() == 1 && !counts.contains(0);
 }
 
@@ -582,7 +578,7 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     MissingPart part{
         .kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index};
     for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-      if (is_on_switch(topology.gpus[gpu], unit.device)) part.gpus.push_back(gpu);
+      if (is_on_switch(path_class(topology.gpus[gpu], unit.device))) part.gpus.push_back(gpu);
     out.push_back(std::move(part));
   };
   std::map<PciModel, std::optional<size_t>> only;
@@ -636,24 +632,19 @@ Sockets gpus_by_socket(const Topology& topology) {
   return out;
 }
 
-bool is_on_switch(const Gpu& gpu, const Nic& nic) {
-  const auto path = path_class(gpu, nic);
-  return path && *path <= PathClass::PXB;
-}
-
 // Counts the cards on the switch of each GPU.
 class CardsOnSwitches {
  public:
   explicit CardsOnSwitches(const Topology& topology) : topology_(topology) {
     for (const Gpu& gpu : topology.gpus)
       most_ = std::max<size_t>(most_, std::ranges::count_if(topology.gpus, [&](const Gpu& other) {
-                                 return &other == &gpu || is_on_switch(gpu, static_cast<const PciDevice&>(other));
+                                 return &other == &gpu || is_on_switch(path_class(gpu, other));
                                }));
   }
 
   // Whether the switch has a GPU, and as many other cards as the most GPUs that a switch has.
   bool is_spare(const Nic& nic, const std::string& card) {
-    const Gpu* gpu = find_where(topology_.gpus, [&](const Gpu& each) { return is_on_switch(each, nic); });
+    const Gpu* gpu = find_where(topology_.gpus, [&](const Gpu& each) { return is_on_switch(path_class(each, nic)); });
     if (gpu == nullptr) return false;
     auto& cards = cards_[gpu];
     if (cards.size() >= most_ && !cards.contains(card)) return true;
@@ -676,7 +667,7 @@ std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std:
   CardsOnSwitches on_switches(topology);
   for (const size_t index : compute) {
     const Nic& nic = topology.nics[index];
-    const std::string card = nic.card.empty() ? card_of(nic.pci) : nic.card;
+    const std::string card = card_of(nic);
     if (!nic.numa) return std::nullopt;
     if (!on_switches.is_spare(nic, card)) cards[socket_text(topology, nic)].insert(card);
   }
@@ -703,7 +694,7 @@ std::optional<size_t> uneven_sockets(const Topology& topology, const std::vector
   const size_t most = more->second.size();
   if (most < 4 || !std::has_single_bit(most) || less->second.size() == most) return std::nullopt;
   const bool on_switches = std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
-    return std::ranges::any_of(compute, [&](size_t nic) { return is_on_switch(gpu, topology.nics[nic]); });
+    return std::ranges::any_of(compute, [&](size_t nic) { return is_on_switch(path_class(gpu, topology.nics[nic])); });
   });
   if (!on_switches) return std::nullopt;
   return 2 * most;
@@ -837,7 +828,7 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
   const std::set<std::string> bonded = bonded_cards(topology);
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (!are_of_one_model(nic, model) || nic.virtual_function) continue;
+    if (!are_of_one_model(nic, model) || nic.is_virtual_function()) continue;
     if (carries_rdma(nic)) others.emplace_back(nic.card);
     else if (is_in_bond(bonded, nic)) continue;
     else if (found) return std::nullopt;

@@ -174,7 +174,7 @@ std::vector<Fault> faults_of(const Node& node) {
                      }});
   }
   for (size_t i = 0; i < nics.size(); ++i) {
-    if (!carries_rdma(nics[i]) || nics[i].virtual_function || nics[i].rdma.empty()) continue;
+    if (!carries_rdma(nics[i]) || nics[i].is_virtual_function() || nics[i].rdma.empty()) continue;
     const std::string pci = nics[i].pci;
     out.push_back({"nic", pci, pci, [i, pci](Node& now) {
                      now.topology.nics.erase(now.topology.nics.begin() + static_cast<long>(i));

@@ -161,6 +161,7 @@ std::vector<Planted> pause() {
          Nic half = m.nic();
          half.pci = "0000:f4:00.0";
          half.card = "0000:f4:00";
+         half.role = FunctionRole::multi_pf_secondary;
          half.primary = m.nic().pci;
          half.netdevs.clear();
          half.rdma.clear();

@@ -25,7 +25,7 @@ std::optional<size_t> chosen(const Indices& from, double at) {
   return from[std::min(from.size() - 1, static_cast<size_t>(at * static_cast<double>(from.size())))];
 }
 
-bool is_fabric(const Nic& nic) { return carries_rdma(nic) && !nic.virtual_function; }
+bool is_fabric(const Nic& nic) { return carries_rdma(nic) && !nic.is_virtual_function(); }
 
 void drop_ports(Node& node, const std::set<std::string>& functions) {
   std::erase_if(node.ports, [&](const Port& port) { return functions.contains(port.pci); });

@@ -94,8 +94,7 @@ std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
 }
 
 void read_nic(const Root& root, const std::string& folder, Nic& nic) {
-  nic.virtual_function = root.exists(folder + "/physfn");
-  nic.nvlink_management = scanning::is_nvlink_management(root, folder);
+  nic.role = scanning::role_of_function(root, folder).role;
   nic.bond = bond_of(root, nic.netdevs);
   if (!nic.rdma.empty()) nic.card = image_guid(root, nic.rdma.front());
 }

@@ -293,9 +293,10 @@ void add_class(EnvFile& out, const Library& library, const TopoView& view, const
       continue;
     }
     classes.insert(roce_traffic_class(*entry));
-    if (entry->want.trust != Trust::pcp || !entry->want.pfc) continue;
+    if (entry->want.trust != Trust::pcp) continue;
+    const PrioSet roce = roce_priorities(*entry);
     for (int priority = 0; priority < kPriorities; ++priority)
-      if (entry->want.pfc->has(priority)) priorities.insert(priority);
+      if (roce.has(static_cast<size_t>(priority))) priorities.insert(priority);
   }
   if (classes.size() == 1 && *classes.begin()) {
     const unsigned value = **classes.begin();
@@ -344,7 +345,7 @@ void add_common(EnvFile& out, const Library& library, const TopoView& view, cons
 // -- NCCL
 
 // Whether the GPU's NICs are below the CPU, without a PCIe switch between.
-bool is_far(const Pair& pair) { return pair.path && *pair.path > PathClass::PXB; }
+bool is_far(const Pair& pair) { return pair.path && !is_on_switch(pair.path); }
 
 // Facts about this machine that decide whether NCCL's variables have an effect.
 void add_nccl_remarks(EnvFile& out, const TopoView& view) {

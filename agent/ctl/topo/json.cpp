@@ -36,7 +36,7 @@ std::string topo_json(const TopoView& view) {
                                        {"rdma", nic.rdma},
                                        {"numa", nic.numa},
                                        {"card", nic.card},
-                                       {"virtual_function", nic.virtual_function},
+                                       {"virtual_function", nic.is_virtual_function()},
                                        {"compute", contains(view.compute, i)}});
     if (!nic.bond.empty()) out["bond"] = nic.bond;
     for (const Port& port : view.node.ports)

@@ -56,7 +56,7 @@ Point tile_place(Point at, size_t i) {
 }
 
 std::string color_of(PathClass path) {
-  if (path <= PathClass::PXB) return "#2e7d32";
+  if (is_on_switch(path)) return "#2e7d32";
   if (path == PathClass::SYS) return "#d00000";
   return "#a85f00";
 }
@@ -195,7 +195,7 @@ class Picture {
         std::string curve = "M " + std::to_string(x1) + " " + std::to_string(y1) + " C";
         for (const int number : {x1, y1 + bend, x2, y2 - bend, x2, y2}) curve += " " + std::to_string(number);
         out += "<path d=\"" + curve + "\" fill=\"none\" stroke=\"" + color_of(*pair.path) + "\" stroke-width=\"2\"";
-        if (*pair.path > PathClass::PXB) out += " stroke-dasharray=\"5 3\"";
+        if (!is_on_switch(pair.path)) out += " stroke-dasharray=\"5 3\"";
         out += "/>\n";
       }
       Point label{gpu.x + kTileWidth / 2 - 5, gpu.y + kTileHeight + 12};

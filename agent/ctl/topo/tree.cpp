@@ -50,7 +50,7 @@ void add_lines(const TopoView& view, const TopologyBox& box, const std::string& 
       if (!is_active(port)) out += "  port " + std::to_string(port.number) + " not active";
       else if (port.rate) out += "  " + rate_text(*port.rate);
     }
-    if (nic.virtual_function) out += "  virtual function";
+    if (nic.is_virtual_function()) out += "  virtual function";
     std::string gpus;
     for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
       if (contains(view.pairing.pairs[g].nics, index)) append_item(gpus, view.topology.gpus[g].name);

@@ -162,7 +162,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
     notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;
   for (const Nic& nic : view.topology.nics)
-    if (!nic.rdma.empty() && !nic.virtual_function && !nic.card.empty()) cards[nic.card].push_back(&nic);
+    if (!nic.rdma.empty() && !nic.is_virtual_function() && !nic.card.empty()) cards[nic.card].push_back(&nic);
   for (const auto& [card, nics] : cards) {
     std::string names;
     bool one_root = true;

@@ -36,7 +36,7 @@ class LandingPicture {
 
   std::string draw() {
     std::vector<size_t> nics = shown_nics(topology_);
-    const auto is_virtual = [&](size_t nic) { return topology_.nics[nic].virtual_function; };
+    const auto is_virtual = [&](size_t nic) { return topology_.nics[nic].is_virtual_function(); };
     if (!std::ranges::all_of(nics, is_virtual)) std::erase_if(nics, is_virtual);
     for (const TopologyBox& box : topology_boxes(topology_, nics).boxes) place(box, 0);
 
@@ -48,7 +48,7 @@ class LandingPicture {
       const int from = gpus_[gpu] + kTileHeight / 2, x = kInset + kTileWidth;
       const std::string path(to_text(*pair.path));
       std::string css = "warning";
-      if (*pair.path <= PathClass::PXB) css = "ok";
+      if (is_on_switch(pair.path)) css = "ok";
       else if (*pair.path == PathClass::SYS) css = "critical";
       for (const size_t nic : pair.nics) {
         if (nics_.count(nic) == 0) continue;

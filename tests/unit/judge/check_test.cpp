@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
+#include "judge/network.h"
 #include "metrics/families.h"
 #include "setting/setting_table.h"
 #include "support/healthy_node.h"
@@ -292,6 +293,13 @@ TEST(Check, PortsOfTheOnlyCardAreComparedWithEachOther) {
   auto& routes = node.now.network.interfaces["ens7"].routes;
   routes = {{.table = 254}};
   EXPECT_EQ(rates(), "") << "the front end";
+  routes = {{.prefix = 1, .table = 254}};
+  EXPECT_EQ(rates(), "") << "the default route in two halves";
+  routes.clear();
+  node.now.topology.nics.back().bond = "bond0";
+  node.now.network.interfaces["bond0"].routes = {{.table = 254}};
+  EXPECT_EQ(rates(), "") << "the bond above it is the front end";
+  node.now.network.interfaces.erase("bond0");
   routes = {{.table = 101}};
   EXPECT_EQ(rates(), slow) << "a table of the rail's own";
   node.now.ports[1].state = kPortDown;
@@ -317,7 +325,7 @@ TEST(Check, AFunctionWhoseRdmaDeviceWasNotGivenBack) {
     Nic function = node.now.topology.nics[0];
     function.pci.back() = number;
     function.device = 0x101e;
-    function.virtual_function = true;
+    function.role = FunctionRole::virtual_function;
     function.netdevs = {std::string("ens0v") + number};
     function.name = function.netdevs[0];
     function.rdma.clear();
@@ -939,7 +947,7 @@ TEST(Check, AGuestAsksTheOperatorOfItsHost) {
                                                        port.phys_state = kPhysDisabled;
                                                      }}};
   for (const auto& [rule, plant] : kFaults)
-    for (const char* machine : {"pod", "guest", "cloud"}) {
+    for (const char* machine : {"pod", "guest", "cloud", "other NIC of a cloud"}) {
       Healthy node;
       node.policy.ports.clear();
       for (Node* each : {&node.before, &node.now})
@@ -948,6 +956,7 @@ TEST(Check, AGuestAsksTheOperatorOfItsHost) {
       if (machine == std::string("guest")) node.now.topology.hypervisor = "QEMU";
       if (machine == std::string("cloud"))
         for (Port& port : node.now.ports) port.kernel_driver = "mana";
+      if (machine == std::string("other NIC of a cloud")) node.now.topology.nics[0].vendor = 0x1414;
       const bool is_pod = machine == std::string("pod");
       const std::vector<Finding> found = test::complaints_of(node.view(), {rule});
       ASSERT_FALSE(found.empty()) << rule << " " << machine;
@@ -986,6 +995,14 @@ TEST(Check, ADefaultGidOfAnotherMacAddress) {
   EXPECT_EQ(found[0].subject, port.id());
   EXPECT_EQ(found[0].status, Status::warning);
   EXPECT_TRUE(has(found[0].observed, "index 5") && has(found[0].observed, "default GID index 1")) << found[0].observed;
+  EXPECT_TRUE(has(found[0].remedy, "devlink dev reload pci/" + port.pci)) << found[0].remedy;
+  // A driver without `devlink dev reload`.
+  const std::string driver = std::exchange(port.kernel_driver, "ionic");
+  const auto without_reload = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(without_reload.size(), 1u) << describe(without_reload);
+  EXPECT_TRUE(has(without_reload[0].remedy, rebind_commands(port.pci, "ionic"))) << without_reload[0].remedy;
+  EXPECT_FALSE(has(without_reload[0].remedy, "devlink")) << without_reload[0].remedy;
+  port.kernel_driver = driver;
   // A stable private address of the netdev is made from no MAC address.
   port.gids[1] = gid(3, "1186:a6b1:3f0b:c441");
   EXPECT_EQ(said(node.view(), {"gid"}), "");
@@ -1164,6 +1181,17 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_TRUE(found[0].remedy.ends_with("\nip link set dev ens1 mtu 9000")) << found[0].remedy;
   node.change("mlx5_1/1", "mtu").outcome = Outcome::differs;
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
+}
+
+// One fault does not hide another: a NIC whose GPU is missing has no other purpose.
+TEST(Check, TheNicOfAMissingGpuIsStillForGpus) {
+  Healthy node;
+  node.now.inventory = inventory_of(node.now);
+  node.now.topology.gpus.erase(node.now.topology.gpus.begin() + 1);
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
+  EXPECT_EQ(rails(node.view()).size(), node.now.ports.size());
 }
 
 // The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.

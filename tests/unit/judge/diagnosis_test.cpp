@@ -230,6 +230,31 @@ TEST(Diagnosis, TooLittleEvidenceBlamesNobody) {
   }
 }
 
+// Those with PFC at the port, else by the policy, else at the switch, which often has it on one priority more.
+TEST(Diagnosis, RocesPrioritiesWithoutCongestionControl) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  const auto missing = [&] {
+    const View view = node.view();
+    const Signals none;
+    return without_congestion_control(make_context(view, port, none), PrioSet{});
+  };
+  port.qos.pfc = PrioSet{0x20};
+  neighbor(node).pfc->enabled = PrioSet{0x18};
+  EXPECT_EQ(missing(), PrioSet{0x20});
+  PortPolicy entry;
+  entry.want.pfc = PrioSet{0x08};
+  node.policy.ports = {entry};
+  port.qos.pfc = PrioSet{};
+  EXPECT_EQ(missing(), PrioSet{0x08});
+  node.policy.ports.front().fabric.kind = FabricKind::lossy;
+  node.policy.ports.front().want.pfc = PrioSet{};
+  node.policy.ports.front().traffic = Mark{26, 3};
+  EXPECT_EQ(missing(), PrioSet{0x08}) << "no PFC on a lossy fabric";
+  node.policy.ports.clear();
+  EXPECT_EQ(missing(), PrioSet{0x18});
+}
+
 TEST(Diagnosis, EveryPortThatPortStateReportsHasOne) {
   for (const bool infiniband : {false, true})
     for (unsigned state = 1; state <= 5; ++state)
@@ -432,6 +457,12 @@ TEST(DiagnosisBounds, EvidenceThatProvesNothing) {
        [](Healthy& node) {
          make_infiniband(node);
          node.before.ports[0].state = node.now.ports[0].state = 2;
+         grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+       }},
+      {"the link is just lost (ACTIVE_DEFER): no dead peer", "not-enough-evidence",
+       [](Healthy& node) {
+         make_infiniband(node);
+         node.before.ports[0].state = node.now.ports[0].state = 5;
          grow(node, Where::hw, "req_transport_retries_exceeded", 8);
        }},
       {"a queue that hung, because of pause or a missing link, is no failure of the firmware", "damaged-link",

@@ -341,6 +341,27 @@ TEST(HealthRules, LanesThatCannotBeReadClearNothing) {
   EXPECT_EQ(machine.said(), said) << "a state does not clear without a reading";
 }
 
+// A link in INIT is trained, and only lacks its subnet manager: its symbol errors are damage.
+TEST(HealthRules, SymbolErrorsCountWithoutASubnetManager) {
+  Machine machine;
+  machine.port().link_layer = LinkLayer::infiniband;
+  machine.port().state = kPortInit;
+  machine.port().carrier.reset();
+  machine.steps(3, counted("port_rcv_errors", 0));
+  ASSERT_EQ(machine.said(), "");
+  machine.steps(2, counted("symbol_error", 400));
+  EXPECT_TRUE(has(machine.said(), "link-errors")) << machine.said();
+}
+
+// The RDMA state follows the carrier later.
+TEST(HealthRules, LightIsNotJudgedWithoutACarrier) {
+  Machine machine;
+  machine.port().carrier = false;
+  machine.port().module->lanes[2].rx_power.value = 7e-5;
+  machine.steps(4);
+  EXPECT_EQ(machine.said(), "");
+}
+
 // The bond stays ACTIVE on its other member.
 TEST(HealthRules, LightIsNotJudgedOnAMemberWithoutALink) {
   Machine machine;
@@ -503,7 +524,7 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
     Machine machine;
     if (sriov) {
       Nic function = machine.now().topology.nics[1];
-      function.virtual_function = true;
+      function.role = FunctionRole::virtual_function;
       function.pci.replace(function.pci.size() - 3, 1, "1");
       function.rdma.clear();
       machine.now().topology.nics.push_back(function);
@@ -731,7 +752,7 @@ TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
   }
 }
 
-// Drivers without `devlink dev reload` are unbound and bound.
+// Drivers without `devlink dev reload` are unbound and bound. Unbinding fails after a failed probe: ";", not "&&".
 TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
   struct {
     const char *driver, *command;
@@ -740,9 +761,8 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
       {"bnxt_en", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
       {"ice", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
       {"ionic",
-       "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
-      {"efa",
-       "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
+       "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
+      {"efa", "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind; echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
   };
   for (const auto& row : rows) {
     Port port;
@@ -751,6 +771,8 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
     port.kernel_driver = row.driver;
     EXPECT_EQ(fill_names("devlink dev reload pci/{pci} action fw_activate", &port, port.id()), row.command);
   }
+  EXPECT_EQ(fill_names("devlink dev reload pci/{pci}", nullptr, "0000:18:00.0"), "devlink dev reload pci/0000:18:00.0");
+  EXPECT_TRUE(has(rebind_commands("0000:18:00.0", ""), "/drivers/DRIVER/bind"));
 }
 
 TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {

@@ -526,7 +526,7 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   };
   tree.file("proc/modules", "ib_umad_x 1 0 - Live 0x0\nmlx5_ib 1 0 - Live 0x0\n");
   EXPECT_EQ(modules(), "") << "no NVSwitches";
-  topology.nics[0].nvlink_management = true;
+  topology.nics[0].role = FunctionRole::nvlink_management;
   EXPECT_EQ(modules(), "ib_umad\n");
   tree.folder("sys/class/infiniband_mad");
   EXPECT_EQ(modules(), "") << "built into the kernel";

@@ -421,6 +421,16 @@ TEST_F(Scan, VirtualFunctionsAreMarked) {
   EXPECT_EQ(why_unmanageable(port), "virtual function: set on its physical function 0000:20:02.0");
 }
 
+// A captured tree may have the link `physfn` alone.
+TEST_F(Scan, AFunctionAndItsPortHaveOneRole) {
+  const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.3"});
+  tree.link(function + "/physfn", "../0000:20:02.0");
+  add_rdma(tree, "mlx5_4", function);
+  const Node node = scanned();
+  EXPECT_EQ(node.ports.at(0).role, PortRole::virtual_function);
+  EXPECT_EQ(node.topology.nics.at(0).role, FunctionRole::virtual_function);
+}
+
 // The file has the rate of one link.
 TEST_F(Scan, AVirtualFunctionHasTheBandwidthOfTheLagBelowIt) {
   const auto physical = add_pci(tree, {"pci0000:20", "0000:20:02.0"}),
@@ -457,10 +467,10 @@ TEST_F(ScanOfANic, ItServesGpusBelowAGpusHostBridge) {
   const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
-  EXPECT_EQ(node.ports[0].serves, PortPurpose::compute);
+  EXPECT_EQ(node.ports[0].place, PortPlace::compute);
   EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
-  EXPECT_EQ(node.ports[1].serves, PortPurpose::host) << "the same socket is no shared host bridge";
-  EXPECT_EQ(scanned({.topology = false}).ports[0].serves, std::nullopt);
+  EXPECT_EQ(node.ports[1].place, PortPlace::host) << "the same socket is no shared host bridge";
+  EXPECT_EQ(scanned({.topology = false}).ports[0].place, std::nullopt);
 }
 
 // The files of bond_set_slave_link and of mlx5's lag in sysfs.

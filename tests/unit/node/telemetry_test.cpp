@@ -137,6 +137,16 @@ TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
   generic.fail(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, EOPNOTSUPP);  // an old kernel, or a captured tree
   port.state = 1;
   EXPECT_EQ(told(reader()).link_status, (LinkStatus{false, "Switched off", "", {}}));
+  // A bond's member has the RDMA state of the bond, whose other member has a link.
+  Port member = port;
+  test::make_member(member);
+  member.state = kPortActive;
+  member.carrier = false;
+  (void)reader().read(member);
+  EXPECT_EQ(member.link_status, (LinkStatus{false, "Switched off", "", {}}));
+  member.carrier = true;
+  (void)reader().read(member);
+  EXPECT_EQ(member.link_status, std::nullopt);
   tree.file("sys/class/net/eth0/flags", "0x1003\n");
   EXPECT_EQ(told(reader()).link_status, std::nullopt);
 }

@@ -836,9 +836,9 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
   const LoadedConfig sample = test::loaded(load_config(kSource + "/etc/fabric-agent.toml"));
   EXPECT_EQ(sample.policy.mode, Mode::audit);
   EXPECT_TRUE(sample.warnings.empty()) << sample.warnings.front().what;
-  Port port{.rdma = "rocep1s0", .netdev = "ens1", .serves = PortPurpose::host, .kernel_driver = "unheard_of"};
+  Port port{.rdma = "rocep1s0", .netdev = "ens1", .place = PortPlace::host, .kernel_driver = "unheard_of"};
   EXPECT_EQ(policy_for(sample.policy, port), nullptr) << "not near a GPU: it may carry management or storage";
-  port.serves = PortPurpose::compute;
+  port.place = PortPlace::compute;
   const PortPolicy* entry = policy_for(sample.policy, port);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->want.pfc, PrioSet{1 << 3});

@@ -77,7 +77,7 @@ TEST(PolicyFor, APortIsMatchedByWhatItIs) {
   port.pci_id = "15b3:1021";
   port.speed = 400'000;
   port.numa = 1;
-  port.serves = PortPurpose::compute;
+  port.place = PortPlace::compute;
   Match match{.pci_id = {"15b3:*"}, .speed = {"200000", "400000"}, .numa = {"1"}, .role = {"compute"}};
   EXPECT_TRUE(takes(match, port));
   EXPECT_FALSE(takes(match)) << "what is not known matches nothing";
@@ -90,6 +90,30 @@ TEST(PolicyFor, AUsnicDeviceIsLeftAlone) {
   Port port = roce_port();
   port.transport = RdmaTransport::usnic;
   EXPECT_FALSE(takes({}, port));
+}
+
+TEST(RoceTrafficClass, IsThatOfTheUsualDscpWithPfc) {
+  PortPolicy entry;
+  entry.want.pfc = PrioSet{0x08};
+  entry.want.dscp_map = DscpMap{{24, 3}, {26, 3}, {48, 6}};
+  EXPECT_EQ(roce_traffic_class(entry), 106U);
+  entry.want.dscp_map = DscpMap{{24, 3}, {26, 0}};
+  EXPECT_EQ(roce_traffic_class(entry), 98U) << "the first with PFC";
+  entry.traffic = Mark{34, 4};
+  EXPECT_EQ(roce_traffic_class(entry), 138U);
+  entry.want.roce_tos = 104;
+  EXPECT_EQ(roce_traffic_class(entry), 104U) << "a byte of its own, without ECT(0)";
+}
+
+TEST(RocePriorities, AreThoseWithPfcAndOnALossyFabricThatOfTraffic) {
+  PortPolicy entry;
+  EXPECT_EQ(roce_priorities(entry), PrioSet{});
+  entry.traffic = Mark{26, 3};
+  EXPECT_EQ(roce_priorities(entry), PrioSet{}) << "PFC is not wanted";
+  entry.fabric.kind = FabricKind::lossy;
+  EXPECT_EQ(roce_priorities(entry), PrioSet{0x08});
+  entry.want.pfc = PrioSet{0x10};
+  EXPECT_EQ(roce_priorities(entry), PrioSet{0x18});
 }
 
 TEST(Window, PastMidnightBelongsToTheDayOnWhichItBegins) {

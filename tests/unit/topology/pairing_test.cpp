@@ -491,7 +491,7 @@ TEST(ComputeNics, WithoutASwitchTheFastestMake) {
 
 TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   Server server;
-  server.node.nics[5].virtual_function = true;
+  server.node.nics[5].role = FunctionRole::virtual_function;
   const auto compute = compute_nics(server.node, server.ports);
   EXPECT_EQ(compute, (std::vector<size_t>{0, 1, 2, 3, 4})) << "one slower NIC is no group";
   server.ports[1].state = 1;
@@ -500,7 +500,7 @@ TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   EXPECT_EQ(pairing.pairs[1].path, PathClass::NODE) << "its own is down";
   for (Port& port : server.ports) port.state = 1;
   EXPECT_EQ(usable_nics(server.node, server.ports, compute), compute) << "all down: as it was built";
-  for (Nic& nic : server.node.nics) nic.virtual_function = true;
+  for (Nic& nic : server.node.nics) nic.role = FunctionRole::virtual_function;
   EXPECT_EQ(compute_nics(server.node, {}).size(), 6u) << "nothing but virtual functions: they are for us";
 }
 
@@ -512,7 +512,7 @@ TEST(ComputeNics, AFunctionThatIsUsedStandsForItsNic) {
     function.pci += "1";
     function.name = "vf" + std::to_string(i);
     function.rdma = {function.name};
-    function.virtual_function = true;
+    function.role = FunctionRole::virtual_function;
     function.device = 0x101e;
     Port port = port_of(function, 50e9);
     port.role = PortRole::virtual_function;

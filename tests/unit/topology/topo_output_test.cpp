@@ -272,6 +272,11 @@ TEST(TopoNccl, VariablesFollowFromGidsAndPolicy) {
   const std::string by_tos = printed("nccl", eight_on_eight(), &policy);
   EXPECT_TRUE(has_line(by_tos, "NCCL_IB_TC=41")) << by_tos;
   EXPECT_TRUE(has_line(by_tos, "NCCL_IB_SL=3")) << by_tos;
+  policy.ports[0].want.pfc.reset();
+  policy.ports[0].fabric.kind = FabricKind::lossy;
+  policy.ports[0].traffic = Mark{26, 4};
+  const std::string lossy = printed("nccl", eight_on_eight(), &policy);
+  EXPECT_TRUE(has_line(lossy, "NCCL_IB_SL=4")) << lossy;
 }
 
 TEST(TopoNccl, SaysWhyAVariableIsMissing) {
@@ -536,7 +541,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
     Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
     vf.name = "vf" + std::to_string(i);
     vf.rdma = {vf.name};
-    vf.virtual_function = true;
+    vf.role = FunctionRole::virtual_function;
     node.topology.nics.push_back(vf);
   }
   const auto wide = ctl::topo_view(node);

@@ -163,6 +163,17 @@ TEST(Topology, FunctionsThatOnlyAClassDeviceNames) {
   EXPECT_EQ(topology.nics[0].bridges, (std::vector<std::string>{"0000:40:01.0"}));
 }
 
+TEST(Topology, TheFunctionsOfACardAreOneCard) {
+  Nic nic;
+  nic.pci = "0000:17:00.1";
+  EXPECT_EQ(card_of(nic), "0000:17:00");
+  nic.card = "b83f:d203:0012:3450";
+  EXPECT_EQ(card_of(nic), nic.card);
+  Nic missing;
+  missing.pci = "pci0000:20~";
+  EXPECT_EQ(card_of(missing), missing.pci) << "two missing cards are not one";
+}
+
 TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
   Tree tree;
   two_socket_server(tree);
@@ -240,9 +251,9 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   const Topology topology = topology_of(tree);
   ASSERT_EQ(topology.nics.size(), 2u);
   EXPECT_EQ(topology.nics[0].bond, "bond0");
-  EXPECT_FALSE(topology.nics[0].virtual_function);
+  EXPECT_FALSE(topology.nics[0].is_virtual_function());
   EXPECT_EQ(topology.nics[1].bond, "") << "a bridge is no bond";
-  EXPECT_TRUE(topology.nics[1].virtual_function);
+  EXPECT_TRUE(topology.nics[1].is_virtual_function());
   EXPECT_EQ(topology.nics[0].card, topology.nics[1].card);
 }
 

@@ -415,7 +415,7 @@ TEST(UnseenMachines, AContainersVirtualFunctionIsItsNic) {
   Nic function = node.topology.nics[2];
   Port port = node.ports[2];
   for (size_t i = 0; i < 8; ++i) give_to_container(node, i);
-  function.virtual_function = true;
+  function.role = FunctionRole::virtual_function;
   function.pci = port.pci = "0000:44:00.2";
   node.topology.nics.push_back(function);
   node.ports = {port};
@@ -469,7 +469,7 @@ TEST(UnseenMachines, FunctionsThatManageNvlinkAreComparedWithEachOther) {
     nic.rdma = {nic.name};
     nic.netdevs.clear();
     nic.link = {32, 32, 2, 2};
-    nic.nvlink_management = true;
+    nic.role = FunctionRole::nvlink_management;
   }
   ASSERT_EQ(said_of(node), "");
   for (size_t gpu = 0; gpu < 8; ++gpu) {
@@ -552,6 +552,7 @@ TEST(UnseenMachines, ASilentHalfCarriesItsShare) {
   node.ports.resize(1);
   for (Nic& nic : node.topology.nics) nic.link.width = 8;
   Nic& half = node.topology.nics[1];
+  half.role = FunctionRole::multi_pf_secondary;
   half.primary = node.topology.nics[0].pci;
   half.rdma.clear();
   half.netdevs.clear();
@@ -563,6 +564,7 @@ TEST(UnseenMachines, ASilentHalfCarriesItsShare) {
   half.link.width = 4;
   EXPECT_EQ(found_of(node).size(), 1u) << "the slot of the half is not checked: the finding is that of its NIC";
   half.link.width = 8;
+  half.role = FunctionRole::physical;
   half.primary.clear();
   EXPECT_EQ(found_of(node).size(), 1u) << "a card without a netdev here carries nothing of another's";
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions about a port that its state and its role answer.
+#include "node/port.h"
+
+#include "support/ports.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+TEST(Port, WhetherItHasALink) {
+  enum : uint8_t { kActive = 1, kMayBe = 2, kDown = 4, kUp = 8 };
+  struct {
+    bool member;
+    std::optional<unsigned> state;
+    std::optional<bool> carrier;
+    int expected;
+    const char* what;
+  } const rows[]{
+      {false, kPortActive, true, kActive | kMayBe | kUp, "RoCE"},
+      {false, kPortActive, std::nullopt, kActive | kMayBe | kUp, "InfiniBand has no carrier"},
+      {false, kPortActive, false, kActive | kMayBe | kDown, "the RDMA state follows the carrier later"},
+      {false, kPortDown, true, kDown, "DOWN by itself"},
+      {false, kPortDown, std::nullopt, kDown, "InfiniBand"},
+      {false, kPortInit, std::nullopt, 0, "a link without a subnet manager"},
+      {false, kPortArmed, std::nullopt, 0, "a link without a subnet manager"},
+      {false, kPortActiveDefer, std::nullopt, 0, "neither"},
+      {false, std::nullopt, std::nullopt, kMayBe, "nothing could be read"},
+      {false, std::nullopt, false, kMayBe | kDown, "the state could not be read"},
+      {true, kPortActive, true, kActive | kMayBe | kUp, "a member"},
+      {true, kPortActive, false, kActive | kMayBe | kDown, "the bond has its link by another member"},
+      {true, kPortDown, true, 0, "the bond has no LACP partner, its member has a link"},
+      {true, kPortDown, false, kDown, "no member has a link"},
+      {true, kPortDown, std::nullopt, kDown, "the member's netdev could not be read"},
+  };
+  for (const auto& row : rows) {
+    Port port;
+    if (row.member) test::make_member(port);
+    port.state = row.state;
+    port.carrier = row.carrier;
+    const int found = (is_active(port) ? kActive : 0) | (may_be_active(port) ? kMayBe : 0) |
+                      (is_down(port) ? kDown : 0) | (is_up(port) ? kUp : 0);
+    EXPECT_EQ(found, row.expected) << row.what;
+  }
+}
+
+}  // namespace
+}  // namespace fabric
