@@ -812,8 +812,8 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
 // Another function of the model and of the same kind, with its netdev and its RDMA device here.
 bool has_complete_twin(const Topology& topology, const Nic& nic) {
   return std::ranges::any_of(topology.nics, [&](const Nic& other) {
-    return are_of_one_model(other, nic) && other.is_virtual_function() == nic.is_virtual_function() && !other.netdevs.empty() &&
-           !other.rdma.empty();
+    return are_of_one_model(other, nic) && other.is_virtual_function() == nic.is_virtual_function() &&
+           !other.netdevs.empty() && !other.rdma.empty();
   });
 }
 

@@ -57,7 +57,8 @@ void give_rdma(Built& built, size_t nic, std::optional<size_t> twin, const Inven
 std::optional<size_t> twin_of(const Topology& topology, const PciDevice& model) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (are_of_one_model(nic, model) && carries_rdma(nic) && !nic.is_virtual_function() && !has_no_network(nic)) return i;
+    if (are_of_one_model(nic, model) && carries_rdma(nic) && !nic.is_virtual_function() && !has_no_network(nic))
+      return i;
   }
   return std::nullopt;
 }
