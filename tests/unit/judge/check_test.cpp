@@ -300,6 +300,7 @@ TEST(Check, PortsOfTheOnlyCardAreComparedWithEachOther) {
   node.now.network.interfaces["bond0"].routes = {{.table = 254}};
   EXPECT_EQ(rates(), "") << "the bond above it is the front end";
   node.now.network.interfaces.erase("bond0");
+  node.now.topology.nics.back().bond.clear();
   routes = {{.table = 101}};
   EXPECT_EQ(rates(), slow) << "a table of the rail's own";
   node.now.ports[1].state = kPortDown;

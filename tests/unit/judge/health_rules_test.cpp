@@ -344,7 +344,6 @@ TEST(HealthRules, LanesThatCannotBeReadClearNothing) {
 // A link in INIT is trained, and only lacks its subnet manager: its symbol errors are damage.
 TEST(HealthRules, SymbolErrorsCountWithoutASubnetManager) {
   Machine machine;
-  machine.port().link_layer = LinkLayer::infiniband;
   machine.port().state = kPortInit;
   machine.port().carrier.reset();
   machine.steps(3, counted("port_rcv_errors", 0));
