@@ -39,12 +39,25 @@ Result<bool> has_link(const PortIo& io) {
   return link.ok() && link->carrier.value_or(false);
 }
 
+// The bit of the setting; nullopt: no mode is in use, or one that no bit stands for.
+std::optional<uint8_t> fec_bit(FecCode code) {
+  switch (code) {
+    case FecCode::off: return ETHTOOL_FEC_OFF;
+    case FecCode::rs: return ETHTOOL_FEC_RS;
+    case FecCode::baser: return ETHTOOL_FEC_BASER;
+    case FecCode::llrs: return ETHTOOL_FEC_LLRS;
+    case FecCode::none:
+    case FecCode::other: break;
+  }
+  return std::nullopt;
+}
+
 // Without a link no mode is in use, and the configured mode is unknown: ice shows "off" (ice_get_fecparam() of Linux
 // 6.12). Taken as the configuration, this would match a wanted "off", and the link would never return.
 void read_fec_in_use(const PortIo& io, Reading& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!status) return not_read(out, SettingId::fec, status.error(), "FEC");
-  const auto mode = parse_fec_word(status->active);
+  const auto mode = fec_bit(status->active);
   Result<bool> linked = true;
   if (mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF) linked = has_link(io);
   if (!linked) out.lost = linked.error();
@@ -95,7 +108,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   // bnxt_get_fecparam() lists no mode for "off", and then shows "off" as the mode in use; if the link cannot have a
   // mode, none is in use.
   const auto status = ethtool::get_fec_status(generic, *io.kernel.ethtool, io.netdev);
-  if (status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF) out.values.fec = Fec{ETHTOOL_FEC_OFF};
+  if (status && status->active == FecCode::off) out.values.fec = Fec{ETHTOOL_FEC_OFF};
   else if (!status && is_transient(status.error())) out.lost = status.error();
   else out.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
