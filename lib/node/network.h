@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/netlink/addressing.h"
+#include "kernel/rdma/infiniband.h"
 
 namespace fabric {
 
@@ -44,6 +45,7 @@ struct Network {
   // The P_Keys of InfiniBand ports, by port id: the first places of the table that the subnet manager fills; 0: an
   // empty place.
   std::map<std::string, std::vector<uint16_t>> pkeys{};
+  std::map<std::string, infiniband::Lids> lids{};  // of InfiniBand ports, by port id
 };
 
 namespace scanning {

@@ -241,6 +241,70 @@ TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
   EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";
 }
 
+// Each physical state, state, LID and LID of the subnet manager of an InfiniBand port. 0xffff: mlx5's port without a
+// LID.
+TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
+  constexpr std::string_view kNever = "no subnet manager configured the port",
+                             kBefore = "configured the port before its link was lost",
+                             kBegun = "has begun to configure", kDown = "logically down",
+                             kSignal = "receives no signal", kAddress = "has no LID", kOk;
+  struct Case {
+    unsigned phys_state, state;
+    std::optional<infiniband::Lids> lids;
+    std::string_view meaning;  // empty: nothing to complain
+  };
+  const infiniband::Lids none{0, 0}, unset{0xffff, 0}, set{12, 1}, orphan{12, 0}, no_own{0, 1}, unset_own{0xffff, 1};
+  std::vector<Case> cases;
+  for (const auto& lids : {std::optional<infiniband::Lids>(), std::optional(none), std::optional(unset),
+                           std::optional(set), std::optional(orphan)}) {
+    const bool had_manager = lids && infiniband::is_lid(lids->own);
+    cases.push_back({kPhysPolling, kPortDown, lids, kSignal});
+    cases.push_back({kPhysLinkUp, kPortDown, lids, kDown});
+    cases.push_back({kPhysLinkUp, kPortInit, lids, had_manager ? kBefore : kNever});
+    cases.push_back({kPhysLinkUp, kPortArmed, lids, kBegun});
+  }
+  for (const auto& lids : {none, unset, no_own, unset_own}) cases.push_back({kPhysLinkUp, kPortActive, lids, kAddress});
+  for (const auto& lids : {set, orphan}) cases.push_back({kPhysLinkUp, kPortActive, lids, kOk});
+  cases.push_back({kPhysLinkUp, kPortActive, std::nullopt, kOk});
+  for (const Case& each : cases) {
+    Healthy node;
+    for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+    Port& port = node.now.ports[1];
+    port.phys_state = each.phys_state;
+    port.state = each.state;
+    if (each.lids) node.now.network.lids[port.id()] = *each.lids;
+    std::string text = std::string(link_state_text(port));
+    if (each.lids)
+      text += ", LID " + std::to_string(each.lids->own) + ", SM LID " + std::to_string(each.lids->subnet_manager);
+    const auto found = test::complaints_of(node.view(), {"port-state"});
+    if (each.meaning.empty()) {
+      EXPECT_TRUE(found.empty()) << text << ": " << test::describe(found);
+      continue;
+    }
+    ASSERT_EQ(found.size(), 1U) << text;
+    EXPECT_TRUE(has(found[0].meaning, each.meaning)) << text << ": " << found[0].meaning;
+    EXPECT_TRUE(has(found[0].observed, text)) << found[0].observed;
+    EXPECT_EQ(found[0].status, each.state == kPortActive ? Status::warning : Status::critical);
+    EXPECT_EQ(has(found[0].remedy, "opensm"), each.state == kPortInit || each.state == kPortActive) << found[0].remedy;
+  }
+}
+
+TEST(Check, ALidProvesAnEarlierLink) {
+  const auto by_design = [](bool has_lid) {
+    Healthy node;
+    for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+    for (Node* each : {&node.before, &node.now})
+      for (size_t i : {size_t{1}, size_t{2}}) {
+        each->ports[i].state = kPortDown;
+        each->ports[i].phys_state = kPhysPolling;
+        if (has_lid) each->network.lids[each->ports[i].id()] = {12, 1};
+      }
+    return test::complaints_of(node.view(), {"port-state"}).at(0).meaning;
+  };
+  EXPECT_TRUE(has(by_design(false), "not cabled by design")) << by_design(false);
+  EXPECT_FALSE(has(by_design(true), "not cabled by design")) << by_design(true);
+}
+
 // mana_ib reports no width of the link, and the kernel answers EINVAL for the rate. That is listed with what could not
 // be read, and the port is no slow one.
 TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {

@@ -87,6 +87,32 @@ TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
   EXPECT_EQ(test::code_of(infiniband::pkeys(tree.root(), "mlx5_0", 1)), EINVAL) << "unreadable is not empty";
 }
 
+TEST(Infiniband, LidsArePartOfTheNetwork) {
+  test::Tree tree;
+  const auto lid = [&](const std::string& device, const std::string& own, const std::string& manager) {
+    const std::string folder = "sys/class/infiniband/" + device + "/ports/1/";
+    tree.file(folder + "lid", own + "\n").file(folder + "sm_lid", manager + "\n");
+  };
+  lid("mlx5_0", "0x1f", "0x1");
+  lid("mlx5_1", "0xffff", "0x0");
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  Node node;
+  node.ports.resize(4);
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    node.ports[i].rdma = "mlx5_" + std::to_string(i);  // the third: a capture without the files
+    node.ports[i].link_layer = i < 3 ? LinkLayer::infiniband : LinkLayer::ethernet;
+  }
+  lid("mlx5_3", "0x0", "0x0");
+  scanning::read_network(kernel, node);
+  ASSERT_EQ(node.network.lids.size(), 2U);
+  EXPECT_EQ(node.network.lids.at("mlx5_0/1").own, 0x1fU);
+  EXPECT_EQ(node.network.lids.at("mlx5_0/1").subnet_manager, 1U);
+  EXPECT_EQ(node.network.lids.at("mlx5_1/1").own, 0xffffU);
+  EXPECT_TRUE(node.unseen.empty()) << node.unseen.front();
+  lid("mlx5_0", "nonsense", "0x1");
+  EXPECT_EQ(test::code_of(infiniband::lids(tree.root(), "mlx5_0", 1)), EINVAL);
+}
+
 TEST(Infiniband, GidsInUse) {
   Tree tree;
   const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000",
