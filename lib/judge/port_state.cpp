@@ -571,6 +571,9 @@ Finding function_state_finding(const View& view, const Port& port) {
   std::string meaning = "The virtual function has no link: ";
   meaning += infiniband ? "it has no GUID, or its link state policy is disable."
                         : "its netdev is down, or its link state policy is disable.";
+  const VirtualFunction* known = find_function(view.now.network.physical_functions, port.pci);
+  if (known != nullptr && known->limits.link_state == VfLinkState::disable)
+    meaning = "The virtual function has no link: its host has set its link state to \"disable\".";
   // With the policy "disable" it would be DOWN.
   if (infiniband && (port.state == kPortInit || port.state == kPortArmed))
     meaning =

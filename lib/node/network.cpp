@@ -113,6 +113,7 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
       if (!gid.netdev.empty() && (!port.netdev.empty() || root.exists("sys/class/net/" + gid.netdev)))
         network.interfaces[gid.netdev];
   }
+  read_functions(context, ports, network.physical_functions);
   if (network.interfaces.empty()) return;
   for (auto& [netdev, interface] : network.interfaces) {
     const std::string folder = kIpv4Conf + netdev + "/";

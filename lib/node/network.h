@@ -9,6 +9,7 @@
 
 #include "kernel/netlink/addressing.h"
 #include "kernel/rdma/infiniband.h"
+#include "node/functions.h"
 
 namespace fabric {
 
@@ -46,6 +47,7 @@ struct Network {
   // empty place.
   std::map<std::string, std::vector<uint16_t>> pkeys{};
   std::map<std::string, infiniband::Lids> lids{};  // of InfiniBand ports, by port id
+  PhysicalFunctions physical_functions{};
 };
 
 namespace scanning {

@@ -70,7 +70,7 @@ TEST(Check, HealthyNodeIsSilent) {
   // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
-                                        "rdma-provider", "partition",      "rdma-transport"};
+                                        "rdma-provider", "partition",      "rdma-transport",  "vf-limits"};
   for (const Rule& check : test::checks())
     EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
         << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "
@@ -303,6 +303,72 @@ TEST(Check, ALidProvesAnEarlierLink) {
   };
   EXPECT_TRUE(has(by_design(false), "not cabled by design")) << by_design(false);
   EXPECT_FALSE(has(by_design(true), "not cabled by design")) << by_design(true);
+}
+
+// Two virtual functions at the first port: one with an RDMA device here, one in a pod.
+Healthy with_limits(const VfLimits& here, const VfLimits& of_a_pod) {
+  Healthy node;
+  const Port& port = node.now.ports[0];
+  node.now.network.physical_functions[port.pci] = {
+      port.netdev,
+      {{.limits = here, .pci = "0000:17:00.1", .has_rdma = true}, {.limits = of_a_pod, .elsewhere = true}}};
+  return node;
+}
+
+TEST(Check, LimitsOfVirtualFunctionsThatHarmRdma) {
+  constexpr auto kDisabled = VfLinkState::disable;
+  const auto limits_of = [](const Healthy& node) { return said(node.view(), {"vf-limits"}); };
+  EXPECT_EQ(limits_of(with_limits({0}, {1})), "");
+  EXPECT_TRUE(has(limits_of(with_limits({0}, {.number = 1, .link_state = kDisabled})),
+                  "vf-limits mlx5_0/1 critical: VF 1 (of a pod): link state disable"));
+  EXPECT_EQ(limits_of(with_limits({.number = 0, .link_state = kDisabled}, {1})), "") << "it may wait for a pod";
+  Healthy node = with_limits({0}, {.number = 1, .link_state = kDisabled});
+  VirtualFunction& last = node.now.network.physical_functions.begin()->second.functions[1];
+  last.elsewhere = false;
+  EXPECT_EQ(limits_of(node), "") << "nobody uses it";
+  last.given_away = true;
+  EXPECT_TRUE(has(limits_of(node), "warning: VF 1 (of a virtual machine): link state disable")) << limits_of(node);
+
+  const uint32_t speed = node.now.ports[0].speed.value();
+  EXPECT_EQ(limits_of(with_limits({0}, {.number = 1, .max_tx_rate = speed})), "") << "no limit in effect";
+  node = with_limits({.number = 0, .max_tx_rate = 10'000}, {1});
+  EXPECT_TRUE(has(limits_of(node), "warning: VF 0: at most 10000 of " + std::to_string(speed) + " Mb/s"))
+      << limits_of(node);
+  EXPECT_TRUE(has(complaints_of(node.view(), {"vf-limits"}).at(0).remedy,
+                  "ip link set " + node.now.ports[0].netdev + " vf 0 max_tx_rate 0"));
+  node.now.ports[0].speed.reset();
+  node.now.ports[0].rate.reset();
+  EXPECT_EQ(limits_of(node), "") << "the speed is unknown";
+  const VfLimits half{.number = 0, .max_tx_rate = speed / 2};
+  EXPECT_EQ(limits_of(with_limits(half, half)), "") << "the port is shared on purpose";
+
+  const auto tagged = [&](uint32_t priority, Trust trust) {
+    Healthy out = with_limits({.number = 0, .vlan = 100, .vlan_priority = priority}, {1});
+    out.now.ports[0].qos.trust = trust;
+    out.now.ports[0].qos.pfc = PrioSet{1 << 3};
+    return limits_of(out);
+  };
+  EXPECT_TRUE(has(tagged(0, Trust::pcp), "warning: VF 0: VLAN 100 with priority 0, PFC on 3")) << tagged(0, Trust::pcp);
+  EXPECT_EQ(tagged(3, Trust::pcp), "");
+  EXPECT_EQ(tagged(0, Trust::dscp), "") << "the tag does not decide";
+}
+
+// A virtual function of the host: the finding of its port names the cause.
+TEST(Check, AFunctionThatTheHostDisabledSaysSo) {
+  Healthy node = with_functions_in_use();
+  Port& function = node.now.ports[5];
+  function.state = kPortDown;
+  node.now.ports[1].state = kPortActive;
+  node.now.network.physical_functions[function.owner] = {node.now.ports[1].netdev,
+                                                         {{.limits = {.number = 2}, .pci = function.pci}}};
+  const auto meaning = [&] {
+    std::string out;
+    for (const Finding& each : complaints_of(node.view(), {"port-state"})) out += each.subject + ": " + each.meaning;
+    return out;
+  };
+  EXPECT_TRUE(has(meaning(), "netdev is down, or its link state policy is disable")) << meaning();
+  node.now.network.physical_functions.begin()->second.functions[0].limits.link_state = VfLinkState::disable;
+  EXPECT_TRUE(has(meaning(), "its host has set its link state to \"disable\"")) << meaning();
 }
 
 // mana_ib reports no width of the link, and the kernel answers EINVAL for the rate. That is listed with what could not
