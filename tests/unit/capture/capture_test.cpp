@@ -518,10 +518,12 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
 
 TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
   ifla_vf_mac mac{1, {0x02, 0xfa, 0xb0, 0, 0, 1}};
+  ifla_vf_mac ipoib{2, {0, 0, 0x10, 0x29, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x02, 0xfa, 0xb0, 0, 3, 0, 0, 7}};
   ifla_vf_guid guid{1, 0x02fa'b000'0300'0001};
-  AttrWriter info, list, out;
+  AttrWriter info, second, list, out;
+  second.pod(IFLA_VF_MAC, ipoib);
   info.pod(IFLA_VF_MAC, mac).pod(IFLA_VF_IB_NODE_GUID, guid).pod(IFLA_VF_RATE, ifla_vf_rate{1, 0, 0x02fa'b000});
-  list.nest(IFLA_VF_INFO, info);
+  list.nest(IFLA_VF_INFO, info).nest(IFLA_VF_INFO, second);
   out.header(ifinfomsg{}).nest(IFLA_VFINFO_LIST, list);
   const uint16_t type = RTM_NEWLINK;
   std::string reply(reinterpret_cast<const char*>(&type), sizeof type);
@@ -536,6 +538,8 @@ TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
   };
   EXPECT_FALSE(has_bytes(mac.mac, 6));
   EXPECT_FALSE(has_bytes(&guid.guid, sizeof guid.guid));
+  EXPECT_FALSE(has_bytes(ipoib.mac + 12, 8));
+  EXPECT_TRUE(has_bytes(ipoib.mac, 12)) << "the number of the queue pair and the prefix of the GID";
   const uint32_t rate = 0x02fa'b000;
   EXPECT_TRUE(has_bytes(&rate, sizeof rate)) << "no address";
 }
