@@ -241,9 +241,10 @@ std::string lids_text(const infiniband::Lids* lids) {
   return ", LID " + std::to_string(lids->own) + ", SM LID " + std::to_string(lids->subnet_manager);
 }
 
-// An ACTIVE InfiniBand port whose addresses are not in order. nullopt: they are, or are unknown.
+// An ACTIVE InfiniBand port whose addresses are not in order. nullopt: they are, or are unknown; fabric-exporter reads
+// the state more often than the LIDs.
 std::optional<Finding> lid_finding(const Port& port, const infiniband::Lids* lids) {
-  if (lids == nullptr || !is_active(port) || port.role != PortRole::physical) return std::nullopt;
+  if (lids == nullptr || !lids->active || !is_active(port) || port.role != PortRole::physical) return std::nullopt;
   const std::string observed = link_state_text(port) + lids_text(lids);
   if (!infiniband::is_lid(lids->own))
     return bad(Status::warning, port.id(), observed, "a LID",

@@ -34,6 +34,7 @@ Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsig
 // sm_lid_show()). ENOENT: the port has no such files.
 struct Lids {
   uint32_t own = 0, subnet_manager = 0;
+  bool active = false;  // filled by the caller: the port was ACTIVE when they were read
 };
 Result<Lids> lids(const Root& root, const std::string& device, unsigned port);
 // Whether it is a LID of a port: not 0, and not the permissive LID (IB_LID_PERMISSIVE, OPA_LID_PERMISSIVE in

@@ -273,6 +273,7 @@ TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
     port.phys_state = each.phys_state;
     port.state = each.state;
     if (each.lids) node.now.network.lids[port.id()] = *each.lids;
+    if (each.lids) node.now.network.lids[port.id()].active = each.state == kPortActive;
     std::string text = std::string(link_state_text(port));
     if (each.lids)
       text += ", LID " + std::to_string(each.lids->own) + ", SM LID " + std::to_string(each.lids->subnet_manager);
@@ -287,6 +288,15 @@ TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
     EXPECT_EQ(found[0].status, each.state == kPortActive ? Status::warning : Status::critical);
     EXPECT_EQ(has(found[0].remedy, "opensm"), each.state == kPortInit || each.state == kPortActive) << found[0].remedy;
   }
+}
+
+TEST(Check, LidsOfTheTimeBeforeThePortCameUpAreNotJudged) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    node.now.network.lids[port.id()] = {0xffff, 0};
+  }
+  EXPECT_EQ(port_states(node), "");
 }
 
 TEST(Check, ALidProvesAnEarlierLink) {

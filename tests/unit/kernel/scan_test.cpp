@@ -104,11 +104,14 @@ TEST(Infiniband, LidsArePartOfTheNetwork) {
     node.ports[i].link_layer = i < 3 ? LinkLayer::infiniband : LinkLayer::ethernet;
   }
   lid("mlx5_3", "0x0", "0x0");
+  node.ports[0].state = kPortActive;
+  node.ports[1].state = kPortInit;
   scanning::read_network(kernel, node);
   ASSERT_EQ(node.network.lids.size(), 2U);
   EXPECT_EQ(node.network.lids.at("mlx5_0/1").own, 0x1fU);
   EXPECT_EQ(node.network.lids.at("mlx5_0/1").subnet_manager, 1U);
   EXPECT_EQ(node.network.lids.at("mlx5_1/1").own, 0xffffU);
+  EXPECT_TRUE(node.network.lids.at("mlx5_0/1").active && !node.network.lids.at("mlx5_1/1").active);
   EXPECT_TRUE(node.unseen.empty()) << node.unseen.front();
   lid("mlx5_0", "nonsense", "0x1");
   EXPECT_EQ(test::code_of(infiniband::lids(tree.root(), "mlx5_0", 1)), EINVAL);
