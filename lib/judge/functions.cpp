@@ -9,7 +9,7 @@ namespace fabric {
 namespace {
 
 // The parts of a finding about one physical function.
-struct Faults {
+struct FunctionFaults {
   Status status = Status::ok;
   std::string observed, meanings, commands;
 
@@ -63,13 +63,13 @@ bool share_the_port(const PhysicalFunction& physical, uint32_t speed) {
 
 // A function that waits on the host for a pod may be disabled until then (the SR-IOV CNI does so on InfiniBand), and
 // port-state reports one that the host uses.
-void add_link_state(const PhysicalFunction& physical, const VirtualFunction& each, Faults& faults) {
+void add_link_state(const PhysicalFunction& physical, const VirtualFunction& each, FunctionFaults& faults) {
   if (each.limits.link_state != VfLinkState::disable || (!each.elsewhere && !each.given_away)) return;
   faults.add(physical, each, each.elsewhere ? Status::critical : Status::warning, "link state disable",
-             "A function whose link state is \"disable\" has no link, whatever the port has.", "state auto");
+             "A function whose link state is \"disable\" has no link, also while its port has one.", "state auto");
 }
 
-void add_rate(const PhysicalFunction& physical, const VirtualFunction& each, const Port& port, Faults& faults) {
+void add_rate(const PhysicalFunction& physical, const VirtualFunction& each, const Port& port, FunctionFaults& faults) {
   const auto speed = speed_of(port);
   const uint32_t most = each.limits.max_tx_rate;
   if (!speed || most == 0 || most >= *speed || share_the_port(physical, *speed)) return;
@@ -81,7 +81,7 @@ void add_rate(const PhysicalFunction& physical, const VirtualFunction& each, con
 
 // The tag of a port VLAN replaces the priority that the function chose. It decides wherever tags are trusted.
 void add_priority(const PhysicalFunction& physical, const VirtualFunction& each, const Port& port,
-                  const std::optional<PrioSet>& lossless, Faults& faults) {
+                  const std::optional<PrioSet>& lossless, FunctionFaults& faults) {
   const VfLimits& limits = each.limits;
   if (limits.vlan == 0 || port.qos.trust != Trust::pcp || !lossless || lossless->bits == 0 ||
       lossless->has(static_cast<int>(limits.vlan_priority)))
@@ -105,7 +105,7 @@ std::optional<Finding> ask_vf_limits(const View& view, const Port& port) {
   if (first != &port || physical->functions.empty()) return std::nullopt;
   std::optional<PrioSet> lossless = port.qos.pfc;
   if (const PortPolicy* policy = policy_of(view, port); !lossless && policy != nullptr) lossless = policy->want.pfc;
-  Faults faults;
+  FunctionFaults faults;
   size_t used = 0;
   for (const VirtualFunction& each : physical->functions) {
     if (!carries_jobs(each)) continue;

@@ -228,7 +228,7 @@ Finding full_finding(const Port& port) {
 
 // Whether data and packets of an InfiniBand port may stop at 32 bits. The kernel shows the counters of unicast packets
 // only for a NIC with all of PortCountersExtended (get_counter_table() in drivers/infiniband/core/sysfs.c, Linux 6.12).
-// A NIC with the part without them has the same files as one with neither, and only a greater value tells them apart.
+// A NIC with the part without them has the same files as one with neither, and only a greater value distinguishes them.
 bool may_lack_extended_counters(const Port& port) {
   if (port.link_layer != LinkLayer::infiniband) return false;
   bool has_packets = false;

@@ -623,7 +623,7 @@ TEST_F(Bnxt, FirmwareDcbxIsNamedNeverWrittenAndTheRestWaitsForIt) {
   EXPECT_EQ(of(bed.apply(want), "mtu").outcome, Outcome::in_sync) << "the rest was written";
 }
 
-// The mode shows an agent without DCBX like a mode that a program has set: only the write tells.
+// The mode of an agent without DCBX is that of a program that has set it: only the write shows the difference.
 TEST_F(Bnxt, AFirmwareAgentWithoutDcbxRefusesTheHostsMode) {
   bed.nic.firmware_agent = true;
   bed.nic.agent_runs_dcbx = false;
