@@ -205,20 +205,65 @@ constexpr std::pair<std::string_view, Advice> kByReason[]{
       {"Choose a lower speed on the switch port: ethtool {netdev}. ",
        {Work::in_machine, "Else replace the NIC by a model for this speed."}}}}};
 
-Advice advice_for(const Port& port) {
+// The states of an InfiniBand link that is up. A subnet manager gives the port its LID, and sets it to ARMED and
+// ACTIVE; the port keeps the LID when its link is lost (IBTA 1.4, 14.3.5; PortInfo).
+constexpr Advice kNeverManaged{0, "The link is up, but no subnet manager configured the port.",
+                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat "
+                               "{device}"},
+    kManagedBefore{0,
+                   "The link is up. A subnet manager configured the port before its link was lost, and has not done so "
+                   "since.",
+                   "Run the check again: the subnet manager may not have seen the link yet. If nothing changes, start "
+                   "it (opensm) or restore its path to this port: sminfo; ibstat {device}"},
+    kArmed{0, "The link is up. The subnet manager has begun to configure the port, and has not activated it.",
+           "Run the check again. If nothing changes, read the log of the subnet manager, and restart it: sminfo; "
+           "ibstat {device}"},
+    kLogicallyDown{0,
+                   "The physical link is up, and the port is logically down: it is about to come up, or the host or "
+                   "the subnet manager took it down.",
+                   {"Run the check again. If nothing changes: ip link set {netdev} up. ",
+                    {Work::ends_jobs, "Else reset the link: ibportstate -C {device} -P {port} -D 0 {port} reset"}}};
+
+const Advice* subnet_advice(const Port& port, const infiniband::Lids* lids) {
+  if (port.link_layer != LinkLayer::infiniband) return nullptr;
+  if (port.state == kPortArmed) return &kArmed;
+  if (port.state == kPortInit)
+    return lids != nullptr && infiniband::is_lid(lids->own) ? &kManagedBefore : &kNeverManaged;
+  if (port.state == kPortDown && port.phys_state == kPhysLinkUp) return &kLogicallyDown;
+  return nullptr;
+}
+
+// ", LID 12, SM LID 1"; empty: the LIDs are unknown.
+std::string lids_text(const infiniband::Lids* lids) {
+  if (lids == nullptr) return {};
+  return ", LID " + std::to_string(lids->own) + ", SM LID " + std::to_string(lids->subnet_manager);
+}
+
+// An ACTIVE InfiniBand port whose addresses are not in order. nullopt: they are, or are unknown; fabric-exporter reads
+// the state more often than the LIDs.
+std::optional<Finding> lid_finding(const Port& port, const infiniband::Lids* lids) {
+  if (lids == nullptr || !lids->active || !is_active(port) || port.role != PortRole::physical) return std::nullopt;
+  const std::string observed = link_state_text(port) + lids_text(lids);
+  if (!infiniband::is_lid(lids->own))
+    return bad(Status::warning, port.id(), observed, "a LID",
+               "The port is ACTIVE and has no LID: other ports have no address to send to it.",
+               "Restart the subnet manager (opensm), which gives the port a LID: sminfo; ibstat " + port.rdma);
+  if (!infiniband::is_lid(lids->subnet_manager))
+    return good(port.id(), observed + " (rdma_cm and IPoIB ask the subnet manager for paths)", "ACTIVE, LinkUp");
+  return std::nullopt;
+}
+
+Advice advice_for(const Port& port, const infiniband::Lids* lids) {
+  if (const Advice* advice = subnet_advice(port, lids)) return *advice;
   if (port.link_status) {
     const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
     if (row != nullptr) return row->second;
   }
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
-  if (port.state == kPortInit || port.state == kPortArmed) {
-    if (infiniband)
-      return {0, "The link is up, but no subnet manager configured the port.",
-              "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat {device}"};
+  if (port.state == kPortInit || port.state == kPortArmed)
     return {0,
             "The port is not ready for RDMA yet.",
             {"Run the check again. ", {Work::ends_jobs, "If nothing changes, reload the driver."}}};
-  }
   if (port.state == kPortActiveDefer)
     return {0,
             "The port has just lost its link.",
@@ -330,6 +375,8 @@ std::optional<Finding> unknown_or_active(const Port& port) {
 bool never_had_link(const View& view, const Port& port) {
   if (port.state != kPortDown || was_up(view, port) || port.counters.carrier_down.value_or(0) > 1) return false;
   if (std::ranges::any_of(port.gids, is_routable_v2)) return false;
+  if (const auto* lids = find_in(view.now.network.lids, port.id()); lids != nullptr && infiniband::is_lid(lids->own))
+    return false;  // a subnet manager has seen its link
   return std::ranges::none_of(port.counters.pma, [](const Counter& counter) {
     return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
   });
@@ -352,12 +399,14 @@ std::string perhaps_not_cabled(const View& view, const Port& port) {
 }
 
 Finding port_state_finding(const View& view, const Port& port) {
+  const infiniband::Lids* lids = find_in(view.now.network.lids, port.id());
+  if (auto finding = lid_finding(port, lids)) return *finding;
   if (auto finding = unknown_or_active(port)) {
     if (finding->status == Status::ok && is_audit_only(port)) finding->observed += " (a DPU owns its settings)";
     return *finding;
   }
   const std::string expected = kUpState;
-  std::string observed = link_state_text(port) + reason_text(port);
+  std::string observed = link_state_text(port) + lids_text(lids) + reason_text(port);
   if (const auto why = why_unused(view, port)) {
     observed += " (" + *why + ": unused)";
     if (!view.named.contains(port.id())) return good(port.id(), observed, expected);
@@ -374,7 +423,7 @@ Finding port_state_finding(const View& view, const Port& port) {
                "The port has no link. A DPU owns it: the Arm cores there have its cable, its module and its settings.",
                "ip link set " + port.netdev +
                    " up. On the Arm cores of the DPU: ip link show; ethtool p0; ethtool -m p0; devlink port show");
-  const Advice advice = advice_for(port);
+  const Advice advice = advice_for(port, lids);
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
       port.state == kPortDown && (why_unused(view, port) || is_spare(view, port) || is_of_the_board(view, port));
@@ -515,6 +564,14 @@ Finding function_state_finding(const View& view, const Port& port) {
   std::string meaning = "The virtual function has no link: ";
   meaning += infiniband ? "it has no GUID, or its link state policy is disable."
                         : "its netdev is down, or its link state policy is disable.";
+  const VirtualFunction* known = find_function(view.now.network.physical_functions, port.pci);
+  if (known != nullptr && known->limits.link_state == VfLinkState::disable)
+    meaning = "The virtual function has no link: its host has set its link state to \"disable\".";
+  // With the policy "disable" it would be DOWN.
+  if (infiniband && (port.state == kPortInit || port.state == kPortArmed))
+    meaning =
+        "The link is up, and the subnet manager has not configured the virtual function: it has no GUID, or the "
+        "subnet has no virtualization for it.";
   return bad(status, port.id(), observed, expected, std::move(meaning), std::move(remedy));
 }
 
@@ -997,7 +1054,9 @@ constexpr Rule kPortState{
         "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
         "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
-        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "no subnet manager configured the port; with a LID, that one did so before the link was lost. ARMED means that "
+        "it has not finished. A port that is ACTIVE without a LID has no address. A bond stays ACTIVE with one link, "
+        "so each member is reported "
         "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; in a "
         "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
         "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "

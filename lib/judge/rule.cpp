@@ -83,9 +83,9 @@ std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> table = setting_rules();
     for (const auto subject :
-         {port_state_rules(), gid_rules(), link_rules(), optics_rules(), pfc_rules(), loss_rules(), pcie_rules(),
-          platform_rules(), topology_rules(), planes_rules(), unseen_rules(), host_rules(), network_rules(),
-          cabling_rules(), settings_rules(), agent_rules(), device_rules(), unexplained_rules()})
+         {port_state_rules(), gid_rules(), link_rules(), function_rules(), optics_rules(), pfc_rules(), loss_rules(),
+          pcie_rules(), platform_rules(), topology_rules(), planes_rules(), unseen_rules(), host_rules(),
+          network_rules(), cabling_rules(), settings_rules(), agent_rules(), device_rules(), unexplained_rules()})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       size_t rank = 0;

@@ -182,6 +182,7 @@ std::span<const Rule> settings_rules();
 std::span<const Rule> agent_rules();
 std::span<const Rule> cabling_rules();
 std::span<const Rule> device_rules();
+std::span<const Rule> function_rules();
 std::span<const Rule> gid_rules();
 std::span<const Rule> host_rules();
 std::span<const Rule> link_rules();

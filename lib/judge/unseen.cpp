@@ -7,6 +7,7 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "nic/counter_row.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -207,8 +208,7 @@ bool is_full(const Counter& counter) {
   return counter.value == std::numeric_limits<uint32_t>::max();
 }
 
-std::optional<Finding> ask_counter_full(const View& /*view*/, const Port& port) {
-  if (!is_own_device(port) || port.counters.pma.empty()) return std::nullopt;
+Finding full_finding(const Port& port) {
   const std::string expected = "no counter at the end of its field";
   std::string full;
   for (const Counter& counter : port.counters.pma)
@@ -226,6 +226,39 @@ std::optional<Finding> ask_counter_full(const View& /*view*/, const Port& port) 
       std::move(fix));
 }
 
+// Whether data and packets of an InfiniBand port may stop at 32 bits. The kernel shows the counters of unicast packets
+// only for a NIC with all of PortCountersExtended (get_counter_table() in drivers/infiniband/core/sysfs.c, Linux 6.12).
+// A NIC with the part without them has the same files as one with neither, and only a greater value distinguishes them.
+bool may_lack_extended_counters(const Port& port) {
+  if (port.link_layer != LinkLayer::infiniband) return false;
+  bool has_packets = false;
+  for (const Counter& counter : port.counters.pma) {
+    if (counter.row == nullptr) continue;
+    const Metric* metric = counter.row->metric;
+    if (metric == &metrics::kPortUnicast) return false;
+    if (metric != &metrics::kPortPackets && metric != &metrics::kPortBytes) continue;
+    if (counter.value > std::numeric_limits<uint32_t>::max()) return false;
+    has_packets = true;
+  }
+  return has_packets;
+}
+
+void ask_counter_full(const View& view, Findings& findings) {
+  std::string narrow;
+  for (const Port& port : view.now.ports) {
+    if (!is_own_device(port) || port.counters.pma.empty()) continue;
+    findings.push_back(full_finding(port));
+    // A full one is named with its port.
+    if (!findings.back().unjudged && may_lack_extended_counters(port)) append_item(narrow, port.id());
+  }
+  if (narrow.empty()) return;
+  findings.push_back(unjudged(
+      kHostSubject, "counters of data and packets that may have 32 bits: " + narrow, "64 bits (PortCountersExtended)",
+      "These NICs show no counters of unicast packets: they lack PortCountersExtended, or a part of it. With 32 bits, "
+      "port_rcv_data and port_xmit_data stop after 17 GB, and the traffic of the port is not judged from then on.",
+      "Ask the NIC whether it has them: perfquery -x -C RDMADEV -P 1"));
+}
+
 }  // namespace
 
 constexpr Rule kCounterFull{
@@ -236,9 +269,9 @@ constexpr Rule kCounterFull{
         "The counters of ports/N/counters have 4, 8, 16 or 32 bits on InfiniBand (link_downed 8, symbol_error 16, "
         "port_xmit_wait 32), and stop at the greatest value. Then no new event of this kind is counted: diagnose and "
         "the checks of these counters cannot see it until the counter is reset. The verdict says which counters that "
-        "are.",
+        "are. A NIC without PortCountersExtended has 32 bits for data and packets, too: the verdict names its ports.",
     .inspect = "grep . /sys/class/infiniband/RDMADEV/ports/1/counters/*; perfquery -C RDMADEV -P 1",
-    .ask_port = ask_counter_full,
+    .ask = ask_counter_full,
 };
 
 std::span<const Rule> unseen_rules() {

@@ -109,12 +109,20 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
       auto keys = infiniband::pkeys(root, port.rdma, port.number);
       if (keys) network.pkeys.emplace(port.id(), std::move(*keys));
       else if (keys.error().code != ENOENT) context.note_unseen(keys.error().text());
+      auto lids = infiniband::lids(root, port.rdma, port.number);
+      if (lids) {
+        lids->active = is_active(port);
+        network.lids.emplace(port.id(), *lids);
+      } else if (lids.error().code != ENOENT) {
+        context.note_unseen(lids.error().text());
+      }
     }
     if (!port.netdev.empty()) network.interfaces[port.netdev];
     for (const Gid& gid : port.gids)
       if (!gid.netdev.empty() && (!port.netdev.empty() || root.exists("sys/class/net/" + gid.netdev)))
         network.interfaces[gid.netdev];
   }
+  read_functions(context, ports, network.physical_functions);
   if (network.interfaces.empty()) return;
   for (auto& [netdev, interface] : network.interfaces) {
     const std::string folder = kIpv4Conf + netdev + "/";

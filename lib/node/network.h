@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "kernel/netlink/addressing.h"
+#include "kernel/rdma/infiniband.h"
+#include "node/functions.h"
 
 namespace fabric {
 
@@ -44,6 +46,8 @@ struct Network {
   // The P_Keys of InfiniBand ports, by port id: the first places of the table that the subnet manager fills; 0: an
   // empty place.
   std::map<std::string, std::vector<uint16_t>> pkeys{};
+  std::map<std::string, infiniband::Lids> lids{};  // of InfiniBand ports, by port id
+  PhysicalFunctions physical_functions{};
 };
 
 // Whether a route to this prefix is the default route, or one of its parts: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all

@@ -19,7 +19,8 @@ struct Capacity {
 
 // Facts about the values.
 struct Notes {
-  // Why the port does not have a setting, if its reader knows: one sentence with the remedy.
+  // Why the port does not have a setting, or has a value that the driver does not change, if its reader knows: one
+  // sentence with the remedy.
   std::map<SettingId, std::string> reasons{};
   // Settings of which the driver's answer does not show what the NIC does, with the reason: one sentence.
   std::map<SettingId, std::string> unverified{};

@@ -62,6 +62,19 @@ Faults states() {
        "port-state", C, "", "not-enough-evidence"},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
        at_port([](Machine& m) { m.port().state = 5; }), "port-state", W, "ACTIVE_DEFER", "not-enough-evidence"},
+      {"function-limited", "the SR-IOV configuration limits a virtual function to a tenth of the port",
+       "VfLimits::max_tx_rate a tenth of the port's speed",
+       [](Machine& m) {
+         const Port& port = m.port();
+         if (is_virtual(port) || port.pci.empty() || !port.rate) return std::string();
+         const auto tenth = static_cast<uint32_t>(*port.rate * 8 / 1e6 / 10);
+         m.now.network.physical_functions[port.pci] = {port.netdev,
+                                                       {{.limits = {.max_tx_rate = tenth}, .has_rdma = true}}};
+         for (const Port& each : m.now.ports)  // several ports of one function
+           if (each.pci == port.pci && !is_virtual(each)) return each.id();
+         return port.id();
+       },
+       "vf-limits", W, "VF 0: at most|max_tx_rate 0"},
       {"device-gone", "the NIC fell off the bus while it was monitored", "the port is in the first reading only",
        [](Machine& m) {
          const std::string id = m.port().id();

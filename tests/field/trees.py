@@ -109,7 +109,7 @@ class Tree:
         port = f'{folder}/ports/1'
         self.files(port, state=state[0], phys_state=state[1], link_layer=layer, rate=RATES[rate], lid='0x0', sm_lid='0x0')
         if counters:
-            self.files(f'{port}/counters', port_xmit_data=0, port_rcv_data=0)
+            self.files(f'{port}/counters', port_xmit_data=0, port_rcv_data=0, unicast_xmit_packets=0, unicast_rcv_packets=0)
             self.files(f'{port}/hw_counters', packet_seq_err=0, rx_write_requests=0)
         for index in range(4):
             self.file(f'{port}/gids/{index}', NO_GID)

@@ -92,6 +92,7 @@ class SimNic {
   bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
+  bool agent_runs_dcbx = true;  // bnxt: FW_CAP_DCBX_AGENT beside FW_CAP_LLDP_AGENT (bnxt_dcb_init())
   bool ets_known = false;       // bnxt: ETS was set since the driver was loaded; before, zeros are shown
   bool pfc_known = false;       // bnxt: PFC was set since the driver was loaded; before, zeros are shown
   uint8_t traffic_classes = 8;  // bnxt: bp->max_tc

@@ -177,7 +177,7 @@ class Route final : public Netlink {
 
   static uint8_t shown_dcbx(const SimNic& nic) {
     if (!nic.firmware_agent) return nic.dcbx;
-    return DCB_CAP_DCBX_VER_IEEE | DCB_CAP_DCBX_LLD_MANAGED;
+    return nic.agent_runs_dcbx ? DCB_CAP_DCBX_VER_IEEE | DCB_CAP_DCBX_LLD_MANAGED : DCB_CAP_DCBX_VER_IEEE;
   }
 
   // dcbnl_ieee_set(), dcbnl_ieee_del(): in the kernel's order, up to the first answer that is not 0; the ACK says

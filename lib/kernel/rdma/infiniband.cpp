@@ -53,6 +53,22 @@ std::optional<double> parse_rate(std::string_view text) {
   return *gigabits * 1e9 / 8;
 }
 
+Result<Lids> lids(const Root& root, const std::string& device, unsigned port) {
+  const std::string folder = port_folder(device, port);
+  const auto read = [&](const char* name) -> Result<uint32_t> {
+    const auto line = root.read_line(folder + name);
+    if (!line) return line.error();
+    const std::string_view text = *line;
+    const auto lid = parse_number<uint32_t>(text.starts_with("0x") ? text.substr(2) : text, 16);
+    if (!lid) return error(EINVAL, folder + name);
+    return *lid;
+  };
+  const auto own = read("/lid"), subnet_manager = read("/sm_lid");
+  if (!own) return own.error();
+  if (!subnet_manager) return subnet_manager.error();
+  return Lids{*own, *subnet_manager};
+}
+
 Result<std::vector<uint16_t>> pkeys(const Root& root, const std::string& device, unsigned port) {
   constexpr unsigned kMost = 16;
   const std::string folder = port_folder(device, port) + "/pkeys/";

@@ -30,6 +30,17 @@ std::optional<double> parse_rate(std::string_view text);
 // because the kernel fills the table from the front. ENOENT: there is no table.
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port);
 
+// The LID of an InfiniBand port, and that of the subnet manager that configured it, as the port keeps them (lid_show(),
+// sm_lid_show()). ENOENT: the port has no such files.
+struct Lids {
+  uint32_t own = 0, subnet_manager = 0;
+  bool active = false;  // filled by the caller: the port was ACTIVE when they were read
+};
+Result<Lids> lids(const Root& root, const std::string& device, unsigned port);
+// Whether it is a LID of a port: not 0, and not the permissive LID (IB_LID_PERMISSIVE, OPA_LID_PERMISSIVE in
+// rdma/ib_verbs.h and opa_addr.h), which mlx5 shows until a subnet manager has configured the port.
+constexpr bool is_lid(uint32_t lid) { return lid != 0 && lid != 0xffff && lid != 0xffff'ffff; }
+
 // The P_Keys in the first 16 places of the port's partition table, by place; 0: the place is empty. ENOENT: there is no
 // table.
 Result<std::vector<uint16_t>> pkeys(const Root& root, const std::string& device, unsigned port);

@@ -110,6 +110,12 @@ bool is_zero(const ieee_pfc& pfc) {
   return pfc.pfc_en == 0 && pfc.mbc == 0 && pfc.delay == 0 && is_all_zero(pfc.requests) && is_all_zero(pfc.indications);
 }
 
+// bnxt_dcbnl_setdcbx() refuses every mode while the present one is LLD_MANAGED, which bnxt_dcb_init() takes from the
+// firmware: no write brings the host's mode back. Without HOST and LLD_MANAGED the driver may take it.
+constexpr char kOptionInNvm[] =
+    "the NIC's firmware owns DCBX by an option in its NVM, and the driver refuses every other mode (LLD_MANAGED): "
+    "switch the firmware's LLDP agent off with niccli, then restart the node; or set dcbx = \"firmware\"";
+
 // bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set a value, whatever the NIC has;
 // any other host gets the firmware's first answer. Without an ETS nothing shows that the NIC has the entries of the
 // kernel's APP list (write_ets()).
@@ -139,6 +145,8 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   Reading& out = port->reading;
   if (port->dcb) {
     note_unverified(io, *port->dcb, out);
+    if ((port->dcb->dcbx.value_or(0) & DCB_CAP_DCBX_LLD_MANAGED) != 0)
+      out.notes.reasons[SettingId::dcbx] = kOptionInNvm;
     // The kernel's list may have a DSCP with several priorities. The firmware uses the last one sent, which cannot be
     // read: such DSCPs are left out.
     std::map<uint16_t, unsigned> times;
@@ -163,6 +171,8 @@ std::string never(const Setting& setting, const Qos& want) {
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::dcbx && want.dcbx != have.values.dcbx)
+    if (const std::string* why = find_in(have.notes.reasons, SettingId::dcbx)) return *why;
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::pfc && have.capacity.lossless_classes)
     return upstream::too_many_lossless(want, have.values, *have.capacity.lossless_classes);

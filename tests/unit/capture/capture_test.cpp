@@ -516,6 +516,34 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
   EXPECT_EQ(hidden[1].substr(hidden[1].size() - 3), hidden[0].substr(hidden[0].size() - 5, 3)) << "the same card";
 }
 
+TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
+  ifla_vf_mac mac{1, {0x02, 0xfa, 0xb0, 0, 0, 1}};
+  ifla_vf_mac ipoib{2, {0, 0, 0x10, 0x29, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x02, 0xfa, 0xb0, 0, 3, 0, 0, 7}};
+  ifla_vf_guid guid{1, 0x02fa'b000'0300'0001};
+  AttrWriter info, second, list, out;
+  second.pod(IFLA_VF_MAC, ipoib);
+  info.pod(IFLA_VF_MAC, mac).pod(IFLA_VF_IB_NODE_GUID, guid).pod(IFLA_VF_RATE, ifla_vf_rate{1, 0, 0x02fa'b000});
+  list.nest(IFLA_VF_INFO, info).nest(IFLA_VF_INFO, second);
+  out.header(ifinfomsg{}).nest(IFLA_VFINFO_LIST, list);
+  const uint16_t type = RTM_NEWLINK;
+  std::string reply(reinterpret_cast<const char*>(&type), sizeof type);
+  reply.append(reinterpret_cast<const char*>(out.data().data()), out.data().size());
+  Tape tape;
+  tape.note(Ask::route, "1234", std::vector{reply});
+  anonymize(tape);
+  const std::string hidden = tape.answers.begin()->second.begin()->second.value().front();
+  ASSERT_EQ(hidden.size(), reply.size());
+  const auto has_bytes = [&](const void* from, size_t size) {
+    return hidden.find(std::string(static_cast<const char*>(from), size)) != std::string::npos;
+  };
+  EXPECT_FALSE(has_bytes(mac.mac, 6));
+  EXPECT_FALSE(has_bytes(&guid.guid, sizeof guid.guid));
+  EXPECT_FALSE(has_bytes(ipoib.mac + 12, 8));
+  EXPECT_TRUE(has_bytes(ipoib.mac, 12)) << "the number of the queue pair and the prefix of the GID";
+  const uint32_t rate = 0x02fa'b000;
+  EXPECT_TRUE(has_bytes(&rate, sizeof rate)) << "no address";
+}
+
 TEST(CaptureDisguise, TheNameOfTheMachine) {
   const auto hidden = [](const std::string& hostname, const std::string& text, const std::string& netdev = "eth0") {
     Tape tape;

@@ -609,14 +609,31 @@ TEST_F(Bnxt, TooManyLosslessClassesAreNotTried) {
   EXPECT_EQ(bed.nic.calls["setpfc"], 0u) << "each try would close and open the NIC";
 }
 
-TEST_F(Bnxt, FirmwareDcbxIsNamedAndTheRestWaitsForIt) {
+TEST_F(Bnxt, FirmwareDcbxIsNamedNeverWrittenAndTheRestWaitsForIt) {
   bed.nic.firmware_agent = true;
-  auto changes = bed.apply(profile(Personality::bnxt));
-  EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::refused, "niccli"));
-  for (const char* key : {"dscp_map", "ets", "pfc"})
-    EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "waits for dcbx: the NIC's firmware owns DCBX"));
+  const Qos want = profile(Personality::bnxt);
+  for (const Changes& changes : {bed.plan(want), bed.apply(want), bed.apply(want)}) {
+    EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::unsupported, "the NIC's firmware owns DCBX by an option in its"));
+    EXPECT_TRUE(has(of(changes, "dcbx").detail, "niccli, then restart the node; or set dcbx = \"firmware\""));
+    for (const char* key : {"dscp_map", "ets", "pfc"})
+      EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "waits for dcbx: the NIC's firmware owns DCBX"));
+  }
+  for (const std::string& line : bed.nic.log) EXPECT_FALSE(line.starts_with("setdcbx")) << line;
   EXPECT_EQ(bed.nic.calls["setpfc"], 0u);
-  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "mtu").outcome, Outcome::in_sync) << "the rest was written";
+}
+
+// The mode of an agent without DCBX is that of a program that has set it: only the write shows the difference.
+TEST_F(Bnxt, AFirmwareAgentWithoutDcbxRefusesTheHostsMode) {
+  bed.nic.firmware_agent = true;
+  bed.nic.agent_runs_dcbx = false;
+  EXPECT_EQ(of(bed.plan({.dcbx = Dcbx::host}), "dcbx").outcome, Outcome::differs);
+  EXPECT_TRUE(has_outcome(bed.apply({.dcbx = Dcbx::host}), "dcbx", Outcome::refused, "niccli"));
+}
+
+TEST_F(Bnxt, FirmwareDcbxThatThePolicyWantsIsInSync) {
+  bed.nic.firmware_agent = true;
+  EXPECT_EQ(of(bed.plan({.dcbx = Dcbx::firmware}), "dcbx").outcome, Outcome::in_sync);
 }
 
 TEST_F(Bnxt, HostModeIsTakenBeforeAndGivenBackAfterTheRest) {

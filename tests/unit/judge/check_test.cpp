@@ -71,7 +71,7 @@ TEST(Check, HealthyNodeIsSilent) {
   // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
-                                        "rdma-provider", "partition",      "rdma-transport"};
+                                        "rdma-provider", "partition",      "rdma-transport",  "vf-limits"};
   for (const Rule& check : test::checks())
     EXPECT_NE(asked.contains(std::string(check.id)), some.contains(check.id))
         << check.id << ": report good() for a machine without the fault; a rule that judges only some machines belongs "
@@ -240,6 +240,146 @@ TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
   EXPECT_EQ(test::complaints_of(node.view(), {"partition"}).size(), 4U) << "none can reach another";
   node.now.ports[0].state = 1;
   EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";
+}
+
+// Each physical state, state, LID and LID of the subnet manager of an InfiniBand port. 0xffff: mlx5's port without a
+// LID.
+TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
+  constexpr std::string_view kNever = "no subnet manager configured the port",
+                             kBefore = "configured the port before its link was lost",
+                             kBegun = "has begun to configure", kDown = "logically down",
+                             kSignal = "receives no signal", kAddress = "has no LID", kOk;
+  struct Case {
+    unsigned phys_state, state;
+    std::optional<infiniband::Lids> lids;
+    std::string_view meaning;  // empty: nothing to complain
+  };
+  const infiniband::Lids none{0, 0}, unset{0xffff, 0}, set{12, 1}, orphan{12, 0}, no_own{0, 1}, unset_own{0xffff, 1};
+  std::vector<Case> cases;
+  for (const auto& lids : {std::optional<infiniband::Lids>(), std::optional(none), std::optional(unset),
+                           std::optional(set), std::optional(orphan)}) {
+    const bool had_manager = lids && infiniband::is_lid(lids->own);
+    cases.push_back({kPhysPolling, kPortDown, lids, kSignal});
+    cases.push_back({kPhysLinkUp, kPortDown, lids, kDown});
+    cases.push_back({kPhysLinkUp, kPortInit, lids, had_manager ? kBefore : kNever});
+    cases.push_back({kPhysLinkUp, kPortArmed, lids, kBegun});
+  }
+  for (const auto& lids : {none, unset, no_own, unset_own}) cases.push_back({kPhysLinkUp, kPortActive, lids, kAddress});
+  for (const auto& lids : {set, orphan}) cases.push_back({kPhysLinkUp, kPortActive, lids, kOk});
+  cases.push_back({kPhysLinkUp, kPortActive, std::nullopt, kOk});
+  for (const Case& each : cases) {
+    Healthy node;
+    for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+    Port& port = node.now.ports[1];
+    port.phys_state = each.phys_state;
+    port.state = each.state;
+    if (each.lids) node.now.network.lids[port.id()] = *each.lids;
+    if (each.lids) node.now.network.lids[port.id()].active = each.state == kPortActive;
+    std::string text = std::string(link_state_text(port));
+    if (each.lids)
+      text += ", LID " + std::to_string(each.lids->own) + ", SM LID " + std::to_string(each.lids->subnet_manager);
+    const auto found = test::complaints_of(node.view(), {"port-state"});
+    if (each.meaning.empty()) {
+      EXPECT_TRUE(found.empty()) << text << ": " << test::describe(found);
+      continue;
+    }
+    ASSERT_EQ(found.size(), 1U) << text;
+    EXPECT_TRUE(has(found[0].meaning, each.meaning)) << text << ": " << found[0].meaning;
+    EXPECT_TRUE(has(found[0].observed, text)) << found[0].observed;
+    EXPECT_EQ(found[0].status, each.state == kPortActive ? Status::warning : Status::critical);
+    EXPECT_EQ(has(found[0].remedy, "opensm"), each.state == kPortInit || each.state == kPortActive) << found[0].remedy;
+  }
+}
+
+TEST(Check, LidsOfTheTimeBeforeThePortCameUpAreNotJudged) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    node.now.network.lids[port.id()] = {0xffff, 0};
+  }
+  EXPECT_EQ(port_states(node), "");
+}
+
+TEST(Check, ALidProvesAnEarlierLink) {
+  const auto by_design = [](bool has_lid) {
+    Healthy node;
+    for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+    for (Node* each : {&node.before, &node.now})
+      for (size_t i : {size_t{1}, size_t{2}}) {
+        each->ports[i].state = kPortDown;
+        each->ports[i].phys_state = kPhysPolling;
+        if (has_lid) each->network.lids[each->ports[i].id()] = {12, 1};
+      }
+    return test::complaints_of(node.view(), {"port-state"}).at(0).meaning;
+  };
+  EXPECT_TRUE(has(by_design(false), "not cabled by design")) << by_design(false);
+  EXPECT_FALSE(has(by_design(true), "not cabled by design")) << by_design(true);
+}
+
+// Two virtual functions at the first port: one with an RDMA device here, one in a pod.
+Healthy with_limits(const VfLimits& here, const VfLimits& of_a_pod) {
+  Healthy node;
+  const Port& port = node.now.ports[0];
+  node.now.network.physical_functions[port.pci] = {
+      port.netdev,
+      {{.limits = here, .pci = "0000:17:00.1", .has_rdma = true}, {.limits = of_a_pod, .elsewhere = true}}};
+  return node;
+}
+
+TEST(Check, LimitsOfVirtualFunctionsThatHarmRdma) {
+  constexpr auto kDisabled = VfLinkState::disable;
+  const auto limits_of = [](const Healthy& node) { return said(node.view(), {"vf-limits"}); };
+  EXPECT_EQ(limits_of(with_limits({0}, {1})), "");
+  EXPECT_TRUE(has(limits_of(with_limits({0}, {.number = 1, .link_state = kDisabled})),
+                  "vf-limits mlx5_0/1 critical: VF 1 (of a pod): link state disable"));
+  EXPECT_EQ(limits_of(with_limits({.number = 0, .link_state = kDisabled}, {1})), "") << "it may wait for a pod";
+  Healthy node = with_limits({0}, {.number = 1, .link_state = kDisabled});
+  VirtualFunction& last = node.now.network.physical_functions.begin()->second.functions[1];
+  last.elsewhere = false;
+  EXPECT_EQ(limits_of(node), "") << "nobody uses it";
+  last.given_away = true;
+  EXPECT_TRUE(has(limits_of(node), "warning: VF 1 (of a virtual machine): link state disable")) << limits_of(node);
+
+  const uint32_t speed = node.now.ports[0].speed.value();
+  EXPECT_EQ(limits_of(with_limits({0}, {.number = 1, .max_tx_rate = speed})), "") << "no limit in effect";
+  node = with_limits({.number = 0, .max_tx_rate = 10'000}, {1});
+  EXPECT_TRUE(has(limits_of(node), "warning: VF 0: at most 10000 of " + std::to_string(speed) + " Mb/s"))
+      << limits_of(node);
+  EXPECT_TRUE(has(complaints_of(node.view(), {"vf-limits"}).at(0).remedy,
+                  "ip link set " + node.now.ports[0].netdev + " vf 0 max_tx_rate 0"));
+  node.now.ports[0].speed.reset();
+  node.now.ports[0].rate.reset();
+  EXPECT_EQ(limits_of(node), "") << "the speed is unknown";
+  const VfLimits half{.number = 0, .max_tx_rate = speed / 2};
+  EXPECT_EQ(limits_of(with_limits(half, half)), "") << "the port is shared on purpose";
+
+  const auto tagged = [&](uint32_t priority, Trust trust) {
+    Healthy out = with_limits({.number = 0, .vlan = 100, .vlan_priority = priority}, {1});
+    out.now.ports[0].qos.trust = trust;
+    out.now.ports[0].qos.pfc = PrioSet{1 << 3};
+    return limits_of(out);
+  };
+  EXPECT_TRUE(has(tagged(0, Trust::pcp), "warning: VF 0: VLAN 100 with priority 0, PFC on 3")) << tagged(0, Trust::pcp);
+  EXPECT_EQ(tagged(3, Trust::pcp), "");
+  EXPECT_EQ(tagged(0, Trust::dscp), "") << "the tag does not decide";
+}
+
+// A virtual function of the host: the finding of its port names the cause.
+TEST(Check, AFunctionThatTheHostDisabledSaysSo) {
+  Healthy node = with_functions_in_use();
+  Port& function = node.now.ports[5];
+  function.state = kPortDown;
+  node.now.ports[1].state = kPortActive;
+  node.now.network.physical_functions[function.owner] = {node.now.ports[1].netdev,
+                                                         {{.limits = {.number = 2}, .pci = function.pci}}};
+  const auto meaning = [&] {
+    std::string out;
+    for (const Finding& each : complaints_of(node.view(), {"port-state"})) out += each.subject + ": " + each.meaning;
+    return out;
+  };
+  EXPECT_TRUE(has(meaning(), "netdev is down, or its link state policy is disable")) << meaning();
+  node.now.network.physical_functions.begin()->second.functions[0].limits.link_state = VfLinkState::disable;
+  EXPECT_TRUE(has(meaning(), "its host has set its link state to \"disable\"")) << meaning();
 }
 
 // mana_ib reports no width of the link, and the kernel answers EINVAL for the rate. That is listed with what could not

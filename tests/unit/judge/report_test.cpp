@@ -514,6 +514,35 @@ TEST(Unseen, CountersThatAreFull) {
   EXPECT_TRUE(has(full->remedy, "perfquery -R -C mlx5_1 -P 1")) << full->remedy;
 }
 
+// port_rcv_data of a NIC without PortCountersExtended; with a part of it the kernel shows the same files.
+TEST(Unseen, PortsThatMayHaveNarrowCountersAreNamedOnce) {
+  const std::vector<std::string> only{"counter-full"};
+  Healthy node;
+  const auto narrow = [&]() -> std::string {
+    const Report report = run_rules(node.view(), only);
+    const Finding* each = finding_of(report, "counter-full", kHostSubject);
+    return each != nullptr && each->unjudged ? each->observed : "none";
+  };
+  const auto set = [&](uint64_t data) {
+    for (size_t i : {size_t{1}, size_t{2}}) {
+      node.now.ports[i].link_layer = LinkLayer::infiniband;
+      node.now.ports[i].counters.pma = {{"port_rcv_data", data}, {"port_rcv_packets", 7}, {"port_xmit_wait", 0}};
+    }
+  };
+  set(0xffff'fffe);
+  EXPECT_EQ(narrow(), "counters of data and packets that may have 32 bits: mlx5_1/1, mlx5_2/1");
+  set(uint64_t{1} << 32);
+  EXPECT_EQ(narrow(), "none") << "64 bits";
+  set(0xffff'ffff);
+  EXPECT_EQ(narrow(), "none") << "the finding of the port says it";
+  set(3);
+  for (size_t i : {size_t{1}, size_t{2}}) node.now.ports[i].counters.pma.push_back({"unicast_rcv_packets", 1});
+  EXPECT_EQ(narrow(), "none") << "PortCountersExtended";
+  set(3);
+  node.now.ports[1].link_layer = node.now.ports[2].link_layer = LinkLayer::ethernet;
+  EXPECT_EQ(narrow(), "none");
+}
+
 TEST(Unseen, TrafficWithoutPfcIsReportedBeforeItIsLost) {
   Healthy node;
   carry(node, 1, {.on_priority_3 = 0.02});

@@ -3,6 +3,7 @@
 // from the listener's file, else from the DCBX data of the other end in firmware.
 #include "node/scan.h"
 
+#include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -85,6 +86,35 @@ TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
   EXPECT_EQ(node.network.pkeys.at("mlx5_0/1"), (std::vector<uint16_t>{0x7fff, 0x8001, 0}));
   tree.file(folder + "1", "");
   EXPECT_EQ(test::code_of(infiniband::pkeys(tree.root(), "mlx5_0", 1)), EINVAL) << "unreadable is not empty";
+}
+
+TEST(Infiniband, LidsArePartOfTheNetwork) {
+  test::Tree tree;
+  const auto lid = [&](const std::string& device, const std::string& own, const std::string& manager) {
+    const std::string folder = "sys/class/infiniband/" + device + "/ports/1/";
+    tree.file(folder + "lid", own + "\n").file(folder + "sm_lid", manager + "\n");
+  };
+  lid("mlx5_0", "0x1f", "0x1");
+  lid("mlx5_1", "0xffff", "0x0");
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  Node node;
+  node.ports.resize(4);
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    node.ports[i].rdma = "mlx5_" + std::to_string(i);  // the third: a capture without the files
+    node.ports[i].link_layer = i < 3 ? LinkLayer::infiniband : LinkLayer::ethernet;
+  }
+  lid("mlx5_3", "0x0", "0x0");
+  node.ports[0].state = kPortActive;
+  node.ports[1].state = kPortInit;
+  scanning::read_network(kernel, node);
+  ASSERT_EQ(node.network.lids.size(), 2U);
+  EXPECT_EQ(node.network.lids.at("mlx5_0/1").own, 0x1fU);
+  EXPECT_EQ(node.network.lids.at("mlx5_0/1").subnet_manager, 1U);
+  EXPECT_EQ(node.network.lids.at("mlx5_1/1").own, 0xffffU);
+  EXPECT_TRUE(node.network.lids.at("mlx5_0/1").active && !node.network.lids.at("mlx5_1/1").active);
+  EXPECT_TRUE(node.unseen.empty()) << node.unseen.front();
+  lid("mlx5_0", "nonsense", "0x1");
+  EXPECT_EQ(test::code_of(infiniband::lids(tree.root(), "mlx5_0", 1)), EINVAL);
 }
 
 TEST(Infiniband, GidsInUse) {
@@ -806,6 +836,68 @@ TEST(ScanNeighbors, OtherNamesOfANetdev) {
   const auto link = rtnl::link(**route, "veth0");
   ASSERT_TRUE(link) << link.error().text();
   EXPECT_EQ(link->altnames, (std::vector<std::string>{"rail0", "enp1s0"}));
+}
+
+// -- Virtual functions
+
+class VfNetlink final : public Netlink {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    const auto attributes = parse_attributes(payload, sizeof(ifinfomsg));
+    if (type != RTM_GETLINK || (flags & NLM_F_DUMP) == NLM_F_DUMP) return std::vector<Message>{};
+    asked.push_back(text_of(attributes, IFLA_IFNAME));
+    AttrWriter list, out;
+    for (uint32_t number = 0; number < 3; ++number) {
+      AttrWriter info;
+      info.pod(IFLA_VF_VLAN, ifla_vf_vlan{number, 0, 0})
+          .pod(IFLA_VF_RATE, ifla_vf_rate{number, 0, 1000 * number})
+          .pod(IFLA_VF_LINK_STATE, ifla_vf_link_state{number, IFLA_VF_LINK_STATE_AUTO});
+      list.nest(IFLA_VF_INFO, info);
+    }
+    out.header(ifinfomsg{}).nest(IFLA_VFINFO_LIST, list);
+    return std::vector<Message>{{RTM_NEWLINK, out.data()}};
+  }
+  std::vector<std::string> asked;
+};
+
+TEST(Functions, AreReadWithTheirLimitsAndUsers) {
+  Tree tree;
+  const std::string pf = "sys/bus/pci/devices/0000:17:00.0";
+  tree.file(pf + "/sriov_numvfs", "3\n").folder(pf + "/net/eth0").folder(pf + "/net/eth0_0");
+  tree.file("sys/class/net/eth0_0/phys_port_name", "pf0vf0\n");
+  for (int i = 0; i < 3; ++i) tree.link(pf + "/virtfn" + std::to_string(i), "../0000:17:00." + std::to_string(i + 1));
+  const std::string functions = "sys/bus/pci/devices/0000:17:00.";
+  tree.folder(functions + "1/infiniband/mlx5_4").folder(functions + "1/net/eth4");
+  tree.folder(functions + "2/infiniband").folder(functions + "2/net");
+  tree.folder("sys/bus/pci/drivers/vfio-pci").folder(functions + "3");
+  tree.link(functions + "3/driver", "../../drivers/vfio-pci");
+  tree.file("sys/bus/pci/devices/0000:18:00.0/sriov_numvfs", "0\n");  // no function: nothing is asked
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  auto netlink = std::make_unique<VfNetlink>();
+  const VfNetlink& route = *netlink;
+  kernel.route = std::move(netlink);
+  Node node;
+  node.ports.resize(3);
+  const char* places[]{"0000:17:00.0", "0000:17:00.1", "0000:18:00.0"};
+  for (size_t i = 0; i < 3; ++i) {
+    node.ports[i].rdma = "mlx5_" + std::to_string(i);
+    node.ports[i].pci = places[i];
+  }
+  node.ports[1].role = PortRole::virtual_function;
+  scanning::read_network(kernel, node);
+  EXPECT_EQ(route.asked, (std::vector<std::string>{"eth0"})) << "not the representor";
+  const auto& physical = node.network.physical_functions;
+  ASSERT_EQ(physical.size(), 1U);
+  const PhysicalFunction& read = physical.at("0000:17:00.0");
+  EXPECT_EQ(read.netdev, "eth0");
+  ASSERT_EQ(read.functions.size(), 3U);
+  EXPECT_TRUE(read.functions[0].has_rdma && !read.functions[0].elsewhere && !read.functions[0].given_away);
+  EXPECT_TRUE(!read.functions[1].has_rdma && read.functions[1].elsewhere) << "of a pod";
+  EXPECT_TRUE(read.functions[2].given_away && !read.functions[2].elsewhere);
+  EXPECT_EQ(read.functions[2].limits.max_tx_rate, 2000U);
+  EXPECT_EQ(find_function(physical, "0000:17:00.2"), &read.functions[1]);
+  EXPECT_EQ(find_function(physical, "0000:17:00.7"), nullptr);
+  EXPECT_EQ(find_function(physical, ""), nullptr);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "exporter/uevent.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
+#include "kernel/netlink/vf_limits.h"
 #include "node/port_reader.h"
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
@@ -521,6 +522,67 @@ TEST(Addresses, ComeAndGoAndAreRenewed) {
   says("ip address add 10.9.0.1/24 dev veth0", {"veth0"}, "the same once more");
   pollfd waiting{watch->fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 0) << "all has been read";
+}
+
+// -- Virtual functions
+
+AttrWriter vf_info(uint32_t number, uint32_t state, uint32_t most, uint32_t vlan, uint32_t priority, uint32_t check) {
+  AttrWriter out;
+  out.pod(IFLA_VF_MAC, ifla_vf_mac{number, {0x02, 0xfa}})
+      .pod(IFLA_VF_VLAN, ifla_vf_vlan{number, vlan, priority})
+      .pod(IFLA_VF_RATE, ifla_vf_rate{number, 100, most})
+      .pod(IFLA_VF_SPOOFCHK, ifla_vf_spoofchk{number, check})
+      .pod(IFLA_VF_LINK_STATE, ifla_vf_link_state{number, state})
+      .pod(IFLA_VF_TRUST, ifla_vf_trust{number, UINT32_MAX});
+  return out;
+}
+
+Bytes vf_message() {
+  AttrWriter list, out;
+  list.nest(IFLA_VF_INFO, vf_info(0, IFLA_VF_LINK_STATE_AUTO, 0, 0, 0, 1))
+      .nest(IFLA_VF_INFO, vf_info(1, IFLA_VF_LINK_STATE_DISABLE, 25'000, 100, 3, UINT32_MAX))
+      .nest(IFLA_VF_INFO, vf_info(2, IFLA_VF_LINK_STATE_ENABLE, 0, 0, 0, 0));
+  out.header(ifinfomsg{}).text(IFLA_IFNAME, "eth0").u32(IFLA_NUM_VF, 3).nest(IFLA_VFINFO_LIST, list);
+  return out.data();
+}
+
+TEST(VfLimits, AreReadForEachFunction) {
+  const auto limits = parse_vf_limits(vf_message());
+  ASSERT_EQ(limits.size(), 3U);
+  EXPECT_EQ(limits[0], (VfLimits{.number = 0, .min_tx_rate = 100, .spoof_check = true}));
+  EXPECT_EQ(limits[1], (VfLimits{.number = 1,
+                                 .link_state = VfLinkState::disable,
+                                 .min_tx_rate = 100,
+                                 .max_tx_rate = 25'000,
+                                 .vlan = 100,
+                                 .vlan_priority = 3}));
+  EXPECT_EQ(limits[2].link_state, VfLinkState::enable);
+  EXPECT_EQ(limits[2].spoof_check, false);
+  EXPECT_FALSE(limits[2].trusted) << "the kernel's preset";
+  EXPECT_TRUE(parse_vf_limits(link_message()).empty()) << "not requested, or a driver without them";
+}
+
+TEST(VfLimits, SurviveACutAnywhere) {
+  const Bytes whole = vf_message();
+  for (size_t size = 0; size < whole.size(); ++size)
+    EXPECT_LE(parse_vf_limits(View8(whole).first(size)).size(), 3U) << size;
+}
+
+// Without statistics, which cost mlx5 a firmware command for each function.
+TEST(VfLimits, AreRequestedWithoutStatistics) {
+  struct Recorder final : Netlink {
+    Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+      EXPECT_EQ(type, RTM_GETLINK);
+      EXPECT_EQ(flags & NLM_F_DUMP, 0);
+      const auto attributes = parse_attributes(payload, sizeof(ifinfomsg));
+      EXPECT_EQ(text_of(attributes, IFLA_IFNAME), "eth0");
+      EXPECT_EQ(value_of<uint32_t>(attributes, IFLA_EXT_MASK), RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
+      return std::vector<Message>{{RTM_NEWLINK, vf_message()}};
+    }
+  } route;
+  const auto limits = vf_limits(route, "eth0");
+  ASSERT_TRUE(limits.ok());
+  EXPECT_EQ(limits->size(), 3U);
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The virtual functions of this host's NICs: who uses each, and what the host sets for it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernel/netlink/vf_limits.h"
+
+namespace fabric {
+
+struct Port;
+
+struct VirtualFunction {
+  VfLimits limits;
+  std::string pci{};        // its address; empty: unknown
+  bool has_rdma = false;    // it has an RDMA device here
+  bool elsewhere = false;   // its RDMA device or its netdev is in another network namespace: a pod has it
+  bool given_away = false;  // it is bound to a driver for virtual machines or user's programs
+  bool operator==(const VirtualFunction&) const = default;
+};
+
+// A physical function with virtual ones. Limits are read through its netdev, which belongs to this namespace.
+struct PhysicalFunction {
+  std::string netdev;
+  std::vector<VirtualFunction> functions{};
+  bool operator==(const PhysicalFunction&) const = default;
+};
+using PhysicalFunctions = std::map<std::string, PhysicalFunction>;  // by PCI address
+
+// The virtual function with this address; nullptr: none, or its physical function is not here.
+const VirtualFunction* find_function(const PhysicalFunctions& physical, const std::string& pci);
+
+namespace scanning {
+
+struct Context;
+
+// Of the physical functions that have an RDMA port here. Without virtual functions: one file for each.
+void read_functions(Context& context, const std::vector<Port>& ports, PhysicalFunctions& out);
+
+}  // namespace scanning
+}  // namespace fabric
