@@ -31,6 +31,16 @@ constexpr Condition kConditions[] = {
      {"By its own words it needs no action: the program has corrected the value or the error, and goes on. Many such "
       "lines in a short time are worth a look at the part that they name."}},
 
+    // "retrying" and the like; not where another end or a slower way is named: see is_denied_by_error().
+    {"says-goes-on",
+     none,
+     "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
+     "it|clamped to|clamping to|may be ignored|will be ignored|set to default|using default|use default|continue "
+     "without|continuing without|continuing with",
+     {"By its own words the program goes on: it tries again, or takes another value or another way, which the line "
+      "names. That is no fault by itself. Look at it only if what it leaves out is needed, if the job is slow, or if "
+      "the line repeats without end."}},
+
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
@@ -138,7 +148,7 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|driver is in use|^module*is in use|group is not "
+     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in use|group is not "
      "viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a "
@@ -167,7 +177,7 @@ constexpr Condition kConditions[] = {
       "."}},
     {"says-firmware-dead",
      host,
-     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*is "
+     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"By its words the firmware of a device of this host does not run, or does not answer its driver. ",
@@ -294,8 +304,8 @@ constexpr Condition kConditions[] = {
      peer,
      "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
      "request|"
-     "refused the login|refused connection|request refused|access refused|connection*rejected|request*rejected|"
-     "rejected by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login "
+     "refused the login|refused connection|request refused|access refused|connection*rejected|connection reject|request*rejected|"
+     "rejected by|rejected*request by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login "
      "rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."}},
@@ -330,7 +340,10 @@ constexpr Condition kConditions[] = {
       "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check "
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used together|"
+     "cannot be combined|can't be combined|only supported with|only supported for|supported only for|supported only "
+     "with|is only supported|are only supported|not supported with|not supported in *mode|must be enabled|unknown "
+     "connection type|unsupported transport|conflicts with|please select|please set|please specify|please check "
      "your|invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown "
      "option|unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|is "
      "not a valid|is not valid|not a valid|missing required|environment variable is|environment variable*not "
@@ -378,7 +391,7 @@ constexpr Condition kConditions[] = {
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
-     "waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
+     "exceeded retries|exceeded error retry|retries exceeded|retry count exceeded|retry attempts|waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
      {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
       "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
       "before this line."}},
@@ -470,6 +483,110 @@ constexpr Condition kCombinations[] = {
      "dpdk"},
 };
 
+// What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the program
+// and the source file. Only for components whose cause is not known otherwise.
+struct Step {
+  std::string_view verbs;
+  Condition condition;
+};
+constexpr Step kSteps[] = {
+    {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
+     "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
+     {"step-frees",
+      unknown,
+      "",
+      {"By its words an object could not be freed at the end of a connection or of the process. After another error it "
+       "is a consequence: look at the first error of this process. Without one it is harmless, because the kernel "
+       "frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in time."}}},
+    {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
+     {"step-internal-data",
+      software,
+      "",
+      {"By its words a value or a message could not be read or written: it is not in the form that the library expects. "
+       "Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a variable "
+       "or name in another form. The line reports no error of the network or of a device."}}},
+    {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
+     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
+     "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
+     "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
+     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin |^export|^import|^add |^adding|^insert",
+     {"step-prepares",
+      host,
+      "",
+      {"By its words a step on this host failed: something of its RDMA device, GPU or memory could not be opened, made "
+       "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
+       "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, or "
+       "a value that the device does not have. The errno or the line before has the reason."}}},
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get request|"
+     "transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
+     {"step-transfers",
+      unknown,
+      "",
+      {"By its words a transfer on an open connection failed, and the line does not show why: the connection had "
+       "failed before (the other process ended, or packets were lost), or the library rejects the request. Look at "
+       "the first error of this process and of the process at the other end: a completion with a status, or the errno "
+       "of the request."}}},
+    {"connect|accept|handshake|exchange|distribut|modex|resolve|^join|rendezvous",
+     {"step-connects",
+      unknown,
+      "",
+      {"By its words a connection between two processes was not made. Both ends take part: see whether the other "
+       "process runs and what it reports, then whether its address can be reached from here (interface, firewall, "
+       "GID). If no address of this host is named either, the devices of this host are to be looked at first."}}},
+};
+// A state that the library excludes, or a call in the wrong order: it needs no verb of a step. The first ones decide
+// wherever they are in the line; the others only before the verb.
+constexpr std::string_view kExcludedStates =
+    "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
+    "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
+    "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
+    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|is not connected|in wrong state|in state ";
+constexpr std::string_view kInternalWords =
+    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
+    "exceeds|^no transport|is neither|^neither|^insufficient|^called|^trying to|^attempt";
+constexpr Condition kInternal{
+    "step-internal",
+    software,
+    "",
+    {"By its words the library found a state, a value or an order of calls that it excludes. The line reports no "
+     "error of the network or of a device. Usual causes: a call or an argument of the program above, releases of the "
+     "two ends or of two libraries that do not fit each other, or an earlier error of this process, after which its "
+     "state is not valid: look at its first error."}};
+// Libraries of the communication of jobs: other components have one cause, or name it in other words.
+constexpr std::string_view kLibraries =
+    "ofi-|efa-provider|cxi-provider|opx-provider|psm-provider|nccl-|ucx-|ompi-|mpich-network|nixl-|mooncake-|nvshmem-|"
+    "rocshmem-|mori-|uccl-|mscclpp-|deepep-|verbs-|rdmacm-library|rdma-program|rdma-core-other|kernel-cm-other";
+
+// Without the mark of the program and the source file: "... UCX  ERROR ", "E1129 ... ucx_utils.cpp:212] ".
+std::string_view message_of(std::string_view small) {
+  constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",    "<critical> ", "ucx  error ",
+                                         "ucx  warn ", "ucx  fatal ", "  error: ",   "non-zero status: ",
+                                         "null value "};
+  for (const std::string_view mark : kMarks)
+    if (const size_t at = small.find(mark); at != std::string_view::npos) return small.substr(at + mark.size());
+  constexpr std::string_view kFiles[] = {".cpp:", ".cc:", ".c:", ".cu:", ".hpp:", ".h:"};
+  for (const std::string_view file : kFiles)
+    if (const size_t at = small.find(file); at != std::string_view::npos)
+      if (const size_t end = small.find_first_of(" ]", at); end != std::string_view::npos) return small.substr(end);
+  return small;
+}
+
+// The position of the first of these, npos without one.
+size_t first_of(std::string_view text, std::string_view words) {
+  size_t first = std::string_view::npos;
+  while (!words.empty()) {
+    std::string_view word = cut(words, '|');
+    const bool is_begin = word.starts_with('^');
+    if (is_begin) word.remove_prefix(1);
+    for (size_t at = text.find(word); at < first; at = text.find(word, at + 1))
+      if (!is_begin || at == 0 || !is_word_letter(text[at - 1])) {
+        first = at;
+        break;
+      }
+  }
+  return first;
+}
+
 // A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
 // or a job.
 constexpr std::string_view kSubjects =
@@ -515,9 +632,19 @@ bool has_program(std::string_view line) {
 // algorithm: -2" (ENOENT) is no lack of resources, "Resource temporarily unavailable" (EAGAIN) no lack of a feature,
 // and "Remote I/O error" (EREMOTEIO) is of the firmware of a device, not of another host.
 bool is_denied_by_error(const Condition& condition, const LogLine& line) {
+  // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
+  if (condition.id == "says-goes-on")
+    return has_any(line.small, "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
+                               "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not exist|[failed]");
+  if (condition.id == "says-hardware") return has_any(line.small, "nvlink error*not find|c2c error*not find");
+  if (condition.id == "says-link-down") return has_any(line.small, "^pci link|^pcie link|^pci-e link");
   if (condition.id == "says-unsupported") return line.codes.error == "EAGAIN";
   if (condition.id == "says-peer-ended") return line.codes.error == "EREMOTEIO";
-  if (condition.id == "says-absent") return has_any(line.small, "already exist");
+  // A queue, endpoint or counter that cannot be opened is made, not found.
+  if (condition.id == "says-absent")
+    return has_any(line.small,
+                   "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
+                   "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector");
   if (condition.id == "says-old-option") return has_any(line.small, "fatal|fail|abort|cannot|no longer|not support");
   constexpr std::string_view kOfResources[] = {"ENOMEM",  "ENOSPC", "EAGAIN", "EMFILE", "ENFILE",
                                                "ENOBUFS", "EDQUOT", "EINVAL", "EPERM"};
@@ -544,10 +671,49 @@ const Condition* with_component(const Condition* condition, const LineMessage* c
   return found == std::end(kCombinations) ? condition : found;
 }
 
+const Condition* timeout_of(const LogLine& line, const LineMessage* component) {
+  if (component == nullptr || line.codes.error != "ETIMEDOUT") return nullptr;
+  const Condition* timeout = find_where(kConditions, [](const Condition& each) { return each.id == "says-timeout"; });
+  const Condition* found = with_component(timeout, component);
+  return found != timeout ? found : nullptr;
+}
+
+const Condition* step_of(const LogLine& line, const LineMessage* component) {
+  if (component == nullptr || !component->is_component() || component->cause != unknown ||
+      component->id == "ucx-diagnostic-other" || component->id == "nccl-collnet-other")
+    return nullptr;
+  if (line.small.find("peer efa addr") != std::string::npos) return nullptr;  // the error is one of a completion
+  for (std::string_view rest = kLibraries; !component->id.starts_with(cut(rest, '|'));)
+    if (rest.empty()) return nullptr;
+  // The text of an errno and the name of a program are no step.
+  std::string message(message_of(line.small));
+  for (const std::string_view other : {"invalid argument", "open mpi"})
+    for (size_t at = message.find(other); at != std::string::npos; at = message.find(other, at))
+      message.replace(at, other.size(), other.size(), ' ');
+  if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
+  const Step* found = nullptr;
+  size_t first = std::string_view::npos;
+  for (const Step& each : kSteps)
+    if (const size_t at = first_of(message, each.verbs); at < first) {
+      first = at;
+      found = &each;
+    }
+  if (const size_t at = first_of(message, kInternalWords); at < first) return &kInternal;
+  const bool is_failure = first_of(message, "fail|unable|couldn't|could not|cannot|can't|^error") != std::string_view::npos;
+  return found != nullptr && is_failure ? &found->condition : nullptr;
+}
+
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms), subjects(kSubjects);
   const LetterGroups groups(line.small);
   return (others.is_in(line.small, groups) || has_program(line.small)) && !subjects.is_in(line.small, groups);
+}
+
+bool is_of_nic_driver(const LogLine& line) {
+  static const PatternList drivers(
+      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|"
+      "^hns3 *:*:*.*|^infiniband *: ");
+  return drivers.is_in(line.small, LetterGroups(line.small));
 }
 
 bool is_ordinary(const LogLine& line) {
