@@ -390,7 +390,8 @@ constexpr LineMessage kRows[] = {
            "address handle or GID that does not fit, a lost connection, or resources of the NIC that are used up.",
            kUcxDevices, "UCX src/uct/ib/mlx5/dc"),
     marked("ucx-mlx5-other", unknown, kUcx,
-           "ib_mlx5_|ib_mlx5.|rc_mlx5_|rc_mlx5.|ud_mlx5_|ud_mlx5.|gga_mlx5_|gga_mlx5.|gdaki|mlx5_ep|mlx5_iface|mlx5_common|mlx5_md|devx",
+           "ib_mlx5_|ib_mlx5.|rc_mlx5_|rc_mlx5.|ud_mlx5_|ud_mlx5.|gga_mlx5_|gga_mlx5.|gdaki|mlx5_ep|mlx5_iface|mlx5_"
+           "common|mlx5_md|devx",
            "UCX's support of NVIDIA NICs: queues that it fills and polls itself, and firmware commands (DEVX). Usual "
            "causes: a connection error (then a status is in the line or the one before), firmware or rdma-core that is "
            "too old, or resources of the NIC that are used up.",
@@ -557,11 +558,12 @@ constexpr LineMessage kRows[] = {
         "line, no RDMA device for it, a peer that ended, or a UCX or UCC that was built without threads "
         "(MPI_THREAD_MULTIPLE). UCC and HCOLL can be disabled (--mca coll ^ucc,hcoll).",
         "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
-    complaining("ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
-                "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
-                "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or a "
-                "peer that ended. --mca btl ^uct goes on without it.",
-                "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct"),
+    complaining(
+        "ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
+        "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
+        "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or a "
+        "peer that ended. --mca btl ^uct goes on without it.",
+        "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct"),
     complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
         "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
@@ -1171,7 +1173,8 @@ constexpr LineMessage kRows[] = {
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
     failing(
         "bnxt-setting-other", host, kBnxt,
-        "raffic class|TC mapping|TC count|TC bandwidth|^tc *bandwidth|^tc *tsa|^tc *bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
+        "raffic class|TC mapping|TC count|TC bandwidth|^tc *bandwidth|^tc *tsa|^tc "
+        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
         "channels|EEE|WoL|wol",
         "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
         "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
@@ -1659,6 +1662,7 @@ constexpr LineMessage kRows[] = {
     marked("nvrm-bus-other", host,
            "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: "
            "*^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|NVRM: "
+           "*^RmThirdPartyP2P|NVRM: "
            "*^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
            "",
            "The GPU driver reports an error of PCIe: the windows of the GPU (BARs), its PCIe functions, or access by "

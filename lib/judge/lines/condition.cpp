@@ -35,7 +35,8 @@ constexpr Condition kConditions[] = {
     {"says-goes-on",
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
-     "it|clamped to|clamping to|may be ignored|will be ignored|set to default|using default|use default|continue "
+     "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
+     "default|continue "
      "without|continuing without|continuing with",
      {"By its own words the program goes on: it tries again, or takes another value or another way, which the line "
       "names. That is no fault by itself. Look at it only if what it leaves out is needed, if the job is slow, or if "
@@ -148,7 +149,8 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in use|group is not "
+     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in "
+     "use|group is not "
      "viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a "
@@ -177,7 +179,8 @@ constexpr Condition kConditions[] = {
       "."}},
     {"says-firmware-dead",
      host,
-     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not responsive|firmware*is "
+     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not "
+     "responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"By its words the firmware of a device of this host does not run, or does not answer its driver. ",
@@ -230,7 +233,7 @@ constexpr Condition kConditions[] = {
     {"says-no-address-space",
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
-     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|^bar*no space for [mem",
+     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -256,7 +259,8 @@ constexpr Condition kConditions[] = {
       "of processes with the allocation and the host file."}},
     {"says-used-up",
      host,
-     "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
+     "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
+     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|"
      "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
      "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
      "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
@@ -304,8 +308,10 @@ constexpr Condition kConditions[] = {
      peer,
      "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
      "request|"
-     "refused the login|refused connection|request refused|access refused|connection*rejected|connection reject|request*rejected|"
-     "rejected by|rejected*request by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login "
+     "refused the login|refused connection|request refused|access refused|connection*rejected|connection "
+     "reject|request*rejected|"
+     "rejected by|rejected*request by|rejected request|rejected the request|rejected connect|rejected the "
+     "connection|rejected:|login "
      "rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."}},
@@ -340,7 +346,8 @@ constexpr Condition kConditions[] = {
       "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used together|"
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used "
+     "together|"
      "cannot be combined|can't be combined|only supported with|only supported for|supported only for|supported only "
      "with|is only supported|are only supported|not supported with|not supported in *mode|must be enabled|unknown "
      "connection type|unsupported transport|conflicts with|please select|please set|please specify|please check "
@@ -391,7 +398,8 @@ constexpr Condition kConditions[] = {
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
-     "exceeded retries|exceeded error retry|retries exceeded|retry count exceeded|retry attempts|waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
+     "exceeded retries|exceeded error retry|retries exceeded|retry count exceeded|retry attempts|waiting for "
+     "remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
      {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
       "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
       "before this line."}},
@@ -483,8 +491,8 @@ constexpr Condition kCombinations[] = {
      "dpdk"},
 };
 
-// What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the program
-// and the source file. Only for components whose cause is not known otherwise.
+// What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the
+// program and the source file. Only for components whose cause is not known otherwise.
 struct Step {
   std::string_view verbs;
   Condition condition;
@@ -502,22 +510,26 @@ constexpr Step kSteps[] = {
      {"step-internal-data",
       software,
       "",
-      {"By its words a value or a message could not be read or written: it is not in the form that the library expects. "
+      {"By its words a value or a message could not be read or written: it is not in the form that the library "
+       "expects. "
        "Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a variable "
        "or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
      "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
      "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
      "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
-     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin |^export|^import|^add |^adding|^insert",
+     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin "
+     "|^export|^import|^add |^adding|^insert",
      {"step-prepares",
       host,
       "",
       {"By its words a step on this host failed: something of its RDMA device, GPU or memory could not be opened, made "
        "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
-       "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, or "
+       "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, "
+       "or "
        "a value that the device does not have. The errno or the line before has the reason."}}},
-    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get request|"
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
+     "request|"
      "transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
      {"step-transfers",
       unknown,
@@ -540,10 +552,13 @@ constexpr std::string_view kExcludedStates =
     "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
     "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
     "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
-    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|is not connected|in wrong state|in state ";
+    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|out of range|not "
+    "power of|not a power of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not "
+    "connected|in wrong state|in state ";
 constexpr std::string_view kInternalWords =
     "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
-    "exceeds|^no transport|is neither|^neither|^insufficient|^called|^trying to|^attempt";
+    "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
+    "neither|^neither|^insufficient|^called|^trying to|^attempt";
 constexpr Condition kInternal{
     "step-internal",
     software,
@@ -552,6 +567,28 @@ constexpr Condition kInternal{
      "error of the network or of a device. Usual causes: a call or an argument of the program above, releases of the "
      "two ends or of two libraries that do not fit each other, or an earlier error of this process, after which its "
      "state is not valid: look at its first error."}};
+// Rows of drivers of NICs that are about a setting, a link or a request of a virtual function as well.
+constexpr std::string_view kDrivers =
+    "bnxt-other|bnxt-offload-other|ice-other|ice-filter-other|ionic-other|iavf-other|hns-other|hns-rdma-other";
+constexpr std::string_view kRefusedWords =
+    "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
+    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
+    "range|in use|too many|too large|too small|limit";
+constexpr std::string_view kAtLink = "^link|module|^sfp|cable|speed|^fec|autoneg|transceiver";
+constexpr Condition kDriverRefuses{
+    "step-refused",
+    host,
+    "",
+    {"By its words the driver refuses something that was asked for on this host: a setting, a number of queues, a "
+     "filter, a request of a virtual function. The NIC does not have it, or not in its present mode; the former value "
+     "stays. Find who asks for it (ethtool, tc, a service, a virtual machine)."}};
+constexpr Condition kDriverFails{
+    "step-of-driver",
+    host,
+    "",
+    {"By its words a step of the driver on this host failed: mostly the firmware rejected or did not answer a command, "
+     "the NIC was in a reset, or its resources or memory of the host are used up. The first line of this NIC in the "
+     "kernel log is nearest to the cause; the network and other hosts take no part in it."}};
 // Libraries of the communication of jobs: other components have one cause, or name it in other words.
 constexpr std::string_view kLibraries =
     "ofi-|efa-provider|cxi-provider|opx-provider|psm-provider|nccl-|ucx-|ompi-|mpich-network|nixl-|mooncake-|nvshmem-|"
@@ -559,9 +596,8 @@ constexpr std::string_view kLibraries =
 
 // Without the mark of the program and the source file: "... UCX  ERROR ", "E1129 ... ucx_utils.cpp:212] ".
 std::string_view message_of(std::string_view small) {
-  constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",    "<critical> ", "ucx  error ",
-                                         "ucx  warn ", "ucx  fatal ", "  error: ",   "non-zero status: ",
-                                         "null value "};
+  constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",   "<critical> ",       "ucx  error ",
+                                         "ucx  warn ", "ucx  fatal ", "  error: ", "non-zero status: ", "null value "};
   for (const std::string_view mark : kMarks)
     if (const size_t at = small.find(mark); at != std::string_view::npos) return small.substr(at + mark.size());
   constexpr std::string_view kFiles[] = {".cpp:", ".cc:", ".c:", ".cu:", ".hpp:", ".h:"};
@@ -634,8 +670,10 @@ bool has_program(std::string_view line) {
 bool is_denied_by_error(const Condition& condition, const LogLine& line) {
   // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
   if (condition.id == "says-goes-on")
-    return has_any(line.small, "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
-                               "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not exist|[failed]");
+    return has_any(line.small,
+                   "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
+                   "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not exist|[failed]");
+  if (condition.id == "says-in-use") return has_any(line.small, "of the same device|on the same device");
   if (condition.id == "says-hardware") return has_any(line.small, "nvlink error*not find|c2c error*not find");
   if (condition.id == "says-link-down") return has_any(line.small, "^pci link|^pcie link|^pci-e link");
   if (condition.id == "says-unsupported") return line.codes.error == "EAGAIN";
@@ -671,6 +709,12 @@ const Condition* with_component(const Condition* condition, const LineMessage* c
   return found == std::end(kCombinations) ? condition : found;
 }
 
+bool is_driver(const LineMessage& component) {
+  for (std::string_view rest = kDrivers; !rest.empty();)
+    if (component.id.starts_with(cut(rest, '|'))) return true;
+  return false;
+}
+
 const Condition* timeout_of(const LogLine& line, const LineMessage* component) {
   if (component == nullptr || line.codes.error != "ETIMEDOUT") return nullptr;
   const Condition* timeout = find_where(kConditions, [](const Condition& each) { return each.id == "says-timeout"; });
@@ -683,8 +727,16 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
       component->id == "ucx-diagnostic-other" || component->id == "nccl-collnet-other")
     return nullptr;
   if (line.small.find("peer efa addr") != std::string::npos) return nullptr;  // the error is one of a completion
-  for (std::string_view rest = kLibraries; !component->id.starts_with(cut(rest, '|'));)
-    if (rest.empty()) return nullptr;
+  const auto is_of = [&](std::string_view list) {
+    while (!list.empty())
+      if (component->id.starts_with(cut(list, '|'))) return true;
+    return false;
+  };
+  if (is_driver(*component)) {
+    if (has_any(line.small, kAtLink)) return nullptr;
+    return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
+  }
+  if (!is_of(kLibraries)) return nullptr;
   // The text of an errno and the name of a program are no step.
   std::string message(message_of(line.small));
   for (const std::string_view other : {"invalid argument", "open mpi"})
@@ -699,7 +751,8 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
       found = &each;
     }
   if (const size_t at = first_of(message, kInternalWords); at < first) return &kInternal;
-  const bool is_failure = first_of(message, "fail|unable|couldn't|could not|cannot|can't|^error") != std::string_view::npos;
+  const bool is_failure =
+      first_of(message, "fail|unable|couldn't|could not|cannot|can't|^error") != std::string_view::npos;
   return found != nullptr && is_failure ? &found->condition : nullptr;
 }
 

@@ -33,6 +33,9 @@ const Condition* condition_of(const LogLine& line);
 // The combination of both, else the condition. component: nullptr if no rule knows the line.
 const Condition* with_component(const Condition* condition, const LineMessage* component);
 
+// Whether it is a row about any line of a driver of a NIC: a step, a setting, the link.
+bool is_driver(const LineMessage& component);
+
 // The combination of a component, a driver mostly, with the errno of a line that did not say "timeout" in words.
 const Condition* timeout_of(const LogLine& line, const LineMessage* component);
 

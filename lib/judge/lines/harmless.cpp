@@ -96,7 +96,8 @@ constexpr LineMessage kRows[] = {
      "systems have. Harmless.",
      "nvidia-smi -q -d TEMPERATURE", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
     {"driver-command-again", none, "DEV_CMD *error, *retrying",
-     "The firmware of an AMD Pensando NIC was not ready for a command (IONIC_RC_EAGAIN), and the driver sends it again. "
+     "The firmware of an AMD Pensando NIC was not ready for a command (IONIC_RC_EAGAIN), and the driver sends it "
+     "again. "
      "Harmless: if the command does not succeed in time, a line with \"timeout\" or \"failed\" follows.",
      "journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c"},
     {"kernel-note", none,

@@ -167,6 +167,9 @@ FaultLocation cause_of(const Found& found) {
   if (cause != FaultLocation::unknown) return cause;
   const ErrorMeaning* meaning = meaning_of(found.error);
   if (meaning == nullptr) return FaultLocation::unknown;
+  // A driver talks to no other host: its errno is of the device.
+  const bool is_elsewhere = meaning->cause == FaultLocation::peer || meaning->cause == FaultLocation::network;
+  if (is_elsewhere && found.message != nullptr && is_driver(*found.message)) return FaultLocation::unknown;
   return meaning->cause;
 }
 
@@ -202,8 +205,8 @@ void Log::take(Line line) {
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
-  if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
   if (condition == nullptr && !is_known && !is_other) condition = timeout_of(read, message);
+  if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
   if (message == nullptr && !is_error(read, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),

@@ -28,7 +28,7 @@ constexpr std::string_view kTargetNext = "rpc.py nvmf_get_subsystems; rdma link 
 
 // verbs_err() of rdma-core: "efa: efa_create_qp_ex:2300: ". The kernel's drivers have no function there.
 constexpr std::string_view kProvider =
-    "^efa: efa|^hns: hns|^ionic: ionic_|^bnxt_re: bnxt_re_|^irdma: irdma_|^mlx5: mlx5|^mlx5: dr_|^mana: mana|^erdma: "
+    "^efa: efa|^hns: *:*: |^ionic: ionic_|^bnxt_re: bnxt_re_|^irdma: irdma_|^mlx5: mlx5|^mlx5: dr_|^mana: mana|^erdma: "
     "erdma|^mlx4: mlx4|^cxgb4: c4iw|^librdmacm: rdma|^libibverbs: ibv";
 
 constexpr LineMessage kRows[] = {
