@@ -124,7 +124,8 @@ constexpr LineMessage kRows[] = {
 
     // ---- The libfabric plugin of NCCL.
     marked("ofi-nccl-topology-other", unknown, "NET/OFI",
-           "topology|hwloc|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU tag|bridge tag|NIC info|"
+           "topology|hwloc|real path|pciPath|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU "
+           "tag|bridge tag|NIC info|"
            "product name",
            "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host and writes the "
            "topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is missing "

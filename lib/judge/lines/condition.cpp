@@ -733,7 +733,7 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
     return false;
   };
   if (is_driver(*component)) {
-    if (has_any(line.small, kAtLink)) return nullptr;
+    if (has_any(line.small, kAtLink) && line.codes.error.empty()) return nullptr;
     return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
   }
   if (!is_of(kLibraries)) return nullptr;

@@ -474,12 +474,10 @@ TEST(LogCodes, EveryNotationIsDecoded) {
   for (const char* line :
        {"ibv_modify_qp failed with 110 Connection timed out", "Failed to modify QP to RTR: connection timed out [110]",
         "errno: 110", "Couldn't change QP1 state to INIT: -110", "Free MW failed: 0xffffff92",
-        "bnxt_en 0000:23:00.1 eth0: SP task can't update link (rc: ffffff92)",
-        "RDMA_CM failed, error -110"})
+        "bnxt_en 0000:23:00.1 eth0: SP task can't update link (rc: ffffff92)", "RDMA_CM failed, error -110"})
     EXPECT_EQ(codes_text(line), timeout) << line;
-  for (const char* line :
-       {"failed on dev mlx5_5:1, local GID index -1", "error at -3.2 dBm", "rank -2 failed", "2026-11-12 error",
-        "failed at address ffffff921a2b", "failed (mac ffffffff)"})
+  for (const char* line : {"failed on dev mlx5_5:1, local GID index -1", "error at -3.2 dBm", "rank -2 failed",
+                           "2026-11-12 error", "failed at address ffffff921a2b", "failed (mac ffffffff)"})
     EXPECT_EQ(codes_text(line), "") << line;
   EXPECT_EQ(codes_text("RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f)"),
             "command RTR2RTS_QP 0x504\ncommand status 0x3 bad parameter\nsyndrome 0x4bb88f\n");
