@@ -684,6 +684,15 @@ void read_errnos(Codes& codes, std::string_view line) {
     if (const auto number = leading_number(std::string_view(small).substr(at));
         number && -*number > 1 && -*number <= kLastErrno)
       found.emplace_back(at, -*number);
+  // The same without "0x", as bnxt_en prints it: "rc: ffffffed".
+  constexpr std::string_view kNegative = "ffffff";
+  for (size_t at = small.find(kNegative); is_failure && at != std::string::npos; at = small.find(kNegative, at + 1)) {
+    const std::string_view word = std::string_view(small).substr(at, 8);
+    const bool is_whole = word.size() == 8 && (at + 8 == small.size() || !is_word_letter(small[at + 8]));
+    if (at == 0 || std::string_view(" =(:").find(small[at - 1]) == std::string_view::npos || !is_whole) continue;
+    if (const auto number = parse_number<unsigned>(word, 16); number && -*number > 1 && -*number <= kLastErrno)
+      found.emplace_back(at, -*number);
+  }
   std::ranges::sort(found);
   for (const auto& [at, number] : found) add_errno(codes, line, number);
   // libfabric prints its own errors without a sign: "error: 269, Receiver not ready".
@@ -1152,7 +1161,16 @@ constexpr Name kSxids[] = {{12028, "egress nonposted PRIV error"},
                            {20034, "LTSSM fault: a link went down"},
                            {22013, "Minion link DLREQ interrupt"}};
 // Asynchronous events of Intel's irdma.
-constexpr NicError kIrdmaEvents[] = {{0x203, 0, "CQ_OPERATION_ERROR"},
+constexpr NicError kIrdmaEvents[] = {{0x102, 4, "AMP_UNALLOCATED_STAG"},
+                                     {0x103, 4, "AMP_INVALID_STAG"},
+                                     {0x104, 0, "AMP_BAD_QP"},
+                                     {0x105, 4, "AMP_BAD_PD"},
+                                     {0x106, 0, "AMP_BAD_STAG_KEY"},
+                                     {0x107, 0, "AMP_BAD_STAG_INDEX"},
+                                     {0x108, 4, "AMP_BOUNDS_VIOLATION"},
+                                     {0x109, 0, "AMP_RIGHTS_VIOLATION"},
+                                     {0x10a, 0, "AMP_TO_WRAP"},
+                                     {0x203, 0, "CQ_OPERATION_ERROR"},
                                      {0x207, 0, "IB_RREQ_AND_Q1_FULL"},
                                      {0x208, 9, "IB_INVALID_REQUEST"},
                                      {0x20d, 10, "IB_REMOTE_ACCESS_ERROR"},
@@ -1375,7 +1393,8 @@ bool has_sentence(std::string_view small, const Sentence& sentence) {
   for (std::string_view verbs = sentence.verbs; !verbs.empty();) {
     const std::string_view verb = cut(verbs, '|');
     for (size_t at = small.find(verb); at != std::string_view::npos; at = small.find(verb, at + 1)) {
-      if (at > 0 && is_word_letter(small[at - 1])) continue;
+      if (at > 0 && (is_word_letter(small[at - 1]) || small[at - 1] == '-')) continue;  // "de-register"
+      if (small.substr(0, at).ends_with("using ")) continue;  // "using registered memory": it is registered already
       const std::string_view rest = small.substr(at + verb.size(), kNear + kLongest);
       for (std::string_view objects = sentence.objects; !objects.empty();) {
         const std::string_view object = cut(objects, '|');

@@ -61,7 +61,7 @@ constexpr std::string_view kOwnStep =
     "Queue|cmdq|CMDQ|command|probe|^init|_init|^reinit|alloc|^memory|DMA|"
     "^dma|IRQ|^irq|MSI|^vector|nterrupt|PCI|^reset|^Reset|^resetting|register|imeout|imed out|time "
     "out|ardware|NVM|apabilit|^start|"
-    "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM";
+    "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM|eporter|auxiliary|restarting traffic";
 // Words with which a library rejects a call or a value of its program.
 constexpr std::string_view kRefusals =
     "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid "
@@ -124,7 +124,8 @@ constexpr LineMessage kRows[] = {
 
     // ---- The libfabric plugin of NCCL.
     marked("ofi-nccl-topology-other", unknown, "NET/OFI",
-           "topology|hwloc|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU tag|bridge tag|NIC info|"
+           "topology|hwloc|real path|pciPath|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU "
+           "tag|bridge tag|NIC info|"
            "product name",
            "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host and writes the "
            "topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is missing "
@@ -389,7 +390,9 @@ constexpr LineMessage kRows[] = {
            "UCX's DC transport (dynamically connected queue pairs) of NVIDIA NICs. Usual causes: a peer that ended, an "
            "address handle or GID that does not fit, a lost connection, or resources of the NIC that are used up.",
            kUcxDevices, "UCX src/uct/ib/mlx5/dc"),
-    marked("ucx-mlx5-other", unknown, kUcx, "ib_mlx5|rc_mlx5|ud_mlx5|gga_mlx5|gdaki|mlx5_|devx",
+    marked("ucx-mlx5-other", unknown, kUcx,
+           "ib_mlx5_|ib_mlx5.|rc_mlx5_|rc_mlx5.|ud_mlx5_|ud_mlx5.|gga_mlx5_|gga_mlx5.|gdaki|mlx5_ep|mlx5_iface|mlx5_"
+           "common|mlx5_md|devx",
            "UCX's support of NVIDIA NICs: queues that it fills and polls itself, and firmware commands (DEVX). Usual "
            "causes: a connection error (then a status is in the line or the one before), firmware or rdma-core that is "
            "too old, or resources of the NIC that are used up.",
@@ -405,7 +408,7 @@ constexpr LineMessage kRows[] = {
            "decides.",
            "rdma link show; ip -br addr; ip route get {peer}", "UCX src/uct/ib/rdmacm"),
     marked(
-        "ucx-rc-other", unknown, kUcx, "^rc_|rc_verbs|rc_iface|rc_ep",
+        "ucx-rc-other", unknown, kUcx, "rc_verbs|rc_iface|rc_ep|rc_def",
         "UCX's RC transport (reliable connections). Usual causes: a peer that ended or does not answer, or resources "
         "of the NIC (queue pairs, receive queues, the memlock limit) that are used up.",
         "fabric-agentctl diagnose {port}; rdma resource show", "UCX src/uct/ib/rc"),
@@ -415,7 +418,7 @@ constexpr LineMessage kRows[] = {
            "device, or the memlock limit.",
            "ibv_devinfo -v -d {rdma} | grep -E 'state|GID'; env | grep UCX_", "UCX src/uct/ib/base"),
     marked(
-        "ucx-tcp-other", unknown, kUcx, "^tcp_|^sock.c|netlink.c|tcp_sockcm|sockaddr",
+        "ucx-tcp-other", unknown, kUcx, "^tcp_|^sock.c|netlink.c|tcp_sockcm",
         "UCX's TCP transport and sockets. Usual causes: the peer's process ended, a firewall, a netdev that the peer "
         "cannot reach (UCX_NET_DEVICES), or the limit of open files. RDMA is not used here.",
         "ip -br addr; ping -c 3 {peer}; env | grep UCX_", "UCX src/uct/tcp, src/ucs/sys/sock.c"),
@@ -480,6 +483,10 @@ constexpr LineMessage kRows[] = {
            "ucx_perftest, the benchmark of UCX. Usual causes: options that the device or the memory type does not "
            "support, another release on the other side, or an error of UCX in the lines before this one.",
            kUcxDevices, "UCX src/tools/perf"),
+    marked("ucx-diagnostic-other", unknown, "UCX  DIAG", "",
+           "UCX's diagnostic output (UCX_LOG_LEVEL=diag or more): a try that failed and that UCX handles itself, by "
+           "another way or another device. It is a fault only if an ERROR line of UCX or of the program follows.",
+           "grep -h UCX LOG-OF-EVERY-RANK | grep -E 'ERROR|WARN' | head", "UCX src"),
     marked("ucx-other", unknown, kUcx, "",
            "UCX, the communication library of Open MPI, NIXL and others. The first UCX line of all ranks is nearest to "
            "the cause.",
@@ -552,6 +559,12 @@ constexpr LineMessage kRows[] = {
         "line, no RDMA device for it, a peer that ended, or a UCX or UCC that was built without threads "
         "(MPI_THREAD_MULTIPLE). UCC and HCOLL can be disabled (--mca coll ^ucc,hcoll).",
         "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx"),
+    complaining(
+        "ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
+        "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
+        "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or a "
+        "peer that ended. --mca btl ^uct goes on without it.",
+        "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct"),
     complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
         "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
@@ -636,6 +649,12 @@ constexpr LineMessage kRows[] = {
         kRanks, "PyTorch torch/distributed"),
 
     // ---- NVSHMEM, NIXL, Mooncake, DeepEP.
+    marked("mooncake-ep-other", unknown, "[EP IBGDA]|[EP P2P]|[Device NCCL]|_device_transport.cpp:", "",
+           "Mooncake's transports for the exchange between experts: the GPU posts RDMA requests itself (IBGDA), writes "
+           "to the GPUs of its host (P2P), or uses NCCL's device API. Usual causes: GPUDirect RDMA or DMA-BUF is "
+           "missing, a firmware, driver or rdma-core without DEVX, a GPU driver without PeerMappingOverride, an NCCL "
+           "without GIN, or a build without one of them.",
+           "fabric-agentctl check --only gpudirect; ibv_devinfo -v; env | grep MC_", "Mooncake device transports"),
     marked("nvshmem-device-other", host, "ibrc.cpp:|ibgda.cpp:|ibdevx.cpp:|transport_ib_common|transport_mlx5_common",
            "creation failed|create|alloc_pd|initialization failed|registration failed|query|get_device|device_name|"
            "mlx_path|cannot register|cannot allocate|map_qp_uar|nic_mem|warp size|threads per block|mpc count|"
@@ -747,7 +766,7 @@ constexpr LineMessage kRows[] = {
            "be registered, no RDMA device in the container, or an agent at the other end that ended.",
            "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins"),
     complaining(
-        "nixl-other", unknown, "^nixl|NIXL", "",
+        "nixl-other", unknown, "^nixl|NIXL|metadata_stream.cpp:", "",
         "NIXL, which moves the caches of inference programs between workers. Usual causes: a plugin that is missing "
         "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
         "lines before.",
@@ -813,7 +832,7 @@ constexpr LineMessage kRows[] = {
         "mooncake-other", unknown,
         "transfer_engine|transfer_task.cpp|master_client|store_py.cpp|pybind_client|real_client|coro_rpc|client.cpp:*"
         "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|nccl_transport.cpp|"
-        "nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:",
+        "nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:|transport_selector.cpp:|buffers.cpp:*egment",
         "",
         "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
         "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",
@@ -1153,6 +1172,16 @@ constexpr LineMessage kRows[] = {
         "whose netdev is down or in a reset, or queues of the NIC that are used up.",
         "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"),
+    failing(
+        "bnxt-setting-other", host, kBnxt,
+        "raffic class|TC mapping|TC count|TC bandwidth|^tc *bandwidth|^tc *tsa|^tc "
+        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
+        "channels|EEE|WoL|wol",
+        "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
+        "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
+        "Find the program that asks for it, and give it values that the NIC has.",
+        "dcb ets show dev {netdev}; dcb pfc show dev {netdev}; ethtool {netdev}; systemctl status lldpad",
+        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c, bnxt_ethtool.c"),
     complaining("bnxt-offload-other", unknown, kBnxt,
                 "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
                 "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Who asked for the rule decides: a "
@@ -1187,15 +1216,6 @@ constexpr LineMessage kRows[] = {
         "or does not know the command (older than the driver), or a function without permission.",
         "devlink dev info pci/{pci}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"),
-    failing(
-        "bnxt-setting-other", host, kBnxt,
-        "raffic class|^tc |^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
-        "channels|EEE|WoL|wol",
-        "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
-        "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
-        "Find the program that asks for it, and give it values that the NIC has.",
-        "dcb ets show dev {netdev}; dcb pfc show dev {netdev}; ethtool {netdev}; systemctl status lldpad",
-        "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c, bnxt_ethtool.c"),
     failing("bnxt-step-other", host, kBnxt, kOwnStep,
             "The driver of a Broadcom NIC, in a step of its own. Usual causes: a firmware that does not answer or "
             "rejects a "
@@ -1643,6 +1663,7 @@ constexpr LineMessage kRows[] = {
     marked("nvrm-bus-other", host,
            "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: "
            "*^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|NVRM: "
+           "*^RmThirdPartyP2P|NVRM: "
            "*^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
            "",
            "The GPU driver reports an error of PCIe: the windows of the GPU (BARs), its PCIe functions, or access by "

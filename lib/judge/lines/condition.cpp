@@ -31,6 +31,22 @@ constexpr Condition kConditions[] = {
      {"By its own words it needs no action: the program has corrected the value or the error, and goes on. Many such "
       "lines in a short time are worth a look at the part that they name."}},
 
+    // "retrying" and the like; not where another end or a slower way is named: its OtherMeaning.
+    {"says-goes-on",
+     none,
+     "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
+     "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
+     "default|continue "
+     "without|continuing without|continuing with",
+     {"By its own words the program goes on: it tries again, or takes another value or another way, which the line "
+      "names. That is no fault by itself. Look at it only if what it leaves out is needed, if the job is slow, or if "
+      "the line repeats without end."},
+     false,
+     {},
+     // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
+     {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
+               "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not exist|[failed]"}},
+
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
@@ -43,7 +59,9 @@ constexpr Condition kConditions[] = {
       "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
       "replace the part if the error comes again."},
-     true},
+     true,
+     {},
+     {.words = "nvlink error*not find|c2c error*not find"}},
 
     {"says-module-hot",
      cable,
@@ -99,7 +117,9 @@ constexpr Condition kConditions[] = {
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
       "and the state of the port at the other end."},
-     true},
+     true,
+     {},
+     {.words = "^pci link|^pcie link|^pci-e link"}},
 
     {"says-disabled",
      network,
@@ -134,11 +154,15 @@ constexpr Condition kConditions[] = {
      "doca_error_already_exist",
      {"By its words something is used twice: a port or a socket of a process that still runs, or a GPU or a NIC that "
       "two processes of the host were given. Look for processes that an earlier job left, and at the number of "
-      "processes and the devices that each of them was given."}},
+      "processes and the devices that each of them was given."},
+     false,
+     {},
+     {.words = "of the same device|on the same device"}},
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|driver is in use|^module*is in use|group is not "
+     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in "
+     "use|group is not "
      "viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a "
@@ -167,7 +191,8 @@ constexpr Condition kConditions[] = {
       "."}},
     {"says-firmware-dead",
      host,
-     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*is "
+     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not "
+     "responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"By its words the firmware of a device of this host does not run, or does not answer its driver. ",
@@ -220,7 +245,7 @@ constexpr Condition kConditions[] = {
     {"says-no-address-space",
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
-     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|^bar*no space for [mem",
+     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar|^bar*no space for [mem",
      {"By its words there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -246,7 +271,8 @@ constexpr Condition kConditions[] = {
       "of processes with the allocation and the host file."}},
     {"says-used-up",
      host,
-     "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|unable to allocate|"
+     "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
+     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|"
      "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
      "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
      "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
@@ -301,8 +327,10 @@ constexpr Condition kConditions[] = {
      peer,
      "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
      "request|"
-     "refused the login|refused connection|request refused|access refused|connection*rejected|request*rejected|"
-     "rejected by|rejected request|rejected the request|rejected connect|rejected the connection|rejected:|login "
+     "refused the login|refused connection|request refused|access refused|connection*rejected|connection "
+     "reject|request*rejected|"
+     "rejected by|rejected*request by|rejected request|rejected the request|rejected connect|rejected the "
+     "connection|rejected:|login "
      "rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."}},
@@ -340,7 +368,11 @@ constexpr Condition kConditions[] = {
       "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|please select|please set|please specify|please check "
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used "
+     "together|"
+     "cannot be combined|can't be combined|only supported with|only supported for|supported only for|supported only "
+     "with|is only supported|are only supported|not supported with|not supported in *mode|must be enabled|unknown "
+     "connection type|unsupported transport|conflicts with|please select|please set|please specify|please check "
      "your|invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown "
      "option|unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|is "
      "not a valid|is not valid|not a valid|missing required|environment variable is|environment variable*not "
@@ -381,7 +413,9 @@ constexpr Condition kConditions[] = {
       "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      {},
-     {.words = "already exist"}},
+     // A queue, endpoint or counter that cannot be opened is made, not found.
+     {.words = "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
+               "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"}},
 
     {"says-command-failed",
      unknown,
@@ -394,7 +428,8 @@ constexpr Condition kConditions[] = {
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
-     "waiting for remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
+     "exceeded retries|exceeded error retry|retries exceeded|retry count exceeded|retry attempts|waiting for "
+     "remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
      {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
       "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
       "before this line."}},
@@ -486,6 +521,138 @@ constexpr Condition kCombinations[] = {
      "dpdk"},
 };
 
+// What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the
+// program and the source file. Only for components whose cause is not known otherwise.
+struct Step {
+  std::string_view verbs;
+  Condition condition;
+};
+constexpr Step kSteps[] = {
+    {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
+     "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
+     {"step-frees",
+      unknown,
+      "",
+      {"By its words an object could not be freed at the end of a connection or of the process. After another error it "
+       "is a consequence: look at the first error of this process. Without one it is harmless, because the kernel "
+       "frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in time."}}},
+    {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
+     {"step-internal-data",
+      software,
+      "",
+      {"By its words a value or a message could not be read or written: it is not in the form that the library "
+       "expects. "
+       "Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a variable "
+       "or name in another form. The line reports no error of the network or of a device."}}},
+    {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
+     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
+     "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
+     "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
+     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin "
+     "|^export|^import|^add |^adding|^insert",
+     {"step-prepares",
+      host,
+      "",
+      {"By its words a step on this host failed: something of its RDMA device, GPU or memory could not be opened, made "
+       "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
+       "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, "
+       "or "
+       "a value that the device does not have. The errno or the line before has the reason."}}},
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
+     "request|"
+     "transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
+     {"step-transfers",
+      unknown,
+      "",
+      {"By its words a transfer on an open connection failed, and the line does not show why: the connection had "
+       "failed before (the other process ended, or packets were lost), or the library rejects the request. Look at "
+       "the first error of this process and of the process at the other end: a completion with a status, or the errno "
+       "of the request."}}},
+    {"connect|accept|handshake|exchange|distribut|modex|resolve|^join|rendezvous",
+     {"step-connects",
+      unknown,
+      "",
+      {"By its words a connection between two processes was not made. Both ends take part: see whether the other "
+       "process runs and what it reports, then whether its address can be reached from here (interface, firewall, "
+       "GID). If no address of this host is named either, the devices of this host are to be looked at first."}}},
+};
+// A state that the library excludes, or a call in the wrong order: it needs no verb of a step. The first ones decide
+// wherever they are in the line; the others only before the verb.
+constexpr std::string_view kExcludedStates =
+    "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
+    "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
+    "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
+    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|out of range|not "
+    "power of|not a power of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not "
+    "connected|in wrong state|in state ";
+constexpr std::string_view kInternalWords =
+    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
+    "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
+    "neither|^neither|^insufficient|^called|^trying to|^attempt";
+constexpr Condition kInternal{
+    "step-internal",
+    software,
+    "",
+    {"By its words the library found a state, a value or an order of calls that it excludes. The line reports no "
+     "error of the network or of a device. Usual causes: a call or an argument of the program above, releases of the "
+     "two ends or of two libraries that do not fit each other, or an earlier error of this process, after which its "
+     "state is not valid: look at its first error."}};
+// Rows of drivers of NICs that are about a setting, a link or a request of a virtual function as well.
+constexpr std::string_view kDrivers =
+    "bnxt-other|bnxt-offload-other|ice-other|ice-filter-other|ionic-other|iavf-other|hns-other|hns-rdma-other";
+constexpr std::string_view kRefusedWords =
+    "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
+    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
+    "range|in use|too many|too large|too small|limit";
+constexpr std::string_view kAtLink = "^link|module|^sfp|cable|speed|^fec|autoneg|transceiver";
+constexpr Condition kDriverRefuses{
+    "step-refused",
+    host,
+    "",
+    {"By its words the driver refuses something that was asked for on this host: a setting, a number of queues, a "
+     "filter, a request of a virtual function. The NIC does not have it, or not in its present mode; the former value "
+     "stays. Find who asks for it (ethtool, tc, a service, a virtual machine)."}};
+constexpr Condition kDriverFails{
+    "step-of-driver",
+    host,
+    "",
+    {"By its words a step of the driver on this host failed: mostly the firmware rejected or did not answer a command, "
+     "the NIC was in a reset, or its resources or memory of the host are used up. The first line of this NIC in the "
+     "kernel log is nearest to the cause; the network and other hosts take no part in it."}};
+// Libraries of the communication of jobs: other components have one cause, or name it in other words.
+constexpr std::string_view kLibraries =
+    "ofi-|efa-provider|cxi-provider|opx-provider|psm-provider|nccl-|ucx-|ompi-|mpich-network|nixl-|mooncake-|nvshmem-|"
+    "rocshmem-|mori-|uccl-|mscclpp-|deepep-|verbs-|rdmacm-library|rdma-program|rdma-core-other|kernel-cm-other";
+
+// Without the mark of the program and the source file: "... UCX  ERROR ", "E1129 ... ucx_utils.cpp:212] ".
+std::string_view message_of(std::string_view small) {
+  constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",   "<critical> ",       "ucx  error ",
+                                         "ucx  warn ", "ucx  fatal ", "  error: ", "non-zero status: ", "null value "};
+  for (const std::string_view mark : kMarks)
+    if (const size_t at = small.find(mark); at != std::string_view::npos) return small.substr(at + mark.size());
+  constexpr std::string_view kFiles[] = {".cpp:", ".cc:", ".c:", ".cu:", ".hpp:", ".h:"};
+  for (const std::string_view file : kFiles)
+    if (const size_t at = small.find(file); at != std::string_view::npos)
+      if (const size_t end = small.find_first_of(" ]", at); end != std::string_view::npos) return small.substr(end);
+  return small;
+}
+
+// The position of the first of these, npos without one.
+size_t first_of(std::string_view text, std::string_view words) {
+  size_t first = std::string_view::npos;
+  while (!words.empty()) {
+    std::string_view word = cut(words, '|');
+    const bool is_begin = word.starts_with('^');
+    if (is_begin) word.remove_prefix(1);
+    for (size_t at = text.find(word); at < first; at = text.find(word, at + 1))
+      if (!is_begin || at == 0 || !is_word_letter(text[at - 1])) {
+        first = at;
+        break;
+      }
+  }
+  return first;
+}
+
 // A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
 // or a job.
 constexpr std::string_view kSubjects =
@@ -562,10 +729,64 @@ const Condition* with_component(const Condition* condition, const LineMessage* c
   return found == std::end(kCombinations) ? condition : found;
 }
 
+bool is_driver(const LineMessage& component) {
+  for (std::string_view rest = kDrivers; !rest.empty();)
+    if (component.id.starts_with(cut(rest, '|'))) return true;
+  return false;
+}
+
+const Condition* timeout_of(const LogLine& line, const LineMessage* component) {
+  if (component == nullptr || line.codes.error != "ETIMEDOUT") return nullptr;
+  const Condition* timeout = find_where(kConditions, [](const Condition& each) { return each.id == "says-timeout"; });
+  const Condition* found = with_component(timeout, component);
+  return found != timeout ? found : nullptr;
+}
+
+const Condition* step_of(const LogLine& line, const LineMessage* component) {
+  if (component == nullptr || !component->is_component() || component->cause != unknown ||
+      component->id == "ucx-diagnostic-other" || component->id == "nccl-collnet-other")
+    return nullptr;
+  if (line.small.find("peer efa addr") != std::string::npos) return nullptr;  // the error is one of a completion
+  const auto is_of = [&](std::string_view list) {
+    while (!list.empty())
+      if (component->id.starts_with(cut(list, '|'))) return true;
+    return false;
+  };
+  if (is_driver(*component)) {
+    if (has_any(line.small, kAtLink) && line.codes.error.empty()) return nullptr;
+    return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
+  }
+  if (!is_of(kLibraries)) return nullptr;
+  // The text of an errno and the name of a program are no step.
+  std::string message(message_of(line.small));
+  for (const std::string_view other : {"invalid argument", "open mpi"})
+    for (size_t at = message.find(other); at != std::string::npos; at = message.find(other, at))
+      message.replace(at, other.size(), other.size(), ' ');
+  if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
+  const Step* found = nullptr;
+  size_t first = std::string_view::npos;
+  for (const Step& each : kSteps)
+    if (const size_t at = first_of(message, each.verbs); at < first) {
+      first = at;
+      found = &each;
+    }
+  if (const size_t at = first_of(message, kInternalWords); at < first) return &kInternal;
+  const bool is_failure =
+      first_of(message, "fail|unable|couldn't|could not|cannot|can't|^error") != std::string_view::npos;
+  return found != nullptr && is_failure ? &found->condition : nullptr;
+}
+
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms), subjects(kSubjects);
   const LetterGroups groups(line.small);
   return (others.is_in(line.small, groups) || has_program(line.small)) && !subjects.is_in(line.small, groups);
+}
+
+bool is_of_nic_driver(const LogLine& line) {
+  static const PatternList drivers(
+      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|"
+      "^hns3 *:*:*.*|^infiniband *: ");
+  return drivers.is_in(line.small, LetterGroups(line.small));
 }
 
 bool is_ordinary(const LogLine& line) {

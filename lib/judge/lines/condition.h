@@ -41,9 +41,22 @@ const Condition* condition_of(const LogLine& line);
 // The combination of both, else the condition. component: nullptr if no rule knows the line.
 const Condition* with_component(const Condition* condition, const LineMessage* component);
 
+// Whether it is a row about any line of a driver of a NIC: a step, a setting, the link.
+bool is_driver(const LineMessage& component);
+
+// The combination of a component, a driver mostly, with the errno of a line that did not say "timeout" in words.
+const Condition* timeout_of(const LogLine& line, const LineMessage* component);
+
+// For a component of a library whose cause is unknown, if the words name no condition: what the step means that failed,
+// by its verb. nullptr: no step is named.
+const Condition* step_of(const LogLine& line, const LineMessage* component);
+
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a
 // session, a file. Its words mean other things then.
 bool is_of_other_program(const LogLine& line);
+
+// Whether a driver of a NIC prints it, in the form of the kernel: "ice 0000:3b:00.0: ".
+bool is_of_nic_driver(const LogLine& line);
 
 // Whether the line is one of a healthy start, or shows a setting, although it has words of an error.
 bool is_ordinary(const LogLine& line);

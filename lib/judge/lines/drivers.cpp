@@ -508,7 +508,7 @@ constexpr LineMessage kDriverRows[] = {
      "The two sides of a connection use different types of service (traffic class): their packets go out in different "
      "priorities. Set the same one on both sides.",
      "fabric-agentctl topo --format nccl", "Linux drivers/infiniband/hw/irdma/cm.c"},
-    {"irdma-abnormal", unknown, "abnormal ae_id|qp async event qp_id",
+    {"irdma-abnormal", unknown, "abnormal ae_id|qp async event qp_id|related AE for CQ misc",
      "An asynchronous event closed a queue pair of the NIC; its name says which side caused it.",
      "fabric-agentctl counters", "Linux drivers/infiniband/hw/irdma/hw.c"},
     {"ice-channels",

@@ -254,7 +254,8 @@ constexpr LineMessage kGpuRows[] = {
      "lspci -nnks {pci}; lsmod | grep -E 'nouveau|vfio'", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv.c"},
     {"gpu-init", host,
      "NVRM: *RmInitAdapter failed|NVRM: *rm_init_adapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device "
-     "start failed for|NVRM: pci_enable_device failed|Can't find an IRQ for your NVIDIA card|NVRM: *Failed to enable "
+     "start failed for|NVRM: pci_enable_device failed|Can't find an IRQ for your NVIDIA card|[Assign IRQ to VGA] "
+     "should|[Plug & Play OS] should|NVRM: *Failed to enable "
      "MSI-X|NVRM: failed to wait for bar firewall",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",

@@ -87,6 +87,19 @@ constexpr LineMessage kRows[] = {
      "The list of modules of rdma-core names one that this kernel or initramfs does not have: NFS over RDMA (xprtrdma, "
      "svcrdma), iSER, SRP, RDS, or the driver of another vendor. Harmless unless this host uses that protocol.",
      "ls /etc/rdma/modules; modinfo -n rpcrdma ib_iser", "rdma-core kernel-boot/modules"},
+    {"ompi-osc-priority", none, "OSC UCX component priority set inside component query failed",
+     "Information of Open MPI: its one-sided communication does not use UCX, because UCX has no RDMA device that fits "
+     "here. Another component is used. Harmless unless the job needs RDMA: then see which transports UCX has.",
+     "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/osc/ucx/osc_ucx_component.c"},
+    {"nvrm-no-cooling", none, "NVRM: devfreq cooling cannot",
+     "Information of the GPU driver: this platform has no cooling device for the GPU (devfreq), which only embedded "
+     "systems have. Harmless.",
+     "nvidia-smi -q -d TEMPERATURE", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
+    {"driver-command-again", none, "DEV_CMD *error, *retrying",
+     "The firmware of an AMD Pensando NIC was not ready for a command (IONIC_RC_EAGAIN), and the driver sends it "
+     "again. "
+     "Harmless: if the command does not succeed in time, a line with \"timeout\" or \"failed\" follows.",
+     "journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c"},
     {"kernel-note", none,
      "interrupt took too long*perf_event_max_sample_rate|interrupt took too long (|hrtimer: interrupt took|perf: "
      "interrupt took",

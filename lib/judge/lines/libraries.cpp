@@ -276,7 +276,7 @@ constexpr LineMessage kLibraryRows[] = {
     // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is no errno.
     {"rdmacm-step", unknown,
      "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
-     "wait for CONNECTED error|^connect error -1",
+     "wait for CONNECTED error|wait for RDMA_*state|^connect error -1",
      "A program on librdmacm (rping) did not reach the next step of its connection. Neither the number of the state "
      "nor -1 is an errno. The event before this line decides: ADDR_ERROR and ROUTE_ERROR are of the path, REJECTED of "
      "the peer's program, UNREACHABLE of a peer that does not answer.",

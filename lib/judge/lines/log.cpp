@@ -167,6 +167,9 @@ FaultLocation cause_of(const Found& found) {
   if (cause != FaultLocation::unknown) return cause;
   const ErrorMeaning* meaning = meaning_of(found.error);
   if (meaning == nullptr) return FaultLocation::unknown;
+  // A driver talks to no other host: its errno is of the device.
+  const bool is_elsewhere = meaning->cause == FaultLocation::peer || meaning->cause == FaultLocation::network;
+  if (is_elsewhere && found.message != nullptr && is_driver(*found.message)) return FaultLocation::unknown;
   return meaning->cause;
 }
 
@@ -202,6 +205,8 @@ void Log::take(Line line) {
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
+  if (condition == nullptr && !is_known && !is_other) condition = timeout_of(read, message);
+  if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
   if (message == nullptr && !is_error(read, condition)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
@@ -346,8 +351,10 @@ void Log::judge_unknown(const std::string& only_line) {
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
                        line.small.find("set by environment") != std::string::npos ||
                        (condition != nullptr && condition->is_error);
-  const bool has_error = line.severity == Severity::complaint && !line.codes.error.empty() && condition != nullptr &&
-                         !is_of_other_program(line);
+  // A driver's line has no mark of its level, and options that exclude each other are an error of any program.
+  const bool is_certain = condition != nullptr && (!line.codes.error.empty() || condition->id == "says-configuration" ||
+                                                   (condition->id == "says-unsupported" && is_of_nic_driver(line)));
+  const bool has_error = line.severity == Severity::complaint && is_certain && !is_of_other_program(line);
   if (has_error)
     found_.push_back({.line = only_line.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
   else if (line.severity <= Severity::complaint)

@@ -468,8 +468,7 @@ constexpr LineMessage kRows[] = {
      "a peer that ended, a lost path, or a limit of the NIC.",
      "fi_info -l; FI_LOG_LEVEL=warn mpirun ...", "Open MPI ompi/mca/mtl/ofi"},
     {"ompi-peer-endpoint", peer,
-     "not able to find endpoint information for a remote endpoint|could not find modex data|could not find modex|could "
-     "not create endpoint for connection request|btl/uct error initializing|error initializing the endpoint hash|does "
+     "not able to find endpoint information for a remote endpoint|could not find modex data|could not find modex|does "
      "not have usnic modex info|error receiving modex",
      "A process of the job has not published the address of its network endpoint: the process could not open its NIC "
      "(no device in its container, another build or setting of Open MPI), or ended before. Look at the output and the "

@@ -440,7 +440,8 @@ constexpr LineMessage kProgramRows[] = {
      unknown,
      "Failed to destroy resources|Couldn't destroy all SEND resources|Failed to destroy_ctx|Failed to close connection "
      "between server and client|Trying to close this side resources|Couldn't destroy QP|Couldn't destroy CQ|Couldn't "
-     "destroy AH|Couldn't destroy send CQ|Couldn't deregister MR|Couldn't deallocate PD|Couldn't destroy completion "
+     "destroy AH|Couldn't destroy send CQ|Couldn't deregister MR|Couldn't deallocate PD|Couldn't deallocate * "
+     "PD|Couldn't destroy completion "
      "channel|Couldn't release context|Failed to destroy AH|Failed to deregister send credit|Failed to close send "
      "event channel|Failed to close receive event channel|Failed to close device context|Failed to destroy data "
      "encryption|Failed to destroy MKey|Failed to mark shm for removal|Couldn't leave multicast group|Couldn't destroy "

@@ -44,9 +44,11 @@ constexpr std::string_view kFailureWords =
     "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
+    "^problem|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
     "timer expired|is null|null pointer|unprivileged|not approved|not accessible";
 constexpr std::string_view kComplaintWords =
-    "not support|unsupported|n't |not found|not available|unavailable|not initialized|missing|warning|^warn |"
+    "not support|unsupported|supported only|not yet implemented|not implemented|^already|n't |not found|not "
+    "available|unavailable|not initialized|missing|warning|^warn |"
     "no such|inconsisten|no longer|does not|invalid|^no ";
 // Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =

@@ -26,7 +26,27 @@ constexpr std::string_view kDpdk =
 constexpr std::string_view kOpensm = "] 0x01 -> |] 0x02 -> ";
 constexpr std::string_view kTargetNext = "rpc.py nvmf_get_subsystems; rdma link show; journalctl -p warning";
 
+// verbs_err() of rdma-core: "efa: efa_create_qp_ex:2300: ". The kernel's drivers have no function there.
+constexpr std::string_view kProvider =
+    "^efa: efa|^hns: *:*: |^ionic: ionic_|^bnxt_re: bnxt_re_|^irdma: irdma_|^mlx5: mlx5|^mlx5: dr_|^mana: mana|^erdma: "
+    "erdma|^mlx4: mlx4|^cxgb4: c4iw|^librdmacm: rdma|^libibverbs: ibv";
+
 constexpr LineMessage kRows[] = {
+    // ---- Providers of libibverbs, in the process of the program.
+    marked("verbs-provider-call", software, kProvider,
+           "nsupported|not support|nvalid|only supported| > | < |is full|must |not a |exceed|too many|too large|too "
+           "small|too long|not posted|not IBV_|no such|nknown|not aligned|mismatch",
+           "The library of this NIC (a provider of libibverbs) rejects a call of the program: a type, a flag or a size "
+           "that the device does not have, more elements or requests than the queue was made for, or a queue that is "
+           "full because the program posts faster than it reads completions. The line names the limit; the network and "
+           "the driver are not at fault.",
+           "ibv_devinfo -v -d {rdma}", "rdma-core providers"),
+    marked("verbs-provider-step-other", host, kProvider, "",
+           "The library of this NIC (a provider of libibverbs), in the process of the program: a request to its driver "
+           "or device failed. Usual causes: a limit of the NIC or of locked memory, a library that does not fit the "
+           "kernel's driver, or a device in reset. The errno, or the kernel's line of the same time, has the reason.",
+           "ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}; ulimit -l", "rdma-core providers"),
+
     // ---- UCX: files whose errors have another cause than the rows of UCX in components.cpp.
     marked("ucx-profile-other", software, kUcx, "vfs_fuse.c|vfs_sock.c|stats.c:|client_server.c|/profile|profile.c",
            "The statistics, profile or virtual file system of UCX (UCX_STATS_DEST, UCX_PROFILE_MODE, ucx_vfs), which "

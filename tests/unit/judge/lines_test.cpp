@@ -474,10 +474,10 @@ TEST(LogCodes, EveryNotationIsDecoded) {
   for (const char* line :
        {"ibv_modify_qp failed with 110 Connection timed out", "Failed to modify QP to RTR: connection timed out [110]",
         "errno: 110", "Couldn't change QP1 state to INIT: -110", "Free MW failed: 0xffffff92",
-        "RDMA_CM failed, error -110"})
+        "bnxt_en 0000:23:00.1 eth0: SP task can't update link (rc: ffffff92)", "RDMA_CM failed, error -110"})
     EXPECT_EQ(codes_text(line), timeout) << line;
-  for (const char* line :
-       {"failed on dev mlx5_5:1, local GID index -1", "error at -3.2 dBm", "rank -2 failed", "2026-11-12 error"})
+  for (const char* line : {"failed on dev mlx5_5:1, local GID index -1", "error at -3.2 dBm", "rank -2 failed",
+                           "2026-11-12 error", "failed at address ffffff921a2b", "failed (mac ffffffff)"})
     EXPECT_EQ(codes_text(line), "") << line;
   EXPECT_EQ(codes_text("RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f)"),
             "command RTR2RTS_QP 0x504\ncommand status 0x3 bad parameter\nsyndrome 0x4bb88f\n");
@@ -486,6 +486,8 @@ TEST(LogCodes, EveryNotationIsDecoded) {
   EXPECT_EQ(codes_text("QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "command 0x15 CREATE_AH, status 0x5\n");
   EXPECT_EQ(codes_text("efa: Failed to process command DEREG_MR (opcode 8) comp_status 7 err -22"),
             "errno 22 EINVAL (Invalid argument)\ncommand DEREG_MR, status 7 RESOURCE_BUSY\n");
+  EXPECT_EQ(codes_text("infiniband irdma0: abnormal ae_id = 0x108 bool qp=1 qp_id = 311"),
+            "asynchronous event 0x108 AMP_BOUNDS_VIOLATION\nstatus 4 IBV_WC_LOC_PROT_ERR\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
 }
@@ -1165,6 +1167,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
       {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
+      {"acme: allocation with big pages failed, retrying with default pages", "says-goes-on"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
@@ -1219,6 +1222,90 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
     EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
     EXPECT_EQ(lower(each.words), each.words) << each.id;
   }
+}
+
+// A step of a library that failed, by its verb: who is to look where.
+TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
+  for (const auto& [line, id, cause] : {
+           // The verb after the mark of the program decides, not the name of the source file.
+           std::tuple("node-a:1:2 [0] transport/net_ib/connect.cc:443 NCCL WARN NET/IB : Unable to query port_num 1",
+                      "step-prepares", FaultLocation::host),
+           std::tuple("[node-a:1] pml_ucx.c:175  Error: Open MPI couldn't distribute EP connection details",
+                      "step-connects", FaultLocation::unknown),
+           std::tuple("libfabric:1:2::ofi_rxm:ep_ctrl:rxm_ep_close():921<warn> Unable to close msg CQ", "step-frees",
+                      FaultLocation::unknown),
+           std::tuple("libfabric:1:2::efa:cq:efa_rdm_cq_open():1319<warn> Unable to open shm cq", "step-prepares",
+                      FaultLocation::host),
+           std::tuple("node-a:1:2 [0] int iput(void):844 NCCL WARN NET/OFI Metadata send failed for seq_num 1",
+                      "step-transfers", FaultLocation::unknown),
+           std::tuple("[node-a:1] pml_ucx.c:827  Error: bsend: failed to pack user datatype", "step-internal-data",
+                      FaultLocation::software),
+           // A state that is excluded needs no verb, and is one wherever it is in the line.
+           std::tuple(
+               "node-a:1:2 [0] transport/net_ib/connect.cc:818 NCCL WARN Error: trying to connect already connected "
+               "sendComm",
+               "step-internal", FaultLocation::software),
+           std::tuple(
+               "E1129 04:19:33.392587  43093 libfabric_rail.cpp:936] No request found for the context on rail 40",
+               "step-internal", FaultLocation::software),
+           // Drivers of NICs.
+           std::tuple("[ 5208.126704] ice 0000:2a:00.0: Invalid num_queues requested: 15", "step-refused",
+                      FaultLocation::host),
+           std::tuple("[ 5117.071271] bnxt_en 0000:23:00.1 ens2f0np0: Unable to get driver name for device ens2f0np0",
+                      "step-of-driver", FaultLocation::host),
+           std::tuple("[ 6105.673115] ice 0000:2f:00.1: Error setting SWID in port params -110", "driver-says-timeout",
+                      FaultLocation::host),
+       }) {
+    const auto found = found_in(std::string(line) + "\n");
+    ASSERT_EQ(found.size(), 1u) << line;
+    ASSERT_NE(found[0].condition, nullptr) << line;
+    EXPECT_EQ(found[0].condition->id, id) << line;
+    EXPECT_EQ(cause_of(found[0]), cause) << line;
+  }
+  // The errno is more than the step; a message about a peer is none of this host.
+  for (const char* line :
+       {"libfabric:1:2::efa:cq:efa_txe():737<warn> err: 5, message: Invalid address My EFA addr: x Peer "
+        "EFA addr: y (7)",
+        "[Mon Feb 15 14:58:48 2021] [unknown] [node-a] - Abort(6) (rank 1): Fatal error in PMPI_Isend: "
+        "Other MPI error, error stack:"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(each.condition, nullptr) << line;
+}
+
+// The program goes on: its words of a failure are no finding, unless another host or a slower way is named.
+TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
+  for (const char* line :
+       {"[ 2232.120015] ionic 0000:61:00.0: DEV_CMD IONIC_CMD_LIF_INIT (22) error, IONIC_RC_EAGAIN (9) retrying...",
+        "NVRM: GspMsgQueuesInit: Allocation failed with big page size, retrying with default page size",
+        "NVRM: kgspGetFwHeapSize_IMPL: Firmware heap size clamped to maximum (164MB)",
+        "infiniband mlx5_6: init_driver_cnak:1494:(pid 42): Can't set DC CNAK QP size to 2429. Set to default 256",
+        "libfabric:1:2::verbs:fabric:attr():9<warn> Ignoring provider default value as it is greater than that of "
+        "mlx5_0",
+        "W1129 04:17:33.079 1 libfabric_rail_manager.cpp:1657] Could not find additional data for device efa_0, "
+        "skipping",
+        "[1764385099.2] [node-a:1:0] ib_iface.c:1991 UCX  DIAG  unknown active_speed on mlx5_2:1: 33, fallback to SDR",
+        "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
+  for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
+                           "Module mlx5_core does not exist, skipping...               [FAILED]"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
+  // Information, and the diagnostic output of UCX, are no errors.
+  for (const char* line : {"node-a:1:2 [0] NCCL INFO NET/IB : Unable to query the port, using the other one",
+                           "I1129 04:17:33.079 1 ucx_backend.cpp:12] Failed to find a cached endpoint, creating one",
+                           "libfabric:1:2::efa:core:efa_init():9<info> Unable to open the cq of the shm provider"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
+}
+
+// rdma-core prints "NAME: FUNCTION:LINE: ", the kernel's drivers the PCI address.
+TEST(LogComponents, ProvidersOfRdmaCoreAreNoDrivers) {
+  EXPECT_EQ(id_of("efa: efa_create_qp_ex:2300: Unsupported QP type"), "verbs-provider-call");
+  EXPECT_EQ(id_of("hns: verify_cq_create_attr:365: unsupported cq depth 2."), "verbs-provider-call");
+  EXPECT_EQ(id_of("efa: efa_dereg_mr:448: Failed to deregister MR"), "verbs-provider-step-other");
+  EXPECT_EQ(id_of("infiniband efa_2: Failed to de-register mr(lkey-32) [-19]"), "efa-driver-other");
+  // UCX's source file decides, not the device that it names.
+  EXPECT_EQ(id_of("[1.2] [node-a:1:0]  ib_iface.c:2259 UCX  ERROR ibv_req_notify_cq(rc_mlx5/mlx5_2:1, 6) failed: x"),
+            "ucx-device-other");
+  EXPECT_EQ(id_of("[1.2] [node-a:1:0]  wireup_cm.c:82   UCX  ERROR failed to create a uct endpoint on mlx5_2:1"),
+            "ucx-wireup-other");
 }
 
 TEST(LineSeverity, FollowsTheMarkAndTheWords) {
