@@ -2561,7 +2561,7 @@ def azure_mi300x(tree):
         number = int(port.split('/')[-3].removeprefix('mlx5_'))
         tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x101e')
         tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.40.1702', board_id='MSF0000000047',
-                   node_guid=f'0015:5dff:fe34:016{0xb + number & 0xf:x}', sys_image_guid='3868:dd03:01bd:7000')
+                   node_guid=f'0015:5dff:fe34:016{0xb + number & 0xf:x}', sys_image_guid=f'3868:dd03:0{1 + number}bd:700{number}')
         tree.files(port, lid=f'0x{2054 + number:x}')
     tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
     tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
@@ -2752,7 +2752,7 @@ def bf3_outnumber_cx7(tree):
         numa = n // 2
         below_gpu, below_nic = tree.switch(n, 2, numa)
         tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h200', numa)
-        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{2 + n}', f'ens{n + 1}np0', n, rate=400, numa=numa)
+        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
     names = iter((0, 1, 6, 7, 8, 9))
     for n in range(3):
         numa, bus = n % 2, 0x90 + 0x10 * n
