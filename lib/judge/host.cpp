@@ -782,6 +782,15 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
 }
 
 void ask_rdma_provider(const View& view, Findings& findings) {
+  if (view.now.lacks_verbs) {
+    findings.push_back(bad(
+        Status::critical, kHostSubject, "ib_uverbs is not loaded: no /dev/infiniband/uverbs*", "ib_uverbs loaded",
+        "No program can use an RDMA device, although its port may be ACTIVE: NCCL, MPI and UCX use TCP, or fail.",
+        "modprobe ib_uverbs, and for each start: echo ib_uverbs > /etc/modules-load.d/ib_uverbs.conf. With the package "
+        "rdma-core, udev loads it. If modprobe does not find it, the package of additional modules of this kernel has "
+        "it (Ubuntu: linux-modules-extra)."));
+    return;
+  }
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
@@ -804,7 +813,7 @@ constexpr Rule kRdmaProvider{
         "programs do not see the device, although its port is ACTIVE. The version of most providers counts as that of "
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
-        "containers are not seen.",
+        "containers are not seen. Without the module ib_uverbs no program sees any RDMA device.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

@@ -52,6 +52,7 @@ struct Node {
   std::vector<Port> ports;
   std::optional<Host> host;              // absent: not requested
   std::string rdma_unread{};             // why RDMA devices or their ports could not be listed; empty: all were
+  bool lacks_verbs = false;              // no program can open an RDMA device: ib_uverbs is not loaded
   Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;       // absent: no state file readable
   std::string agent_unread;              // why the state file is unreadable

@@ -34,6 +34,9 @@ struct Gpu : PciDevice {
   std::optional<GpuLoad> load{};          // absent: not asked, or unknown
 };
 
+// NVIDIA's driver gives these neither peer-to-peer transfers nor GPUDirect RDMA.
+inline bool is_geforce(const Gpu& gpu) { return gpu.model.find("GeForce") != std::string::npos; }
+
 // A PCI function with a network or InfiniBand class, or with a netdev or an RDMA device below it.
 struct Nic : PciDevice {
   std::vector<std::string> netdevs;

@@ -59,7 +59,7 @@ Faults states() {
          m.port().state = 2;
          return m.port().id();
        },
-       "port-state", C, "", "not-enough-evidence"},
+       "port-state", C, "", "port-state"},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
        at_port([](Machine& m) { m.port().state = 5; }), "port-state", W, "ACTIVE_DEFER", "not-enough-evidence"},
       {"device-gone", "the NIC fell off the bus while it was monitored", "the port is in the first reading only",

@@ -2802,6 +2802,7 @@ def geforce_5090(tree):
         numa = n // 4
         below_gpu, below_nic = tree.switch(n, 2, numa)
         tree.function(below_gpu, f'0000:{0x13 + 0x10 * n:02x}:00.0', '0x030000', '0x10de', '0x2b85', 'nvidia', numa)
+        tree.file(f'proc/driver/nvidia/gpus/0000:{0x13 + 0x10 * n:02x}:00.0/information', f'Model: \t\t NVIDIA GeForce RTX 5090\nDevice Minor: \t {n}')
         if n % 4 == 0:
             for f in range(2):
                 nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
