@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/rdma_software.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 
@@ -8,6 +10,7 @@
 #include "base/parse.h"
 #include "kernel/capture/root.h"
 #include "nic/capabilities.h"
+#include "node/node.h"
 #include "node/provider_abi.h"
 #include "node/topology.h"
 
@@ -250,6 +253,18 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
 bool lacks_verbs(const Root& root) {
   return root.exists("sys/class/infiniband") && is_unloaded(root, "ib_uverbs", "infiniband_verbs") &&
          root.text_of("proc/modules").find("ib_core ") != std::string::npos;
+}
+
+std::map<std::string, VerbsFile> read_verbs_files(const Root& root) {
+  std::map<std::string, VerbsFile> out;
+  for (const std::string& name : root.names_in("sys/class/infiniband_verbs")) {
+    const std::string device = root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
+    const auto file = root.handle("dev/infiniband/" + name);
+    struct stat status {};
+    if (device.empty() || !file || fstat(file->get(), &status) != 0) continue;
+    out[device] = {name, status.st_mode & 0777u};
+  }
+  return out;
 }
 
 std::set<std::string> read_loaded_modules(const Root& root, const Topology& topology) {

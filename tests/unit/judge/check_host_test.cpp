@@ -167,6 +167,17 @@ TEST(CheckHost, WithoutVerbsNoProgramSeesAnyDevice) {
   EXPECT_TRUE(found[0].remedy.starts_with("modprobe ib_uverbs")) << found[0].remedy;
 }
 
+TEST(CheckHost, ADeviceFileThatOthersMayNotOpen) {
+  Healthy node;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0600}}, {"mlx5_1", {"uverbs1", 0600}}};
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "by the will of the site";
+  node.now.verbs_files["mlx5_0"].mode = 0666;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}),
+            "rdma-provider mlx5_1 warning: /dev/infiniband/uverbs1 has mode 0600\n");
+  node.now.verbs_files["mlx5_1"].mode = 0666;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
+}
+
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   Healthy node;
   EXPECT_EQ(providers_said(node), "") << "not read";

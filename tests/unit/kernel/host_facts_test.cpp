@@ -550,6 +550,17 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
   EXPECT_FALSE(host::lacks_verbs(tree.root())) << "ib_uverbs is built in";
 }
 
+TEST(RdmaSoftware, DeviceFilesOfVerbs) {
+  Tree tree;
+  for (const std::string name : {"uverbs0", "uverbs1"})
+    tree.file("sys/class/infiniband_verbs/" + name + "/ibdev", "mlx5_" + name.substr(6) + "\n");
+  tree.file("dev/infiniband/uverbs0", "");
+  const auto files = host::read_verbs_files(tree.root());
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files.at("mlx5_0").name, "uverbs0");
+  EXPECT_EQ(files.at("mlx5_0").mode & 0600u, 0600u);
+}
+
 TEST(RdmaSoftware, LoadedModulesOfNicsWithoutRdma) {
   Tree tree;
   Topology topology;
