@@ -781,7 +781,41 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
   return good(port.rdma, file, "a provider for " + driver);
 }
 
+// Whether processes of every user may read and write the file.
+bool is_for_all(const VerbsFile& file) { return (file.mode & 06u) == 06u; }
+
+// Devices whose file fewer users may open than that of another device: the jobs of the others have fewer NICs on this
+// machine than on its peers.
+void add_closed_files(const View& view, Findings& findings) {
+  const auto& files = view.now.verbs_files;
+  const bool any_for_all = std::ranges::any_of(files, [](const auto& each) { return is_for_all(each.second); });
+  for (const auto& [device, file] : files) {
+    if (!any_for_all || is_for_all(file)) continue;
+    const Port* port = find_where(view.now.ports, [&name = device](const Port& each) { return each.rdma == name; });
+    if (port == nullptr || !is_endpoint(*port)) continue;
+    const std::string path = "/dev/infiniband/" + file.name;
+    std::string mode = "0";  // in octal, as ls(1) and chmod(1) have it
+    for (const unsigned shift : {6u, 3u, 0u}) mode += static_cast<char>('0' + ((file.mode >> shift) & 7u));
+    findings.push_back(bad(
+        Status::warning, device, path + " has mode " + mode, "0666, as that of other devices here",
+        "Jobs of other users cannot open this device (permission denied). NCCL then uses the others alone: with fewer "
+        "devices than its peers a rank waits for ever (NCCL_IGNORE_NET_MISMATCH=0 makes it an error).",
+        "chmod 0666 " + path +
+            ", and remove what changed it: a rule of udev, or the mode that the container gets it with"));
+  }
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
+  if (view.now.lacks_verbs) {
+    findings.push_back(bad(
+        Status::critical, kHostSubject, "ib_uverbs is not loaded: no /dev/infiniband/uverbs*", "ib_uverbs loaded",
+        "No program can use an RDMA device, although its port may be ACTIVE: NCCL, MPI and UCX use TCP, or fail.",
+        "modprobe ib_uverbs, and for each start: echo ib_uverbs > /etc/modules-load.d/ib_uverbs.conf. With the package "
+        "rdma-core, udev loads it. If modprobe does not find it, the package of additional modules of this kernel has "
+        "it (Ubuntu: linux-modules-extra)."));
+    return;
+  }
+  add_closed_files(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
@@ -804,7 +838,9 @@ constexpr Rule kRdmaProvider{
         "programs do not see the device, although its port is ACTIVE. The version of most providers counts as that of "
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
-        "containers are not seen.",
+        "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
+        "fewer users may open than "
+        "those of other devices is reported.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

@@ -33,13 +33,12 @@ struct Turn {
 };
 
 // Whether NVIDIA's GPU reaches its equals by PCIe alone, as far as its name and its class say: a card without a
-// connector for NVLink. GeForce has no peer-to-peer transfers. AMD's GPUs with the class of accelerators have links of
-// their own.
+// connector for NVLink. AMD's GPUs with the class of accelerators have links of their own.
 bool has_pcie_alone(const Gpu& gpu) {
   constexpr uint32_t kVga = 0x0300, k3d = 0x0302;
   const uint32_t kind = gpu.class_code >> 8;
   if (gpu.vendor != kNvidia && gpu.vendor != kAmd) return false;
-  if (gpu.model.find("GeForce") != std::string::npos) return false;
+  if (is_geforce(gpu)) return false;
   if (kind == kVga) return true;
   if (kind != k3d || gpu.vendor != kNvidia) return false;
   constexpr std::string_view kCards[]{"PCIe", "RTX", "L4",  "L40",  "L40S", "L20",
@@ -362,11 +361,34 @@ Finding efa_gpudirect(const GpuDirect& has) {
        "that has no open modules: the module efa_nv_peermem of the EFA installer."});
 }
 
+// Intel's processors for clients forward writes between two root ports, and no reads, without any PCIe error (NVIDIA's
+// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: no GPU is paired with a NIC across root ports of such.
+std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
+                                                const std::string& observed) {
+  if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
+  const std::string& model = node.host->cpu.model;
+  if (model.find("Core(TM)") == std::string::npos) return std::nullopt;
+  std::string across;
+  for (const auto& [gpu, nic] : pairs)
+    if (!below_shared(*gpu, nearer_function(*gpu, *nic))) append_item(across, gpu->name + " and " + nic->name);
+  if (across.empty()) return std::nullopt;
+  return bad(Status::warning, kHostSubject, observed + "; " + across + " below different root ports of " + model,
+             "GPU and NIC below one PCIe switch",
+             "Processors for clients forward writes between root ports and no reads: the NIC can write GPU memory and "
+             "not read it. Whatever sends from GPU memory by GPUDirect RDMA (perftest, UCX, NVSHMEM, NIXL) gets "
+             "completions with errors, and no PCIe error is logged. NCCL copies through host memory at this distance, "
+             "unless NCCL_NET_GDR_LEVEL allows it.",
+             {{Work::in_machine, "Put GPU and NIC below one PCIe switch. "},
+              "Until then: NCCL_NET_GDR_LEVEL unset or LOC, UCX_IB_GPU_DIRECT_RDMA=no"});
+}
+
 // With GPUs of both vendors, NVIDIA is checked.
 std::optional<Finding> ask_gpudirect(const View& view) {
   const GpuDirect& has = view.now.platform.gpudirect;
   const auto pairs = gpu_nic_pairs(view);
   if (!has.nvidia_driver.empty() && has_gpu(pairs, kNvidia)) {
+    if (std::ranges::all_of(pairs, [](const GpuNic& pair) { return is_geforce(*pair.gpu); }))
+      return good(kHostSubject, "GeForce: the driver does not offer GPUDirect RDMA", "any");
     if (std::ranges::all_of(pairs, [](const GpuNic& pair) { return pair.nic->vendor == kAmazon; }))
       return efa_gpudirect(has);
     // The same evidence as NCCL uses (src/transport/net_ib.cc).
@@ -375,7 +397,10 @@ std::optional<Finding> ask_gpudirect(const View& view) {
     if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
     const std::string driver = "NVIDIA driver " + has.nvidia_driver;
     const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
-    if (!ways.empty()) return good(kHostSubject, driver + ": " + ways, expected);
+    if (!ways.empty()) {
+      if (auto finding = client_processor_finding(view.now, pairs, driver + ": " + ways)) return finding;
+      return good(kHostSubject, driver + ": " + ways, expected);
+    }
     return bad(Status::warning, kHostSubject, driver + ", closed kernel module, without nvidia_peermem", expected,
                kNoGpuDirect,
                "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
@@ -383,10 +408,13 @@ std::optional<Finding> ask_gpudirect(const View& view) {
   }
   if (!has.amdgpu || !has_gpu(pairs, kAmd)) return std::nullopt;
   // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
-  if (has_peer(has, "amdkfd")) return good(kHostSubject, "peer memory client amdkfd", "peer memory, or dma-buf");
+  const auto offered = [&](const std::string& way) {
+    if (auto finding = client_processor_finding(view.now, pairs, way)) return *finding;
+    return good(kHostSubject, way, "peer memory, or dma-buf");
+  };
+  if (has_peer(has, "amdkfd")) return offered("peer memory client amdkfd");
   if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
-  if (*has.pci_p2pdma && *has.dmabuf_move_notify)
-    return good(kHostSubject, "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
+  if (*has.pci_p2pdma && *has.dmabuf_move_notify) return offered("dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)");
   const std::string missing = *has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA";
   return bad(
       Status::warning, kHostSubject, "kernel without " + missing + ", no peer memory client",
@@ -405,7 +433,9 @@ constexpr Rule kGpudirect{
     .meaning =
         "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
         "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY; for EFA the open modules, or a "
-        "provider that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. With "
+        "provider that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. GeForce "
+        "GPUs "
+        "have none. Between root ports of Intel's processors for clients a NIC cannot read GPU memory. With "
         "NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
     .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",

@@ -433,12 +433,17 @@ Finding port_state_finding(const View& view, const Port& port) {
     fix.steps.insert(fix.steps.begin(),
                      "Read its VPD as root: lspci -vv -s " + port.pci +
                          ". With SW_MNG it manages the NVLink switches inside this machine and has no cable. Else: ");
+  std::string meaning(advice.meaning);
+  if (port.link_layer == LinkLayer::infiniband && port.phys_state == kPhysDisabled && never_had_link(view, port)) {
+    meaning = "This host disabled the port, or it never had a cable: it shows no sign of an earlier link.";
+    fix.steps.insert(fix.steps.begin(), {Work::at_link, "Look for a cable in this port. With one: "});
+  }
   const std::string by_design = perhaps_not_cabled(view, port);
   if (!by_design.empty())
     fix.steps.push_back(std::string(fix.steps.back().text.ends_with('.') ? "" : ".") +
                         " If it is not to be cabled, record that: fabric-agentctl ack port-state " + port.id());
-  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected,
-             std::string(advice.meaning) + by_design, std::move(fix));
+  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, meaning + by_design,
+             std::move(fix));
 }
 
 // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link. Its carrier is known.
@@ -682,6 +687,8 @@ std::string without_rdma_text(const std::vector<std::string>& addresses, const s
 // NICs without an RDMA device, by their driver and the modules for it.
 struct WithoutRdma {
   std::map<std::pair<std::string, std::set<std::string>>, std::vector<std::string>> groups{};  // -> addresses
+  std::map<std::string, size_t> ports{};  // of each card that has RDMA only if it has fewer: the card -> its ports
+  unsigned most_ports = 0;                // of such a card
 
   void add(const Node& node, const Nic& nic) {
     const PlatformFunction* function = function_of(node, nic.pci);
@@ -694,6 +701,19 @@ struct WithoutRdma {
     std::set<std::string> load{std::string(modules->rdma)};
     if (driver.empty()) load.emplace(modules->function);
     groups[{driver, load}].push_back(nic.pci);
+    if (modules->most_ports == 0) return;
+    most_ports = modules->most_ports;
+    ++ports[card_of(nic.pci)];
+  }
+  // A card that is split into more ports than it can have with RDMA; null: none.
+  [[nodiscard]] const std::string* split_card() const {
+    for (const auto& [card, count] : ports)
+      if (count > most_ports) return &card;
+    return nullptr;
+  }
+  // Whether all the modules are loaded: then the drivers made no RDMA device.
+  [[nodiscard]] bool are_loaded(const Node& node) const {
+    return node.host && std::ranges::includes(node.host->software.loaded, modules());
   }
   [[nodiscard]] std::string text() const {
     std::string out;
@@ -714,9 +734,13 @@ struct WithoutRdma {
       if (load.contains(rule.module)) out.push_back(rule);
     return out;
   }
-  // " /etc/modprobe.d/rdma.conf:1 forbids it: blacklist ionic_rdma."
+  // "the RDMA driver of these NICs is not loaded, or it failed", with the lines that say why
   [[nodiscard]] std::string why(const Node& node) const {
-    std::string out;
+    std::string out = "the RDMA driver of these NICs is not loaded, or it failed.";
+    if (are_loaded(node)) out = "the RDMA driver of these NICs is loaded, and has made none.";
+    if (const std::string* card = split_card())
+      out += " The card " + *card + " is split into " + std::to_string(ports.at(*card)) + " ports: with more than " +
+             std::to_string(most_ports) + " it has neither RDMA nor PFC, whatever driver is loaded.";
     for (const ModuleRule& rule : rules(node))
       if (rule.text.empty()) out += " The kernel has no module " + rule.module + " (" + rule.where.text() + ").";
       else out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
@@ -724,6 +748,17 @@ struct WithoutRdma {
   }
   [[nodiscard]] Fix fix(const Node& node) const {
     const std::set<std::string> load = modules();
+    if (const std::string* card = split_card())
+      return {"To have RDMA, give the card a port option of at most " + std::to_string(most_ports) +
+                  " ports (Intel: epct64e -nic N -get, then -set OPTION): " + *card + ". ",
+              {Work::in_machine, "The option holds from the next start of the machine."}};
+    if (are_loaded(node)) {
+      std::set<std::string> names = load;
+      for (const auto& [key, addresses] : groups)
+        if (!key.first.empty()) names.insert(key.first);
+      return {"Read why the driver made no RDMA device: journalctl -k -g '" + joined(names, "|") + "'. ",
+              "RDMA may be off in the NIC's firmware or by devlink: devlink dev param show; devlink dev info"};
+    }
     std::string places, missing;
     bool restarts = false;
     for (const ModuleRule& rule : rules(node)) {
@@ -844,11 +879,9 @@ Finding no_rdma_at_all(const View& view) {
   WithoutRdma nics;
   for (const Nic& nic : node.topology.nics) nics.add(node, nic);
   if (nics.groups.empty()) return no_rdma_nic(view);
-  return bad(
-      node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject, "no RDMA device: " + nics.text(),
-      "at least one",
-      "The kernel has no RDMA device: the RDMA driver of these NICs is not loaded, or it failed." + nics.why(node),
-      nics.fix(node));
+  return bad(node.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject,
+             "no RDMA device: " + nics.text(), "at least one", "The kernel has no RDMA device: " + nics.why(node),
+             nics.fix(node));
 }
 
 // The NICs for GPUs have no RDMA device, but others have, which are for storage. nullopt: they have.
@@ -858,12 +891,10 @@ std::optional<Finding> no_rdma_for_gpus(const Node& node) {
     if (!carries_rdma(nic) && !is_given_away(node, nic.pci) && serve_gpus_without_rdma(node.topology, nic))
       nics.add(node, nic);
   if (nics.groups.empty()) return std::nullopt;
-  return bad(
-      Status::critical, "NICs", "no RDMA device: " + nics.text(), "one for each NIC that is next to a GPU",
-      "No NIC on the switch of a GPU has an RDMA device, so the jobs use the NICs of storage or TCP/IP: the RDMA "
-      "driver failed on these NICs, or they are disabled for RDMA." +
-          nics.why(node),
-      nics.fix(node));
+  return bad(Status::critical, "NICs", "no RDMA device: " + nics.text(), "one for each NIC that is next to a GPU",
+             "No NIC on the switch of a GPU has an RDMA device, so the jobs use the NICs of storage or TCP/IP: " +
+                 nics.why(node),
+             nics.fix(node));
 }
 
 // Another function of the model and of the same kind, with its netdev and its RDMA device here.
@@ -1007,9 +1038,16 @@ namespace {
 // unknown, so that the port has one finding.
 MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
-  if (!fault || !is_down(ctx.port) || is_switched_off(ctx.port)) return std::nullopt;
+  const bool waits_for_subnet =
+      ctx.port.link_layer == LinkLayer::infiniband && (ctx.port.state == kPortInit || ctx.port.state == kPortArmed);
+  if (!fault || (!is_down(ctx.port) && !waits_for_subnet) || is_switched_off(ctx.port)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
+  if (waits_for_subnet) {
+    out.culprit = Culprit::network;
+    out.next = fault->fix;
+    return out;
+  }
   out.add(error_lines(ctx));
   if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
     out.culprit = Culprit::unknown;
@@ -1102,7 +1140,12 @@ MaybeCause admin_down(const PortContext& ctx) {
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
     return Cause{.evidence = {"the netdev is administratively down"}};
   if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kPhysDisabled) return std::nullopt;
-  return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
+  if (!never_had_link(ctx.view, ctx.port))
+    return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
+  Cause out{.evidence = {"the physical state is Disabled, and no sign of an earlier link"}};
+  out.add_ambiguous("a port that never had a cable looks the same from here",
+                    "Look for a cable in this port: without one, nothing on this host brings it up.");
+  return out;
 }
 
 MaybeCause device_reset(const PortContext& ctx) {

@@ -69,7 +69,8 @@ constexpr RdmaRow kRdmaRows[] = {
     {{"bnxt_en", "bnxt_re"}, 0x14e4, 0x1750, 0x1760},  // BCM575xx, BCM576xx
     {{"bnxt_en", "bnxt_re"}, 0x14e4, 0x16d6, 0x16d8},  // BCM5741x
     {{"bng_en", "bng_re"}},
-    {{"ice", "irdma"}, 0x8086, 0x1591, 0x159b},   // E810
+    // E810; the limit: Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases, 1.3
+    {{"ice", "irdma", 4}, 0x8086, 0x1591, 0x159b},
     {{"i40e", "irdma"}, 0x8086, 0x37d0, 0x37d3},  // X722
     {{"ionic", "ionic_rdma"}, 0x1dd8, 0x1002, 0x1003},
     {{"hns3", "hns_roce_hw_v2"}, 0x19e5, 0xa222, 0xa228},

@@ -44,6 +44,7 @@ const Capabilities& capabilities_of(std::string_view kernel_driver);
 struct RdmaModules {
   std::string_view function;  // the driver of its PCI function
   std::string_view rdma;      // the one that makes the RDMA device; may be the same
+  unsigned most_ports = 0;    // a card that is split into more ports has no RDMA; 0: no such limit
 };
 // Matches the driver that is bound, else the PCI ids. Null: not known as a NIC with RDMA.
 const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);

@@ -268,6 +268,7 @@ void read_host(const Root& root, Node& node) {
   out.slurm = host::read_slurm_limits(root);
   out.software.verbs = host::read_verbs_library(root);
   out.software.modules = host::read_module_rules(root, node.topology, out.kernel_options);
+  out.software.loaded = host::read_loaded_modules(root, node.topology);
   out.software.dcb_daemons = std::move(services.dcb_daemons);
   // Y: shared (ib_devices_shared_netns in drivers/infiniband/core/device.c of Linux 6.12).
   out.software.exclusive_namespaces = root.line_of("sys/module/ib_core/parameters/netns_mode") == "N";

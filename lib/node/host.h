@@ -127,6 +127,7 @@ struct DcbDaemon {
 struct RdmaSoftware {
   std::optional<VerbsLibrary> verbs{};  // absent: no provider is installed where rdma-core installs them
   std::vector<ModuleRule> modules{};    // of NICs without an RDMA device
+  std::set<std::string> loaded{};       // of the modules that these NICs need
   std::vector<DcbDaemon> dcb_daemons{};
   bool exclusive_namespaces = false;  // an RDMA device belongs to one network namespace (rdma system, netns exclusive)
 };

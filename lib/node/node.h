@@ -58,14 +58,24 @@ struct AgentState {
   bool operator==(const AgentState&) const = default;
 };
 
+// The device file of an RDMA device, by which programs use it.
+struct VerbsFile {
+  std::string name;   // "uverbs1", in /dev/infiniband
+  unsigned mode = 0;  // permission bits: 0666
+  bool operator==(const VerbsFile&) const = default;
+};
+
 struct Node {
   std::string hostname;
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
-  std::optional<Host> host;              // absent: not requested
-  std::string topology_unread{};         // why the GPUs and NICs could not be listed; empty: all were, or not requested
-  std::string rdma_unread{};             // why RDMA devices or their ports could not be listed; empty: all were
+  std::optional<Host> host;       // absent: not requested
+  std::string topology_unread{};  // why the GPUs and NICs could not be listed; empty: all were, or not requested
+  std::string rdma_unread{};      // why RDMA devices or their ports could not be listed; empty: all were
+  bool lacks_verbs = false;       // no program can open an RDMA device: ib_uverbs is not loaded
+  // By RDMA device; absent: not in the /dev of this process.
+  std::map<std::string, VerbsFile> verbs_files{};
   Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;       // absent: no state file readable
   std::string agent_unread;              // why the state file is unreadable

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/rdma_software.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 
@@ -8,6 +10,7 @@
 #include "base/parse.h"
 #include "kernel/capture/root.h"
 #include "nic/capabilities.h"
+#include "node/node.h"
 #include "node/provider_abi.h"
 #include "node/topology.h"
 
@@ -174,32 +177,39 @@ std::optional<ModuleRule> parse_module_rule(std::string_view line) {
 
 namespace {
 
-// Whether /proc/modules, which has no built-in modules, lacks the module and the class of its devices is absent.
-bool is_unloaded(const Root& root, std::string_view module) {
+// Whether /proc/modules, which has no built-in modules, lacks the module, and neither its folder nor the class of its
+// devices exists.
+bool is_unloaded(const Root& root, std::string_view module, const std::string& device_class) {
   const auto modules = root.read_text("proc/modules");
-  if (!modules || root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/infiniband_mad"))
+  if (!modules || root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/" + device_class))
     return false;
   return std::ranges::none_of(split(*modules, '\n'),
                               [&](std::string_view line) { return line.substr(0, line.find(' ')) == module; });
+}
+
+// The modules of NICs that have no RDMA device.
+std::set<std::string> wanted_modules(const Root& root, const Topology& topology) {
+  std::set<std::string> out;
+  for (const Nic& nic : topology.nics) {
+    if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.is_virtual_function()) continue;
+    const std::string driver = root.link_name("sys/bus/pci/devices/" + nic.pci + "/driver");
+    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
+    if (modules == nullptr) continue;
+    out.emplace(modules->rdma);
+    if (driver.empty()) out.emplace(modules->function);
+  }
+  return out;
 }
 
 }  // namespace
 
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options) {
-  std::set<std::string> wanted;
-  for (const Nic& nic : topology.nics) {
-    if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.is_virtual_function()) continue;
-    const std::string driver = root.link_name("sys/bus/pci/devices/" + nic.pci + "/driver");
-    const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
-    if (modules == nullptr) continue;
-    wanted.emplace(modules->rdma);
-    if (driver.empty()) wanted.emplace(modules->function);
-  }
+  std::set<std::string> wanted = wanted_modules(root, topology);
   std::vector<ModuleRule> out;
   // The fabric manager reaches NVSwitches by management datagrams, for which nothing loads the module by itself.
   const bool manages_nvlink = contains(topology.nics, FunctionRole::nvlink_management, &Nic::role);
-  if (manages_nvlink && is_unloaded(root, kMadModule)) {
+  if (manages_nvlink && is_unloaded(root, kMadModule, "infiniband_mad")) {
     out.push_back({kMadModule, "not loaded", {"/proc/modules", 0}, false});
     wanted.emplace(kMadModule);
   }
@@ -236,6 +246,30 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   for (const std::string& module : wanted)
     if (!loadable.contains(module) && !fixed.contains(module) && !root.exists("sys/module/" + module))
       add({module, "", {"/" + folder, 0}, true});
+  return out;
+}
+
+// A list without ib_core is of a kernel that has it built in, as it may have ib_uverbs.
+bool lacks_verbs(const Root& root) {
+  return root.exists("sys/class/infiniband") && is_unloaded(root, "ib_uverbs", "infiniband_verbs") &&
+         root.text_of("proc/modules").find("ib_core ") != std::string::npos;
+}
+
+std::map<std::string, VerbsFile> read_verbs_files(const Root& root) {
+  std::map<std::string, VerbsFile> out;
+  for (const std::string& name : root.names_in("sys/class/infiniband_verbs")) {
+    const std::string device = root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
+    const auto file = root.handle("dev/infiniband/" + name);
+    struct stat status {};
+    if (device.empty() || !file || fstat(file->get(), &status) != 0) continue;
+    out[device] = {name, status.st_mode & 0777u};
+  }
+  return out;
+}
+
+std::set<std::string> read_loaded_modules(const Root& root, const Topology& topology) {
+  std::set<std::string> out = wanted_modules(root, topology);
+  std::erase_if(out, [&](const std::string& module) { return !root.exists("sys/module/" + module); });
   return out;
 }
 

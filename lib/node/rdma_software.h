@@ -3,6 +3,7 @@
 // load.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -13,7 +14,8 @@
 
 namespace fabric {
 struct Topology;
-}
+struct VerbsFile;
+}  // namespace fabric
 
 namespace fabric::host {
 
@@ -39,5 +41,15 @@ std::set<std::string> parse_module_files(std::string_view list);
 // has an RDMA device.
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options);
+
+// Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
+// class show.
+bool lacks_verbs(const Root& root);
+
+// The device files for verbs, by RDMA device.
+std::map<std::string, VerbsFile> read_verbs_files(const Root& root);
+
+// Those of the modules of NICs without an RDMA device that are loaded, or built in with a folder in /sys/module.
+std::set<std::string> read_loaded_modules(const Root& root, const Topology& topology);
 
 }  // namespace fabric::host

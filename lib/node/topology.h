@@ -47,6 +47,9 @@ enum class FunctionRole : uint8_t {
 // A function with more lanes manages no NVLink switches. With so many its VPD tells, which only root can read.
 inline constexpr unsigned kMostLanesOfManagement = 4;
 
+// NVIDIA's driver gives these neither peer-to-peer transfers nor GPUDirect RDMA.
+inline bool is_geforce(const Gpu& gpu) { return gpu.model.find("GeForce") != std::string::npos; }
+
 // A PCI function with a network or InfiniBand class, or with a netdev or an RDMA device below it.
 struct Nic : PciDevice {
   std::vector<std::string> netdevs;

@@ -59,7 +59,7 @@ Faults states() {
          m.port().state = 2;
          return m.port().id();
        },
-       "port-state", C, "", "not-enough-evidence"},
+       "port-state", C, "", "port-state"},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
        at_port([](Machine& m) { m.port().state = 5; }), "port-state", W, "ACTIVE_DEFER", "not-enough-evidence"},
       {"function-limited", "the SR-IOV configuration limits a virtual function to a tenth of the port",

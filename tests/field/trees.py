@@ -6,6 +6,7 @@ numbers, addresses, the healthy rest) is constructed. The right answers are in r
 import gzip
 import json
 import os
+import shutil
 import struct
 
 NO_GID = ':'.join(['0000'] * 8)
@@ -2511,6 +2512,363 @@ def ipoib_bond(tree):
         if not f:
             tree.gids_of_both_versions(port, 'eno1np0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a02:0305')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib', 'bonding')
+
+
+def ib_no_subnet_manager(tree):
+    """Two ConnectX-6 at an unmanaged HDR switch (no subnet manager in it, none on a host): the links are up, the ports have no LID."""
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
+        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700')
+        tree.file(f'{nic}/device', '0x101b')
+        port = infiniband(tree, nic, f'mlx5_{n}', n, 200)
+        tree.files(port, state='2: INIT', lid='0xffff', sm_lid='0x0')
+        tree.netdev(nic, f'ibs{n + 1}', 200, carrier=False, mtu=2044)
+        tree.files(f'{nic}/net/ibs{n + 1}', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+
+
+def cx3_roce_v1(tree):
+    """Two ports of a ConnectX-3 (one function, one RDMA device) whose GIDs are of RoCE v1 only, a VLAN on the first, and a ConnectX-5 with both versions."""
+    tree.gpu(tree.root(0x10), 0x11, 'v100', link=('8.0 GT/s PCIe', '16'))
+    nic = tree.function(tree.root(0x20), '0000:21:00.0', '0x028000', '0x15b3', '0x1003', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
+    port = tree.rdma(nic, 'mlx4_0', 0, 100, counters=False)
+    tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+    more_ports(tree, port, [2], {2})
+    tree.file(f'{os.path.dirname(port)}/2/rate', '40 Gb/sec (4X QDR)')
+    for n, (netdev, address) in enumerate((('eth2', '0c0c:0c0c'), ('eth3', '0c0c:0a0c'))):
+        folder = f'{os.path.dirname(port)}/{n + 1}'
+        tree.netdev(nic, netdev, 40, mtu=1500)
+        tree.file(f'{nic}/net/{netdev}/dev_port', n)
+        gids = [(f'fe80:0000:0000:0000:0202:c9ff:feb3:842{n + 1}', netdev), (f'0000:0000:0000:0000:0000:ffff:{address}', netdev)]
+        if not n:
+            gids.append(('0000:0000:0000:0000:0000:ffff:0a0a:0a02', 'eth2.10'))
+        for index, (gid, owner) in enumerate(gids):
+            tree.gid(folder, index, gid, owner)
+            tree.file(f'{folder}/gid_attrs/types/{index}', 'IB/RoCE v1')
+    virtual_netdev(tree, 'eth2.10', mtu=1500)
+    nic = tree.nic(tree.root(0x30), 0x31, 'mlx5', link=('8.0 GT/s PCIe', '16'))
+    tree.file(f'{nic}/device', '0x1017')
+    port = tree.rdma(nic, 'mlx5_0', 1, 100)
+    tree.netdev(nic, 'eth4', 100, mtu=1500)
+    tree.gids_of_both_versions(port, 'eth4', 'fe80:0000:0000:0000:268a:07ff:fe8f:9bbc', '0000:0000:0000:0000:0000:ffff:0c0c:0b0c')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx4_core', 'mlx4_ib', 'mlx4_en', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+
+
+def azure_mi300x(tree):
+    """Healthy: an ND MI300X v5. Eight virtual functions of ConnectX-7 for InfiniBand, each GPU and each NIC in a PCI domain of its own."""
+    for _, port in azure(tree, 'mi300x', '0x74b5', (2, 3, 4, 5, 6, 7, 8, 9), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
+        number = int(port.split('/')[-3].removeprefix('mlx5_'))
+        tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x101e')
+        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.40.1702', board_id='MSF0000000047',
+                   node_guid=f'0015:5dff:fe34:016{0xb + number & 0xf:x}', sys_image_guid=f'3868:dd03:0{1 + number}bd:700{number}')
+        tree.files(port, lid=f'0x{2054 + number:x}')
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+
+
+def snc_nine_nics(tree):
+    """Healthy: two sockets with two NUMA nodes each. Three GPUs at node 0, one at node 1, three at node 2, one at node 3, each with its NIC
+    below a switch; a ninth NIC at node 1 has a root port of its own."""
+    for node in 2, 3:
+        tree.file(f'sys/devices/system/node/node{node}/cpulist', f'{node * 8}-{node * 8 + 7}')
+    for node in range(4):
+        tree.file(f'sys/devices/system/node/node{node}/distance', ' '.join(str(10 if other == node else 12 if other // 2 == node // 2 else 21) for other in range(4)))
+        for cpu in range(node * 8, node * 8 + 8):
+            tree.files(f'sys/devices/system/cpu/cpu{cpu}/topology', physical_package_id=node // 2, core_id=cpu)
+    tree.file('proc/cpuinfo', 'vendor_id : GenuineIntel\nmodel name : INTEL(R) XEON(R) PLATINUM 8568Y+\nflags : fpu vmx')
+    for n, (numa, name) in enumerate(zip((0, 0, 0, 1, 2, 2, 2, 3), (0, 1, 2, 4, 5, 6, 7, 8))):
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h200', numa)
+        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'mlx5_{name}', name)
+    tree.roce(tree.root(0xa0, 1), 0xa1, 'mlx5_3', 'ens9np0', 9, rate=100, numa=1)
+    tree.file('sys/devices/pci0000:a0/0000:a0:01.0/0000:a1:00.0/device', '0x101d')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def numa_unknown(tree):
+    """Healthy: a host of two sockets whose firmware does not say at which NUMA node a PCI device is: -1 for all."""
+    modules(tree, 'h100', 'mlx5')
+    for folder, _, names in os.walk(os.path.join(tree.top, 'sys/devices')):
+        if 'numa_node' in names:
+            tree.file(f'{os.path.relpath(folder, tree.top)}/numa_node', '-1')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def z890_two_root_ports(tree):
+    """A workstation with an Arrow Lake processor: the GPU and the ConnectX-5 are below two root ports of the CPU. DMA-BUF, the IOMMU off."""
+    tree.file('proc/sys/kernel/osrelease', '6.17.0-20-generic')
+    tree.file('proc/cmdline', 'BOOT_IMAGE=/vmlinuz root=/dev/nvme0n1p2 ro intel_iommu=off')
+    tree.file('proc/cpuinfo', 'vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 198\nmodel name\t: Intel(R) Core(TM) Ultra 9 285K\nflags\t\t: fpu vmx')
+    tree.files('sys/class/dmi/id', sys_vendor='ASUS', product_name='Pro WS Z890-ACE SE')
+    gen5_x8 = ('32.0 GT/s PCIe', '8')
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:01.0', -1, ('0x8086', '0xae4d'), link=gen5_x8)
+    gpu = tree.function(above, '0000:01:00.0', '0x030000', '0x10de', '0x2bb1', 'nvidia', -1, gen5_x8)
+    tree.file(f'{gpu}/resource', '0x0000000080000000 0x0000000083ffffff 0x0000000000040200\n0x0000004000000000 0x0000005fffffffff 0x000000000014220c')
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:01.1', -1, ('0x8086', '0xae4e'), link=('16.0 GT/s PCIe', '8'))
+    for f in range(2):
+        nic = tree.nic(above, 0x02, 'mlx5', -1, slot=f'00.{f}', link=('16.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/device', '0x1019')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 100)
+        tree.netdev(nic, f'enp2s0f{f}np{f}', 100)
+        tree.gids_of_both_versions(port, f'enp2s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
+
+
+def ib_uverbs_missing(tree):
+    """Two ConnectX-6 Dx with mlx5_ib; the module ib_uverbs is not loaded, so there is no class infiniband_verbs and no /dev/infiniband/uverbs*."""
+    ports = modules(tree, 'a100', 'mlx5', 2, rate=100)
+    for link in os.listdir(os.path.join(tree.top, 'sys/class/infiniband_verbs')):
+        os.unlink(os.path.join(tree.top, 'sys/class/infiniband_verbs', link))
+    os.rmdir(os.path.join(tree.top, 'sys/class/infiniband_verbs'))
+    for port in ports:
+        shutil.rmtree(os.path.join(tree.top, *port.split('/')[:-4], 'infiniband_verbs'))
+        tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x101d')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in ('nvidia_peermem', 'nvidia', 'mlx5_ib', 'mlx5_core', 'ib_core')))
+    tree.file('proc/1/comm', 'systemd')
+    os.makedirs(os.path.join(tree.top, 'dev'), exist_ok=True)
+
+
+def erdma_uverbs_0600(tree):
+    """A pod in an instance of Alibaba Cloud with two GPUs and two eRDMA devices; only root may open the verbs device of the second."""
+    guest(tree, 'Alibaba Cloud', 'Alibaba Cloud ECS')
+    for n in range(2):
+        (below_gpu,) = tree.switch(n, 1, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h20', n)
+        above = tree.root(0xa0 + 0x10 * n, n)
+        nic = tree.function(above, f'0000:{0xa1 + 0x10 * n:02x}:00.0', '0x020000', '0x1ded', '0x107f', 'erdma', n, ('Unknown', '0'))
+        port = tree.rdma(nic, f'erdma_{n}', n, 100, counters=False)
+        virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
+        tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=8500)
+        tree.file(f'{virtio}/virtio{n}/net/eth{n + 1}/speed', -1)
+        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+    tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
+    pod(tree, 2)
+    os.chmod(tree.path('dev/infiniband/uverbs0'), 0o666)
+    os.chmod(tree.path('dev/infiniband/uverbs1'), 0o600)
+
+
+def ionic_without_port_counters(tree):
+    """Healthy: eight Pollara of AMD in one second of a job. The folder counters of the port is empty; bytes and packets are in hw_counters."""
+    for n, port in enumerate(modules(tree, 'mi355x', 'ionic', names='rocep{n}s0')):
+        for name in os.listdir(tree.path(f'{port}/counters/.')):
+            os.unlink(tree.path(f'{port}/counters/{name}'))
+        for name in os.listdir(tree.path(f'{port}/hw_counters/.')):
+            os.unlink(tree.path(f'{port}/hw_counters/{name}'))
+        zero = dict.fromkeys(('rx_rdma_ucast_bytes', 'tx_rdma_ucast_bytes', 'rx_rdma_mcast_bytes', 'tx_rdma_mcast_bytes', 'rx_rdma_ucast_pkts', 'tx_rdma_ucast_pkts',
+                              'rx_rdma_cnp_pkts', 'tx_rdma_cnp_pkts', 'rx_rdma_ecn_pkts', 'tx_rdma_ack_timeout', 'req_rx_pkt_seq_err', 'resp_rx_outofseq',
+                              'req_rx_rnr_retry_err', 'tx_rdma_retx_bytes', 'tx_rdma_retx_pkts', 'rx_rdma_mtu_discard_pkts'), 0)
+        moved = {f'{way}_rdma_ucast_bytes': 30_000_000_000 + n for way in ('rx', 'tx')} | {f'{way}_rdma_ucast_pkts': 7_300_000 for way in ('rx', 'tx')}
+        tree.counters(port, zero, zero | moved)
+    seconds(tree, 1)
+    tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs')
+
+
+def p4d_flat(tree):
+    """Healthy: a p4d.24xlarge as it shows itself: on each of four PCI buses two GPUs, an EFA device and an ENA, without a bridge."""
+    guest(tree, 'Amazon EC2', 'p4d.24xlarge')
+    unknown = ('Unknown', '0')
+    vendor, device, kind, driver = GPUS['a100']
+    for n, bus in enumerate((0x10, 0x20, 0x90, 0xa0)):
+        top, numa = f'sys/devices/pci0000:{bus:02x}', n // 2
+        ena = tree.function(top, f'0000:{bus:02x}:{n % 2:02x}.0', '0x020000', '0x1d0f', '0xec20', 'ena', numa, unknown)
+        tree.netdev(ena, f'ens{32 + n}', 100)
+        nic = tree.function(top, f'0000:{bus:02x}:1b.0', '0x020000', '0x1d0f', '0xefa0', 'efa', numa, unknown)
+        tree.file(f'{nic}/p2p', 'NVIDIA peermem')
+        port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
+        for index in range(4):
+            os.unlink(tree.path(f'{port}/gids/{index}'))
+        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        for place in (0x1c, 0x1d):
+            tree.function(top, f'0000:{bus:02x}:{place:02x}.0', kind, vendor, device, driver, numa, unknown)
+        for place in (0x1e, 0x1f):
+            tree.function(top, f'0000:{bus:02x}:{place:02x}.0', '0x010802', '0x1d0f', '0xcd01', 'nvme', numa, unknown)
+    for place in range(0x1a, 0x20):
+        tree.function('sys/devices/pci0000:80', f'0000:80:{place:02x}.0', '0x068000', '0x10de', '0x1af1', 'nvidia-nvswitch', 1, unknown)
+    tree.module('nvidia', 'efa', 'ena', 'ib_core', 'ib_uverbs')
+
+
+def dgx2(tree):
+    """Healthy: a DGX-2. Four groups of four GPUs: below one upstream port two switches, each with two GPUs and an InfiniBand NIC; two more
+    NICs (Ethernet) at the second socket."""
+    gen3 = ('8.0 GT/s PCIe', '16')
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='NVIDIA DGX-2')
+    for group in range(4):
+        numa, bus = group // 2, 0x20 + 0x30 * group
+        def bridge(parent, number, device=0, numa=numa):
+            return tree.bridge(parent, f'0000:{number:02x}:{device:02x}.0', numa, ('0x10b5', '0x9797'), link=gen3)
+        top = bridge(tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:00.0', numa, ('0x8086', '0x2030'), link=gen3), bus + 1)
+        for half in range(2):
+            first = bus + 3 + 0x10 * half
+            inner = bridge(bridge(top, bus + 2, 4 * half), first)
+            below = [bridge(inner, first + 1, 4 * place) for place in range(3)]
+            for place in range(2):
+                tree.gpu(below[place], first + 2 + place, 'v100', numa, link=gen3)
+            nic = tree.nic(below[2], first + 4, 'mlx5', numa, kind='0x020700', link=gen3)
+            tree.file(f'{nic}/device', '0x1017')
+            infiniband(tree, nic, f'mlx5_{2 * group + half}', 2 * group + half, 100)
+    for n in range(2):
+        port = tree.roce(tree.bridge(f'sys/devices/pci0000:{0xe0 + 8 * n:02x}', f'0000:{0xe0 + 8 * n:02x}:00.0', 1, ('0x8086', '0x2030'), link=gen3), 0xe1 + 8 * n,
+                         f'mlx5_{8 + n}', f'enp{0xe1 + 8 * n}s0', 8 + n, rate=100, numa=1)
+        tree.files('/'.join(port.split('/')[:-4]), device='0x1017', max_link_speed=gen3[0], current_link_speed=gen3[0])
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def e810_eight_ports(tree):
+    """An E810 that is split into eight ports of 10 Gb/s: the firmware gives no RDMA to more than four. irdma is loaded."""
+    tree.file('proc/sys/kernel/osrelease', '6.8.0-60-generic')
+    tree.gpu(tree.root(0x10), 0x11, 'a100', link=('16.0 GT/s PCIe', '16'))
+    root = tree.root(0x30)
+    for f in range(8):
+        nic = tree.function(root, f'0000:31:00.{f}', '0x020000', '0x8086', '0x1592', 'ice', link=('16.0 GT/s PCIe', '16'))
+        tree.netdev(nic, f'ens3f{f}np{f}', 10, mtu=1500)
+    tree.module('ice', 'irdma', 'ib_core', 'ib_uverbs', 'nvidia')
+    tree.file('proc/modules', 'irdma 393216 0 - Live 0x0000000000000000\nib_uverbs 196608 1 irdma, Live 0x0000000000000000\n'
+              'ib_core 524288 2 irdma,ib_uverbs, Live 0x0000000000000000\nice 1277952 1 irdma, Live 0x0000000000000000\nnvidia 56598528 0 - Live 0x0000000000000000')
+    installed_modules(tree, '6.8.0-60-generic', 'net/ethernet/intel/ice/ice', 'infiniband/core/ib_core', 'infiniband/hw/irdma/irdma')
+
+
+def ql41212_two_lanes(tree):
+    """A FastLinQ QL41212 (two ports of 25 Gb/s, Gen3 x8) of which two lanes have trained."""
+    tree.gpu(tree.root(0x10), 0x11, 'a100', link=('16.0 GT/s PCIe', '16'))
+    root = tree.bridge('sys/devices/pci0000:00', '0000:00:1c.0', 0, ('0x8086', '0xa190'), link=('8.0 GT/s PCIe', '8'))
+    tree.file(f'{root}/current_link_width', '2')
+    for f in range(2):
+        nic = tree.function(root, f'0000:08:00.{f}', '0x020000', '0x1077', '0x8070', 'qede', link=('8.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/current_link_width', '2')
+        port = tree.rdma(nic, f'qedr{f}', f, 25)
+        tree.netdev(nic, f'enp8s0f{f}', 25, mtu=9000)
+        tree.gids_of_both_versions(port, f'enp8s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:ac1{f}:0101')
+    tree.module('qed', 'qede', 'qedr', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+
+
+def bf3_outnumber_cx7(tree):
+    """Healthy: four GPUs with a ConnectX-7 each below one switch, and three BlueField-3 with two ports each, of the same speed, below root ports."""
+    for n in range(4):
+        numa = n // 2
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h200', numa)
+        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
+    names = iter((0, 1, 6, 7, 8, 9))
+    for n in range(3):
+        numa, bus = n % 2, 0x90 + 0x10 * n
+        above = tree.root(bus, numa)
+        for f in range(2):
+            name = next(names)
+            nic = tree.nic(above, bus + 1, 'bluefield', numa, slot=f'00.{f}')
+            port = tree.rdma(nic, f'mlx5_{name}', name, 400)
+            tree.netdev(nic, f'enp{bus + 1}s0f{f}np{f}', 400)
+            tree.gids(port, f'enp{bus + 1}s0f{f}np{f}', f'10.9.{name}.1')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def kvm_a800_flat(tree):
+    """A virtual machine with four A800 and four ConnectX-7, passed through without a topology: all on one bus, no NUMA node known for the NICs."""
+    guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
+    for n in range(4):
+        above = tree.bridge('sys/devices/pci0000:00', f'0000:00:02.{n}', 0, ('0x1b36', '0x000c'), link=('16.0 GT/s PCIe', '32'))
+        tree.function(above, f'0000:{1 + n:02x}:00.0', '0x030200', '0x10de', '0x20f3', 'nvidia', 0, ('16.0 GT/s PCIe', '16'))
+        above = tree.bridge('sys/devices/pci0000:00', f'0000:00:03.{n}', -1, ('0x1b36', '0x000c'), link=('16.0 GT/s PCIe', '32'))
+        nic = tree.function(above, f'0000:{5 + n:02x}:00.0', '0x020700', '0x15b3', '0x1021', 'mlx5_core', -1)
+        tree.file(f'{above}/current_link_speed', '16.0 GT/s PCIe')
+        infiniband(tree, nic, f'mlx5_{n}', n, 400)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def vega_one_small_bar(tree):
+    """Two Vega 10 (8 GB) and an InfiniBand card: the firmware has found no address space for the memory of the second GPU, whose BAR has 256 MiB."""
+    for n, end in enumerate((0x3805ffffffff, 0x38000fffffff)):
+        root = tree.bridge(f'sys/devices/pci0000:{0x10 + 0x10 * n:02x}', f'0000:{0x10 + 0x10 * n:02x}:03.1', 0, ('0x1022', '0x1453'), link=('8.0 GT/s PCIe', '16'))
+        gpu = tree.function(root, f'0000:{0x11 + 0x10 * n:02x}:00.0', '0x030000', '0x1002', '0x6868', 'amdgpu', 0, ('8.0 GT/s PCIe', '16'))
+        start = (0x380400000000, 0x380000000000)[n]
+        tree.file(f'{gpu}/resource', f'0x{start:016x} 0x{end:016x} 0x000000000014220c\n{"0x" + "0" * 16} {"0x" + "0" * 16} {"0x" + "0" * 16}\n'
+                  '0x0000380300000000 0x00003803001fffff 0x000000000014220c')
+        tree.files(gpu, mem_info_vram_total=8573157376, mem_info_vis_vram_total=(8573157376, 268435456)[n])
+    nic = tree.nic(tree.bridge('sys/devices/pci0000:30', '0000:30:03.1', 0, ('0x1022', '0x1453'), link=('8.0 GT/s PCIe', '16')), 0x31, 'mlx5', kind='0x020700', link=('8.0 GT/s PCIe', '16'))
+    tree.file(f'{nic}/device', '0x1013')
+    infiniband(tree, nic, 'mlx5_0', 0, 100)
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+
+
+def geforce_5090(tree):
+    """Eight GeForce RTX 5090 and two RoCE NICs; the open driver of NVIDIA, a kernel with DMA-BUF, nvidia_peermem not loaded."""
+    tree.file('proc/sys/kernel/osrelease', '6.17.0-20-generic')
+    for n in range(8):
+        numa = n // 4
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.function(below_gpu, f'0000:{0x13 + 0x10 * n:02x}:00.0', '0x030000', '0x10de', '0x2b85', 'nvidia', numa)
+        tree.file(f'proc/driver/nvidia/gpus/0000:{0x13 + 0x10 * n:02x}:00.0/information', f'Model: \t\t NVIDIA GeForce RTX 5090\nDevice Minor: \t {n}')
+        if n % 4 == 0:
+            for f in range(2):
+                nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
+                tree.file(f'{nic}/device', '0x101d')
+                port = tree.rdma(nic, f'mlx5_{n // 2 + f}', n // 2 + f, 100)
+                tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100)
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + f}', f'0000:0000:0000:0000:0000:ffff:0a0{n // 2 + f}:0105')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
+
+
+def b300_hypervisor(tree):
+    """Healthy: the host of a virtual machine that has all GPUs and ConnectX-8 of an HGX B300. They are bound to vfio-pci, with ACS (also direct
+    translated requests) on the bridges above them. The host itself has one RoCE NIC for storage."""
+    tree.file('proc/sys/kernel/osrelease', '6.8.0-60-generic')
+    tree.file('proc/cmdline', 'BOOT_IMAGE=/vmlinuz root=/dev/nvme0n1p2 ro intel_iommu=on iommu=pt')
+    tree.file('proc/cpuinfo', 'vendor_id : GenuineIntel\nmodel name : Intel(R) Xeon(R) 6776P\nflags : fpu vmx')
+    tree.files('sys/class/dmi/id', sys_vendor='Dell Inc.', product_name='PowerEdge XE9780')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa, acs=0x5d)
+        functions = (tree.function(below_gpu, f'0000:{bus + 3:02x}:00.0', '0x030200', '0x10de', '0x3182', 'vfio-pci', numa),
+                     tree.function(below_nic, f'0000:{bus + 4:02x}:00.0', '0x020700', '0x15b3', '0x1023', 'vfio-pci', numa))
+        for place, function in enumerate(functions):
+            group = f'sys/kernel/iommu_groups/{20 + 2 * n + place}'
+            tree.file(f'{group}/type', 'DMA')
+            tree.link(f'{function}/iommu_group', group)
+            tree.link(f'{group}/devices/{os.path.basename(function)}', function)
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_0', 'ens9np0', 9, rate=200)
+    tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'vfio_pci', 'vfio_pci_core', 'vfio', 'kvm', 'kvm_intel')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in ('mlx5_ib', 'mlx5_core', 'ib_uverbs', 'ib_core', 'vfio_pci', 'kvm_intel', 'kvm')))
+
+
+def bnxt_firmware_dcbx(tree):
+    """Two ports of a Thor with the agent for LLDP and DCBX in the firmware (DCB_CAP_DCBX_LLD_MANAGED and no HOST): PFC as the switch has offered it, none."""
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
+        port = tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'ens{n + 1}f0np0', n, 'bnxt', 200, n)
+        tree.dcb(f'ens{n + 1}f0np0', [], {}, dcbx=0x2 | 0x8)
+    tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('mlx5_core', 'bnxt_en').replace('"audit"', '"enforce"').rstrip())
+
+
+def h100_all_ib_disabled(tree):
+    """One H100 server that is used alone: no cable at any of its eight InfiniBand ports, one of two Ethernet ports in use."""
+    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
+        numa = n // 4
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', numa)
+        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, kind='0x020700')
+        port = tree.rdma(nic, f'mlx5_{name}', name, 10, layer='InfiniBand', state=('1: DOWN', '3: Disabled'))
+        tree.files(port, lid='0xffff', sm_lid='0x0')
+        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:58a2:e103:0022:{n:04x}')
+    for n, (name, up) in enumerate(((1, True), (2, False), (7, True), (8, False))):
+        above = tree.root(0xa0, 0) if n == 0 else tree.root(0xb0, 1) if n == 2 else above
+        nic = tree.nic(above, (0xa1, 0xb1)[n // 2], 'mlx5', n // 2, slot=f'00.{n % 2}')
+        tree.file(f'{nic}/device', '0x101d')
+        netdev = f'ens{n // 2 + 9}f{n % 2}np{n % 2}'
+        port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled'))
+        tree.netdev(nic, netdev, 100, carrier=up, mtu=1500)
+        if up:
+            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{name}', f'0000:0000:0000:0000:0000:ffff:0a0{name}:0105')
+        else:
+            tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
 def write(name, folder):

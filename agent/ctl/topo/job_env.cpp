@@ -136,6 +136,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 
 // Why jobs must not use the port; empty: they may.
 std::string why_left_out(const Node& node, const Port& port) {
+  if (node.lacks_verbs) return "ib_uverbs is not loaded, without which no program can use RDMA";
   if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
   if (!is_active(port)) return "not active";
@@ -360,6 +361,11 @@ void add_nccl_remarks(EnvFile& out, const TopoView& view) {
     out.remark(
         "The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and NICs "
         "arbitrarily.");
+  else if (!view.topology.gpus.empty() && std::ranges::all_of(view.topology.gpus, is_geforce))
+    out.remark(
+        "The driver does not offer GPUDirect RDMA for GeForce GPUs, neither by nvidia_peermem nor by DMA-BUF: data "
+        "goes "
+        "through host memory.");
   else if (!far.empty())
     out.remark("No PCIe switch between GPU and NIC (" + far +
                "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.");

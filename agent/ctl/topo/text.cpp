@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/view.h"
+#include "judge/platform_view.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
 
@@ -169,6 +170,7 @@ std::string topo_text(const TopoView& view) {
   if (!topology.gpus.empty() && !nics.empty()) {
     out += "\nNearest NICs:\n\n";
     for (const Gpu& gpu : topology.gpus) {
+      if (is_given_away(view.node, gpu.pci)) continue;
       std::string names, path;
       for (const size_t index : nearest_nics(topology, gpu)) {
         if (!std::ranges::binary_search(nics, index)) continue;

@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "ctl/output/table.h"
 #include "judge/engine.h"
+#include "judge/platform_view.h"
 #include "nic/capabilities.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
@@ -117,6 +118,17 @@ std::string no_shared_bridge(const TopoView& view) {
          "are equally near.";
 }
 
+// Bound to vfio-pci and the like.
+std::string given_away(const TopoView& view) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : view.topology.gpus)
+    if (is_given_away(view.node, gpu.pci)) names.push_back(gpu.name);
+  if (names.empty()) return {};
+  return names_text(names) + (names.size() == 1 ? " belongs" : " belong") +
+         " to a virtual machine or to a program in user space (vfio-pci): no NIC of this host is paired with " +
+         (names.size() == 1 ? "it." : "them.");
+}
+
 std::string memory_nodes(const TopoView& view) {
   if (view.topology.memory_nodes.empty()) return {};
   std::string nodes;
@@ -140,19 +152,22 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
   std::erase_if(report.findings,
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
+  Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
+  for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
+    if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
           node.topology,
           policy,
           built_of(node).present_compute(),
-          best_pairing(node.topology, node.ports, recorded_in(node)),
+          std::move(pairing),
           std::move(report.findings),
           std::move(bootstrap)};
 }
 
 std::vector<std::string> topo_notes(const TopoView& view) {
   std::vector<std::string> notes;
-  for (const auto& note :
-       {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
+  for (const auto& note : {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge,
+                           given_away, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   if (!view.node.rdma_unread.empty())
     notes.push_back("RDMA devices could not be listed: " + view.node.rdma_unread + ". NICs appear without them.");

@@ -31,7 +31,7 @@ constexpr Condition kConditions[] = {
      {"By its own words it needs no action: the program has corrected the value or the error, and goes on. Many such "
       "lines in a short time are worth a look at the part that they name."}},
 
-    // "retrying" and the like; not where another end or a slower way is named: its OtherMeaning.
+    // "retrying" and the like.
     {"says-goes-on",
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "

@@ -157,6 +157,27 @@ std::string providers_said(const Healthy& node) {
   return out;
 }
 
+TEST(CheckHost, WithoutVerbsNoProgramSeesAnyDevice) {
+  Healthy node;
+  install_providers(node, {{"mlx5", {34}}});
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
+  node.now.lacks_verbs = true;
+  const auto found = complaints_of(node.view(), {"rdma-provider"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_TRUE(found[0].remedy.starts_with("modprobe ib_uverbs")) << found[0].remedy;
+}
+
+TEST(CheckHost, ADeviceFileThatOthersMayNotOpen) {
+  Healthy node;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0600}}, {"mlx5_1", {"uverbs1", 0600}}};
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "by the will of the site";
+  node.now.verbs_files["mlx5_0"].mode = 0666;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}),
+            "rdma-provider mlx5_1 warning: /dev/infiniband/uverbs1 has mode 0600\n");
+  node.now.verbs_files["mlx5_1"].mode = 0666;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
+}
+
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   Healthy node;
   EXPECT_EQ(providers_said(node), "") << "not read";
@@ -915,6 +936,32 @@ TEST(Gpudirect, AmdNeedsPeerMemoryOrDmaBuf) {
   has.memory_peers.clear();
   has.dmabuf_move_notify = true;
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
+}
+
+// Intel's processors for clients forward no reads between root ports.
+TEST(Gpudirect, AcrossRootPortsOfAClientProcessor) {
+  Healthy node;
+  node.now.host->cpu.vendor = "GenuineIntel";
+  node.now.host->cpu.model = "Intel(R) Core(TM) Ultra 9 285K";
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "GPU and NIC share a switch";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.bridges = {gpu.bridges.front() + "0"};
+  const auto found = complaints_of(node.view(), {"gpudirect"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_TRUE(has(found[0].observed, "GPU0 and mlx5_0 below different root ports")) << found[0].observed;
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 5090";
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "these have no GPUDirect RDMA";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA RTX PRO 6000";
+  node.now.host->cpu.model = "Intel(R) Xeon(R) w9-3495X";
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
+}
+
+TEST(Gpudirect, IsNotAskedOfGeForce) {
+  Healthy node;
+  node.now.platform.gpudirect.nvidia_open = false;
+  node.now.platform.gpudirect.peer_modules.clear();
+  EXPECT_NE(said(node.view(), {"gpudirect"}), "");
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 5090";
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "no module gives it to them";
 }
 
 // nvidia_peermem registers with the RDMA core, which EFA does not ask; its driver looks for a provider itself.

@@ -404,6 +404,21 @@ TEST(GidIndex, NamesWhatShiftedTheTable) {
   EXPECT_TRUE(has(found[0].meaning, "IPv6 is off on ens2")) << found[0].meaning;
 }
 
+// The addresses are there: to configure others changes nothing.
+TEST(Gid, OfRoceV1Alone) {
+  Healthy node;
+  for (Gid& gid : node.now.ports[1].gids) gid.type = "IB/RoCE v1";
+  const auto found = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_TRUE(has(found[0].observed, "RoCE v1 only")) << found[0].observed;
+  EXPECT_FALSE(has(found[0].remedy, "ip address")) << found[0].remedy;
+  std::erase_if(node.now.ports[1].gids, [](const Gid& gid) { return !gid.gid.starts_with("fe80"); });
+  const auto without = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(without.size(), 1u) << describe(without);
+  EXPECT_TRUE(has(without[0].remedy, "ip address add")) << without[0].remedy;
+}
+
 TEST(Gid, NamesIpv6ThatIsDisabled) {
   Healthy node;
   for (size_t i = 0; i < node.now.ports.size(); ++i) {

@@ -588,6 +588,36 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   EXPECT_EQ(port_states(node), "");
 }
 
+// To load what is loaded changes nothing.
+TEST(Check, ALoadedDriverWithoutRdmaIsNotLoadedAgain) {
+  Healthy node;
+  node.now.ports.clear();
+  node.before.ports.clear();
+  for (Nic& nic : node.now.topology.nics) nic.rdma.clear();
+  auto found = complaints_of(node.view(), {"port-state"});
+  EXPECT_TRUE(has(found.at(0).remedy, "modprobe -a mlx5_ib")) << found[0].remedy;
+  node.now.host->software.loaded = {"mlx5_ib"};
+  found = complaints_of(node.view(), {"port-state"});
+  EXPECT_FALSE(has(found.at(0).remedy, "modprobe")) << found[0].remedy;
+  EXPECT_TRUE(has(found[0].meaning, "is loaded, and has made none")) << found[0].meaning;
+  // Eight ports of one E810, and four.
+  auto& nics = node.now.topology.nics;
+  nics.resize(1, nics.front());
+  nics.front().vendor = kIntel, nics.front().device = 0x1592;
+  nics.resize(8, nics.front());
+  node.now.host->software.loaded = {"irdma"};
+  for (size_t i = 0; i < nics.size(); ++i) {
+    nics[i].pci = "0000:14:00." + std::to_string(i);
+    node.now.platform.functions[nics[i].pci].kernel_driver = "ice";
+  }
+  found = complaints_of(node.view(), {"port-state"});
+  EXPECT_TRUE(has(found.at(0).meaning, "split into 8 ports: with more than 4")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].remedy, "port option")) << found[0].remedy;
+  nics.resize(4);
+  found = complaints_of(node.view(), {"port-state"});
+  EXPECT_FALSE(has(found.at(0).meaning, "split")) << found[0].meaning;
+}
+
 // No driver for RDMA can be loaded on such NICs.
 TEST(Check, NicsThatCannotDoRdmaAreNamed) {
   for (const char* driver : {"gve", "ena", "virtio_net"}) {

@@ -676,6 +676,20 @@ TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
 }
 
 // A network that is busy pauses the port. If it is not paused and sends pause, its own host takes packets too slowly.
+// Of an InfiniBand port that never had a link, Disabled does not prove that somebody disabled it.
+TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
+  Healthy node;
+  make_infiniband(node), take_down(node, 3);
+  const std::vector<Finding> was_up = ask(node);
+  ASSERT_EQ(rules_of(was_up), std::set<std::string>{"admin-down"}) << text(was_up);
+  EXPECT_EQ(was_up[0].certainty, Certainty::certain);
+  node.before.ports = node.now.ports;
+  const std::vector<Finding> never = ask(node);
+  ASSERT_EQ(rules_of(never), std::set<std::string>{"admin-down"}) << text(never);
+  EXPECT_EQ(never[0].certainty, Certainty::likely);
+  EXPECT_TRUE(has(text(never), "cable")) << text(never);
+}
+
 TEST(DiagnosisBounds, PauseThatIsOnlySentComesFromTheHost) {
   for (const double sent : {0.06, 0.09, 0.19}) {
     Healthy node;

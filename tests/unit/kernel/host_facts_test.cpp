@@ -536,6 +536,46 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   EXPECT_EQ(modules(), "") << "unknown";
 }
 
+TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
+  Tree tree;
+  tree.file("proc/modules", "mlx5_ib 1 0 - Live 0x0\nib_core 1 1 mlx5_ib, Live 0x0\n");
+  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "no RDMA device";
+  tree.folder("sys/class/infiniband");
+  EXPECT_TRUE(host::lacks_verbs(tree.root()));
+  tree.file("proc/modules", "nvidia 1 0 - Live 0x0\n");
+  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "RDMA is built in";
+  tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n");
+  EXPECT_FALSE(host::lacks_verbs(tree.root()));
+  tree.file("proc/modules", "ib_core 1 0 - Live 0x0\n").folder("sys/class/infiniband_verbs");
+  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "ib_uverbs is built in";
+}
+
+TEST(RdmaSoftware, DeviceFilesOfVerbs) {
+  Tree tree;
+  for (const std::string name : {"uverbs0", "uverbs1"})
+    tree.file("sys/class/infiniband_verbs/" + name + "/ibdev", "mlx5_" + name.substr(6) + "\n");
+  tree.file("dev/infiniband/uverbs0", "");
+  const auto files = host::read_verbs_files(tree.root());
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files.at("mlx5_0").name, "uverbs0");
+  EXPECT_EQ(files.at("mlx5_0").mode & 0600u, 0600u);
+}
+
+TEST(RdmaSoftware, LoadedModulesOfNicsWithoutRdma) {
+  Tree tree;
+  Topology topology;
+  Nic& nic = topology.nics.emplace_back();
+  nic.pci = "0000:31:00.0";
+  nic.vendor = 0x8086, nic.device = 0x1592;
+  tree.link("sys/bus/pci/devices/0000:31:00.0/driver", "../../drivers/ice");
+  tree.file("sys/bus/pci/drivers/ice/bind", "");
+  EXPECT_EQ(host::read_loaded_modules(tree.root(), topology), (std::set<std::string>{}));
+  tree.folder("sys/module/irdma");
+  EXPECT_EQ(host::read_loaded_modules(tree.root(), topology), (std::set<std::string>{"irdma"}));
+  nic.rdma = {"rocep49s0"};
+  EXPECT_EQ(host::read_loaded_modules(tree.root(), topology), (std::set<std::string>{}));
+}
+
 TEST(HostServices, AnUnitOfAScheduler) {
   Tree tree;
   add_process(tree, 1310, "spurd", "/system.slice/spurd.service", "8388608 8388608");

@@ -212,6 +212,32 @@ TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
   EXPECT_FALSE(has(svg, "⚠ mlx5_4</text>"));
 }
 
+// A GPU of a virtual machine has no NIC of its host.
+TEST(TopoText, GpusOfAVirtualMachineAreNotPaired) {
+  Healthy server;
+  EXPECT_TRUE(has(printed("text", server.now), "GPU1: mlx5_1 ("));
+  server.now.platform.functions[server.now.topology.gpus[1].pci].kernel_driver = "vfio-pci";
+  const std::string text = printed("text", server.now);
+  EXPECT_TRUE(has(text, "GPU1: none") && has(text, "GPU0: mlx5_0 (") && has(text, "GPU1 belongs to a virtual machine"))
+      << text;
+}
+
+TEST(TopoNccl, LeavesOutWhatNoProgramCanOpen) {
+  Healthy server;
+  EXPECT_TRUE(has(printed("nccl", server.now), "NCCL_IB_HCA=="));
+  server.now.lacks_verbs = true;
+  const std::string text = printed("nccl", server.now);
+  EXPECT_FALSE(has(text, "NCCL_IB_HCA==")) << text;
+  EXPECT_TRUE(has(text, "ib_uverbs is not loaded")) << text;
+}
+
+TEST(TopoNccl, SaysThatGeForceHasNoGpuDirect) {
+  Healthy server;
+  EXPECT_FALSE(has(printed("nccl", server.now), "GeForce"));
+  for (Gpu& gpu : server.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 5090";
+  EXPECT_TRUE(has(printed("nccl", server.now), "does not offer GPUDirect RDMA for GeForce"));
+}
+
 // Images of clouds have the tree that their hypervisor hides in a file for NCCL.
 TEST(TopoNccl, TheProvidersTopologyFileIsNamed) {
   const Node node = test::cloud_guest();
