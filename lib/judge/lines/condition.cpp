@@ -523,11 +523,11 @@ constexpr Condition kCombinations[] = {
 
 // What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the
 // program and the source file. Only for components whose cause is not known otherwise.
-struct Step {
+struct FailedStep {
   std::string_view verbs;
   Condition condition;
 };
-constexpr Step kSteps[] = {
+constexpr FailedStep kSteps[] = {
     {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
      "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
      {"step-frees",
@@ -763,9 +763,9 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
     for (size_t at = message.find(other); at != std::string::npos; at = message.find(other, at))
       message.replace(at, other.size(), other.size(), ' ');
   if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
-  const Step* found = nullptr;
+  const FailedStep* found = nullptr;
   size_t first = std::string_view::npos;
-  for (const Step& each : kSteps)
+  for (const FailedStep& each : kSteps)
     if (const size_t at = first_of(message, each.verbs); at < first) {
       first = at;
       found = &each;
