@@ -52,7 +52,7 @@ std::optional<uint32_t> speed_of(const Port& port) {
 
 // Together the limits give away the whole port: it is shared on purpose.
 bool share_the_port(const PhysicalFunction& physical, uint32_t speed) {
-  constexpr double kWhole = 0.9;  // ours
+  constexpr double kWhole = 0.9;
   double sum = 0;
   for (const VirtualFunction& each : physical.functions) {
     if (each.limits.max_tx_rate == 0) return false;
