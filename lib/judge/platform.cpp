@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
 #include <bit>
-#include <tuple>
 
 #include "judge/platform_view.h"
 #include "judge/rule.h"
