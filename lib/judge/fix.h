@@ -99,12 +99,12 @@ struct Fix {
 };
 
 // Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
-// Where the port's driver has no `devlink dev reload`, rebind_commands() take its place.
+// If the port's driver has no `devlink dev reload`, rebind_commands() replaces it.
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
 // The fix of a row, with these names.
 Fix fix_of(const FixRow& row, const Port* port, const std::string& subject, const std::string& peer = {});
-// Commands that unbind the function from its driver and bind it again; "DRIVER" stands for an unknown (empty) driver.
+// Commands that unbind the function from its driver and bind it again; an empty driver is shown as "DRIVER".
 std::string rebind_commands(const std::string& pci, const std::string& driver);
 // How to end the suspension of enforcement (AgentState::held).
 Fix fix_of_suspension(const AgentState& agent);

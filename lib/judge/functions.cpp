@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host sets for the virtual functions of its NICs, as far as it harms RDMA in a pod or a virtual machine.
+// Limits that the host sets for virtual functions of its NICs, and that harm RDMA in a pod or a virtual machine.
 #include "node/functions.h"
 
 #include "judge/finding.h"
@@ -50,9 +50,9 @@ std::optional<uint32_t> speed_of(const Port& port) {
   return static_cast<uint32_t>(*port.rate * 8 / 1e6);
 }
 
-// Together the limits give away the whole port: it is shared on purpose.
+// Whether the limits of all functions together fill the port: it is shared on purpose.
 bool share_the_port(const PhysicalFunction& physical, uint32_t speed) {
-  constexpr double kWhole = 0.9;
+  constexpr double kWhole = 0.9;  // no source; configured limits are round numbers
   double sum = 0;
   for (const VirtualFunction& each : physical.functions) {
     if (each.limits.max_tx_rate == 0) return false;
@@ -91,8 +91,8 @@ void add_priority(const PhysicalFunction& physical, const VirtualFunction& each,
   faults.add(physical, each, Status::warning,
              "VLAN " + std::to_string(limits.vlan) + " with priority " + std::to_string(limits.vlan_priority) +
                  ", PFC on " + to_text(*lossless),
-             "The port trusts the priority in the VLAN tag, and the host's VLAN gives every frame of the function this "
-             "one: its RoCE is not protected by PFC.",
+             "The port trusts the priority in the VLAN tag, and the VLAN of the host gives every frame of the function "
+             "this priority: PFC does not protect its RoCE.",
              "vlan " + std::to_string(limits.vlan) + " qos " + std::to_string(first));
 }
 
@@ -121,8 +121,8 @@ std::optional<Finding> ask_vf_limits(const View& view, const Port& port) {
                     " in use, without such a limit",
                 expected);
   return bad(faults.status, port.id(), faults.observed, expected, faults.meanings,
-             "Correct it where the functions are set up (SR-IOV CNI or operator: link_state, max_tx_rate, vlan, "
-             "vlanQoS; else the script that makes them). Now: " +
+             "Correct the limit in the configuration of the SR-IOV CNI or operator (link_state, max_tx_rate, vlan, "
+             "vlanQoS), or in the script that creates the functions. Until then: " +
                  faults.commands);
 }
 
@@ -133,8 +133,9 @@ constexpr Rule kVfLimits{
     .group = group::link,
     .title = "The host stops or slows a virtual function that carries RDMA",
     .meaning =
-        "Reads on the host what `ip link set PF vf N` set for each virtual function that has an RDMA device here, is "
-        "in a pod, or belongs to a virtual machine: link state \"disable\" of a function that was passed on; "
+        "Reads on the host the limits (`ip link set PF vf N`) of each virtual function that has an RDMA device here, "
+        "is in a pod, or belongs to a virtual machine. Reported: link state \"disable\" of a function that was passed "
+        "on; "
         "max_tx_rate below the speed of the port, unless the limits of all functions together fill the port; a VLAN "
         "whose priority has no PFC, while the port trusts the priority in the tag. Pods and virtual machines cannot "
         "see any of these.",

@@ -283,17 +283,18 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (v2.empty() && !twin_has_gid && port.role == PortRole::guest_function && has_other_purpose(view, port) &&
       !view.named.contains(port.id()))
     return good(port.id(), "no RoCE v2 GID (serves no GPU)", expected);
-  // The addresses are there: the NIC, or a setting of its driver, has RoCE v1 alone.
+  // The netdev has its addresses: the NIC, or a setting of its driver, has RoCE v1 only.
   const auto v1 = std::ranges::find_if(port.gids, [&](const Gid& gid) {
     return gid.type == "IB/RoCE v1" && !gid.gid.starts_with("fe80:") && is_here(view.now, port, gid);
   });
   if (v2.empty() && v1 != port.gids.end())
-    return bad(Status::warning, port.id(), "RoCE v1 only: " + describe(*v1), expected,
-               "The NIC, or its driver, makes GIDs of RoCE v1 alone: the addresses are there. RoCE v1 does not cross "
-               "routers, and a connection with a port that uses RoCE v2 fails. NCCL and UCX prefer RoCE v2.",
-               "Leave the port out of jobs (NCCL_IB_HCA), or use RoCE v1 on all ports of the job, in one subnet: "
-               "NCCL_IB_ROCE_VERSION_NUM=1. An older NIC can do no more: ibv_devinfo -v -d " +
-                   port.rdma);
+    return bad(
+        Status::warning, port.id(), "RoCE v1 only: " + describe(*v1), expected,
+        "The netdev has addresses, and the NIC or its driver creates GIDs of RoCE v1 only. RoCE v1 does not cross "
+        "routers, and a connection with a port that uses RoCE v2 fails. NCCL and UCX prefer RoCE v2.",
+        "Leave the port out of jobs (NCCL_IB_HCA), or use RoCE v1 on all ports of the job, in one subnet: "
+        "NCCL_IB_ROCE_VERSION_NUM=1. Older NICs have no RoCE v2: ibv_devinfo -v -d " +
+            port.rdma);
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,

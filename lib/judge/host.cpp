@@ -784,7 +784,7 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
 // Whether processes of every user may read and write the file.
 bool is_for_all(const VerbsFile& file) { return (file.mode & 06u) == 06u; }
 
-// Devices whose file fewer users may open than that of another device: the jobs of the others have fewer NICs on this
+// Devices whose file fewer users may open than that of another device: jobs of other users have fewer NICs on this
 // machine than on its peers.
 void add_closed_files(const View& view, Findings& findings) {
   const auto& files = view.now.verbs_files;
@@ -797,11 +797,11 @@ void add_closed_files(const View& view, Findings& findings) {
     std::string mode = "0";  // in octal, as ls(1) and chmod(1) have it
     for (const unsigned shift : {6u, 3u, 0u}) mode += static_cast<char>('0' + ((file.mode >> shift) & 7u));
     findings.push_back(bad(
-        Status::warning, device, path + " has mode " + mode, "0666, as that of other devices here",
-        "Jobs of other users cannot open this device (permission denied). NCCL then uses the others alone: with fewer "
-        "devices than its peers a rank waits for ever (NCCL_IGNORE_NET_MISMATCH=0 makes it an error).",
-        "chmod 0666 " + path +
-            ", and remove what changed it: a rule of udev, or the mode that the container gets it with"));
+        Status::warning, device, path + " has mode " + mode, "0666, like other devices here",
+        "Jobs of other users cannot open this device (permission denied). NCCL then uses the other devices only: a "
+        "rank "
+        "with fewer devices than its peers hangs (NCCL_IGNORE_NET_MISMATCH=0 makes it an error).",
+        "chmod 0666 " + path + ", and correct the udev rule, or the mode that the container runtime gives the file"));
   }
 }
 
@@ -839,8 +839,7 @@ constexpr Rule kRdmaProvider{
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
         "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
-        "fewer users may open than "
-        "those of other devices is reported.",
+        "fewer users may open than those of other devices is reported.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

@@ -806,7 +806,7 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
   return nullptr;
 }
 
-// Firmware is made for a board, whichever of its functions has the port. Without a board id, the model stands for it.
+// Firmware is made for a board, whichever of its functions has the port. Without a board id, the model is used.
 std::string firmware_target_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
 constexpr FixRow kUpdate{

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
 #include <bit>
-#include <tuple>
 
 #include "judge/platform_view.h"
 #include "judge/rule.h"
@@ -362,7 +361,8 @@ Finding efa_gpudirect(const GpuDirect& has) {
 }
 
 // Intel's processors for clients forward writes between two root ports, and no reads, without any PCIe error (NVIDIA's
-// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: no GPU is paired with a NIC across root ports of such.
+// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: the
+// processor is of another kind, or each GPU shares a root port with its NIC.
 std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
                                                 const std::string& observed) {
   if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
@@ -375,7 +375,7 @@ std::optional<Finding> client_processor_finding(const Node& node, const std::vec
   return bad(Status::warning, kHostSubject, observed + "; " + across + " below different root ports of " + model,
              "GPU and NIC below one PCIe switch",
              "Processors for clients forward writes between root ports and no reads: the NIC can write GPU memory and "
-             "not read it. Whatever sends from GPU memory by GPUDirect RDMA (perftest, UCX, NVSHMEM, NIXL) gets "
+             "not read it. Programs that send from GPU memory by GPUDirect RDMA (perftest, UCX, NVSHMEM, NIXL) get "
              "completions with errors, and no PCIe error is logged. NCCL copies through host memory at this distance, "
              "unless NCCL_NET_GDR_LEVEL allows it.",
              {{Work::in_machine, "Put GPU and NIC below one PCIe switch. "},
@@ -434,8 +434,8 @@ constexpr Rule kGpudirect{
         "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
         "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY; for EFA the open modules, or a "
         "provider that its driver names in the file p2p. Otherwise NCCL and RCCL copy through host memory. GeForce "
-        "GPUs "
-        "have none. Between root ports of Intel's processors for clients a NIC cannot read GPU memory. With "
+        "GPUs have no GPUDirect RDMA. Between root ports of Intel's processors for clients a NIC cannot read GPU "
+        "memory. With "
         "NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
     .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",

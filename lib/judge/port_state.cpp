@@ -224,13 +224,20 @@ constexpr Advice kNeverManaged{0, "The link is up, but no subnet manager configu
                    {"Run the check again. If nothing changes: ip link set {netdev} up. ",
                     {Work::ends_jobs, "Else reset the link: ibportstate -C {device} -P {port} -D 0 {port} reset"}}};
 
+// InfiniBand: the link is up, and the subnet manager has not activated the port.
+bool waits_for_subnet_manager(const Port& port) {
+  return port.link_layer == LinkLayer::infiniband && (port.state == kPortInit || port.state == kPortArmed);
+}
+
+bool is_logically_down(const Port& port) {
+  return port.link_layer == LinkLayer::infiniband && port.state == kPortDown && port.phys_state == kPhysLinkUp;
+}
+
 const Advice* subnet_advice(const Port& port, const infiniband::Lids* lids) {
-  if (port.link_layer != LinkLayer::infiniband) return nullptr;
+  if (is_logically_down(port)) return &kLogicallyDown;
+  if (!waits_for_subnet_manager(port)) return nullptr;
   if (port.state == kPortArmed) return &kArmed;
-  if (port.state == kPortInit)
-    return lids != nullptr && infiniband::is_lid(lids->own) ? &kManagedBefore : &kNeverManaged;
-  if (port.state == kPortDown && port.phys_state == kPhysLinkUp) return &kLogicallyDown;
-  return nullptr;
+  return lids != nullptr && infiniband::is_lid(lids->own) ? &kManagedBefore : &kNeverManaged;
 }
 
 // ", LID 12, SM LID 1"; empty: the LIDs are unknown.
@@ -239,18 +246,17 @@ std::string lids_text(const infiniband::Lids* lids) {
   return ", LID " + std::to_string(lids->own) + ", SM LID " + std::to_string(lids->subnet_manager);
 }
 
-// An ACTIVE InfiniBand port whose addresses are not in order. nullopt: they are, or are unknown; fabric-exporter reads
-// the state more often than the LIDs.
+// Whether the LIDs are those of the port's present state: fabric-exporter reads the state more often than the LIDs.
+bool are_lids_current(const Port& port, const infiniband::Lids* lids) {
+  return lids != nullptr && lids->active && is_active(port) && port.role == PortRole::physical;
+}
+
+// An ACTIVE InfiniBand port without a LID. nullopt: it has one, or its LIDs are unknown.
 std::optional<Finding> lid_finding(const Port& port, const infiniband::Lids* lids) {
-  if (lids == nullptr || !lids->active || !is_active(port) || port.role != PortRole::physical) return std::nullopt;
-  const std::string observed = link_state_text(port) + lids_text(lids);
-  if (!infiniband::is_lid(lids->own))
-    return bad(Status::warning, port.id(), observed, "a LID",
-               "The port is ACTIVE and has no LID: other ports have no address to send to it.",
-               "Restart the subnet manager (opensm), which gives the port a LID: sminfo; ibstat " + port.rdma);
-  if (!infiniband::is_lid(lids->subnet_manager))
-    return good(port.id(), observed + " (rdma_cm and IPoIB ask the subnet manager for paths)", "ACTIVE, LinkUp");
-  return std::nullopt;
+  if (!are_lids_current(port, lids) || infiniband::is_lid(lids->own)) return std::nullopt;
+  return bad(Status::warning, port.id(), link_state_text(port) + lids_text(lids), "a LID",
+             "The port is ACTIVE and has no LID: other ports have no address to send to it.",
+             "Restart the subnet manager (opensm), which gives the port a LID: sminfo; ibstat " + port.rdma);
 }
 
 Advice advice_for(const Port& port, const infiniband::Lids* lids) {
@@ -403,6 +409,8 @@ Finding port_state_finding(const View& view, const Port& port) {
   if (auto finding = lid_finding(port, lids)) return *finding;
   if (auto finding = unknown_or_active(port)) {
     if (finding->status == Status::ok && is_audit_only(port)) finding->observed += " (a DPU owns its settings)";
+    if (are_lids_current(port, lids) && !infiniband::is_lid(lids->subnet_manager))
+      finding->observed += lids_text(lids) + " (rdma_cm and IPoIB require a subnet manager for new paths)";
     return *finding;
   }
   const std::string expected = kUpState;
@@ -435,7 +443,8 @@ Finding port_state_finding(const View& view, const Port& port) {
                          ". With SW_MNG it manages the NVLink switches inside this machine and has no cable. Else: ");
   std::string meaning(advice.meaning);
   if (port.link_layer == LinkLayer::infiniband && port.phys_state == kPhysDisabled && never_had_link(view, port)) {
-    meaning = "This host disabled the port, or it never had a cable: it shows no sign of an earlier link.";
+    meaning =
+        "This host disabled the port, or no cable was ever plugged in: the port shows no sign of an earlier link.";
     fix.steps.insert(fix.steps.begin(), {Work::at_link, "Look for a cable in this port. With one: "});
   }
   const std::string by_design = perhaps_not_cabled(view, port);
@@ -553,7 +562,7 @@ Finding function_state_finding(const View& view, const Port& port) {
         "The virtual function has no link. Its physical function is on the host of this guest or pod: the link state "
         "policy there decides";
     if (infiniband) meaning += ", and the GUID that the host gives it";
-    if (port.state == kPortInit || port.state == kPortArmed)
+    if (waits_for_subnet_manager(port))
       meaning =
           "The link is up, and the subnet manager has not configured this virtual function: it has no GUID from "
           "its host, or the subnet has no virtualization for it";
@@ -573,7 +582,7 @@ Finding function_state_finding(const View& view, const Port& port) {
   if (known != nullptr && known->limits.link_state == VfLinkState::disable)
     meaning = "The virtual function has no link: its host has set its link state to \"disable\".";
   // With the policy "disable" it would be DOWN.
-  if (infiniband && (port.state == kPortInit || port.state == kPortArmed))
+  if (waits_for_subnet_manager(port))
     meaning =
         "The link is up, and the subnet manager has not configured the virtual function: it has no GUID, or the "
         "subnet has no virtualization for it.";
@@ -737,7 +746,7 @@ struct WithoutRdma {
   // "the RDMA driver of these NICs is not loaded, or it failed", with the lines that say why
   [[nodiscard]] std::string why(const Node& node) const {
     std::string out = "the RDMA driver of these NICs is not loaded, or it failed.";
-    if (are_loaded(node)) out = "the RDMA driver of these NICs is loaded, and has made none.";
+    if (are_loaded(node)) out = "the RDMA driver of these NICs is loaded, and created no RDMA device.";
     if (const std::string* card = split_card())
       out += " The card " + *card + " is split into " + std::to_string(ports.at(*card)) + " ports: with more than " +
              std::to_string(most_ports) + " it has neither RDMA nor PFC, whatever driver is loaded.";
@@ -749,9 +758,9 @@ struct WithoutRdma {
   [[nodiscard]] Fix fix(const Node& node) const {
     const std::set<std::string> load = modules();
     if (const std::string* card = split_card())
-      return {"To have RDMA, give the card a port option of at most " + std::to_string(most_ports) +
+      return {"For RDMA, give the card a port option of at most " + std::to_string(most_ports) +
                   " ports (Intel: epct64e -nic N -get, then -set OPTION): " + *card + ". ",
-              {Work::in_machine, "The option holds from the next start of the machine."}};
+              {Work::in_machine, "The option takes effect at the next start of the machine."}};
     if (are_loaded(node)) {
       std::set<std::string> names = load;
       for (const auto& [key, addresses] : groups)
@@ -1038,18 +1047,19 @@ namespace {
 // unknown, so that the port has one finding.
 MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
-  const bool waits_for_subnet =
-      ctx.port.link_layer == LinkLayer::infiniband && (ctx.port.state == kPortInit || ctx.port.state == kPortArmed);
-  if (!fault || (!is_down(ctx.port) && !waits_for_subnet) || is_switched_off(ctx.port)) return std::nullopt;
+  const bool waits = waits_for_subnet_manager(ctx.port);
+  if (!fault || (!is_down(ctx.port) && !waits) || is_switched_off(ctx.port)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
-  if (waits_for_subnet) {
-    out.culprit = Culprit::network;
+  if (waits) {
+    // A virtual function waits also if its host gave it no GUID.
+    out.culprit = is_virtual(ctx.port) ? Culprit::unknown : Culprit::network;
     out.next = fault->fix;
     return out;
   }
   out.add(error_lines(ctx));
-  if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port)) {
+  // A port that is logically down has a link: cable and module carry it.
+  if (is_audit_only(ctx.port) || may_manage_nvlink(ctx.view, ctx.port) || is_logically_down(ctx.port)) {
     out.culprit = Culprit::unknown;
     out.next = fault->fix;
     return out;
@@ -1092,10 +1102,11 @@ constexpr Rule kPortState{
         "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
         "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
         "disabled the port, or that it never had a cable. RoCE drivers report Disabled for every port without a link. "
-        "INIT on InfiniBand means that no subnet manager configured the port; with a LID, that one did so before the "
-        "link was lost. ARMED means that it has not finished. A port that is ACTIVE without a LID has no address. A "
-        "bond stays ACTIVE with one link, so each member is reported "
-        "separately. A virtual function has no cable: its link state policy and, on InfiniBand, its GUID decide; in a "
+        "INIT on InfiniBand means that "
+        "no subnet manager configured the port; a LID in this state shows that one did so before the link was lost. "
+        "ARMED means that the subnet manager has not finished. A port that is ACTIVE without a LID has no address. A "
+        "bond stays ACTIVE with one link, so each member is reported separately. A virtual function has no cable: its "
+        "link state policy and, on InfiniBand, its GUID decide; in a "
         "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
         "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "
         "one of its functions is ACTIVE with a routable GID, is unused. A function in use without "

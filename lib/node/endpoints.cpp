@@ -88,8 +88,9 @@ bool serves_jobs(const Node& node, const Port& port) {
 }
 
 NicBoard board_of(const Nic& nic, std::span<const Port> ports) {
+  const std::string slot = card_of(nic.pci);
   const Port* port = find_where(ports, [&](const Port& each) {
-    const bool is_own = contains(nic.rdma, each.rdma) || (!each.pci.empty() && card_of(each.pci) == card_of(nic.pci));
+    const bool is_own = contains(nic.rdma, each.rdma) || (!each.pci.empty() && card_of(each.pci) == slot);
     return is_own && !each.board_id.empty();
   });
   return {model_of(nic), port == nullptr ? std::string_view() : port->board_id};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/functions.h"
 
-#include <algorithm>
-
 #include "base/find.h"
 #include "node/platform.h"
 #include "node/port_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual functions of this host's NICs: who uses each, and what the host sets for it.
+// The virtual functions of this host's NICs: the user of each, and the limits that the host sets for it.
 #pragma once
 
 #include <map>
@@ -36,7 +36,7 @@ namespace scanning {
 
 struct Context;
 
-// Of the physical functions that have an RDMA port here. Without virtual functions: one file for each.
+// Reads those of the physical functions that have an RDMA port here. A function without virtual ones costs one file.
 void read_functions(Context& context, const std::vector<Port>& ports, PhysicalFunctions& out);
 
 }  // namespace scanning

@@ -73,8 +73,8 @@ struct Node {
   std::optional<Host> host;       // absent: not requested
   std::string topology_unread{};  // why the GPUs and NICs could not be listed; empty: all were, or not requested
   std::string rdma_unread{};      // why RDMA devices or their ports could not be listed; empty: all were
-  bool lacks_verbs = false;       // no program can open an RDMA device: ib_uverbs is not loaded
-  // By RDMA device; absent: not in the /dev of this process.
+  bool lacks_verbs = false;       // no program can open an RDMA device: ib_uverbs is not loaded; with the topology
+  // By RDMA device; absent: not in the /dev of this process. With the topology.
   std::map<std::string, VerbsFile> verbs_files{};
   Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;       // absent: no state file readable

@@ -50,7 +50,7 @@ inline constexpr std::string_view kEnumWords<PortPlace>[] { "compute", "host" };
 // TCP; usnic: Cisco's datagrams from user space.
 enum class RdmaTransport : uint8_t { infiniband, iwarp, usnic };
 
-// What a reader asks of a port. `other`: what no rule asks for by name.
+// The parts of a port that are read. `other`: a part that no rule names.
 enum class PortPart : uint8_t { other, netdev, speed, rate, state, mtu, gids, eswitch, settings };
 
 // A part of a port that could not be read.

@@ -180,11 +180,11 @@ namespace {
 // Whether /proc/modules, which has no built-in modules, lacks the module, and neither its folder nor the class of its
 // devices exists.
 bool is_unloaded(const Root& root, std::string_view module, const std::string& device_class) {
+  if (root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/" + device_class)) return false;
   const auto modules = root.read_text("proc/modules");
-  if (!modules || root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/" + device_class))
-    return false;
-  return std::ranges::none_of(split(*modules, '\n'),
-                              [&](std::string_view line) { return line.substr(0, line.find(' ')) == module; });
+  return modules && std::ranges::none_of(split(*modules, '\n'), [&](std::string_view line) {
+           return line.substr(0, line.find(' ')) == module;
+         });
 }
 
 // The modules of NICs that have no RDMA device.

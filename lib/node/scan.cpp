@@ -119,8 +119,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     context.note_unseen("RDMA devices: " + node.rdma_unread);
   }
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
-  node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel.root);
-  node.verbs_files = host::read_verbs_files(kernel.root);
+  if (options.topology) {  // of the machine: not once for each device that a scan opens
+    node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel.root);
+    node.verbs_files = host::read_verbs_files(kernel.root);
+  }
   // Each device is opened once, before any counter is read: opening can take milliseconds, and counters should be of
   // one moment.
   if (options.verbs && kernel.verbs)

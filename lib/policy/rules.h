@@ -76,7 +76,7 @@ struct RulePolicy {
   double boot_grace = 30 * 60;   // OCI ignores link events in the first 1800 s
   double reload_grace = 2 * 60;  // ours: links come up within a minute after a driver was loaded
   bool operator==(const RulePolicy&) const = default;
-  // What the configuration sets of the rule; nothing if it does not name the rule.
+  // The settings of the rule in the configuration; empty if it does not name the rule.
   [[nodiscard]] const RuleSettings& of(std::string_view id) const {
     static const RuleSettings kNone;
     const auto found = by_id.find(id);

@@ -29,7 +29,7 @@ struct Built {
   std::optional<OddGpus> odd_gpus{};
   std::map<std::string, std::string> recorded_at{};  // present address of a part -> its address in the inventory
 
-  // Whether the NIC serves a GPU: the best pairing gives it to one, that may be missing now. NICs that serve none have
+  // Whether the NIC serves a GPU: the best pairing gives it to one, which may be missing now. NICs that serve none have
   // another purpose (storage, management), or are spare. Port::place is another fact.
   [[nodiscard]] bool serves_gpu(size_t nic) const;
   // The compute NICs that are present and carry RDMA.

@@ -39,7 +39,7 @@ enum class DcbxVersion : uint8_t { none, ieee, cee };
 template <>
 inline constexpr std::string_view kEnumWords<DcbxVersion>[] { "", "IEEE", "CEE" };
 
-// The source of what a NIC's own agent has received: no names and no time.
+// The source of a neighbor that a NIC's own LLDP agent has received. It has no names and no age.
 inline constexpr const char* kFirmwareSource = "firmware";
 
 struct Neighbor {

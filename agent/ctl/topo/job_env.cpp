@@ -364,8 +364,7 @@ void add_nccl_remarks(EnvFile& out, const TopoView& view) {
   else if (!view.topology.gpus.empty() && std::ranges::all_of(view.topology.gpus, is_geforce))
     out.remark(
         "The driver does not offer GPUDirect RDMA for GeForce GPUs, neither by nvidia_peermem nor by DMA-BUF: data "
-        "goes "
-        "through host memory.");
+        "goes through host memory.");
   else if (!far.empty())
     out.remark("No PCIe switch between GPU and NIC (" + far +
                "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.");

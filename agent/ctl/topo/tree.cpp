@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of the machine: sockets, NUMA nodes, root buses, switches and the devices in them.
-#include <algorithm>
 
 #include "base/find.h"
 #include "base/parse.h"

@@ -39,7 +39,7 @@ constexpr Condition kConditions[] = {
      "default|continue "
      "without|continuing without|continuing with",
      {"By its own words the program goes on: it tries again, or takes another value or another way, which the line "
-      "names. That is no fault by itself. Look at it only if what it leaves out is needed, if the job is slow, or if "
+      "names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, or if "
       "the line repeats without end."},
      false,
      {},
@@ -521,8 +521,8 @@ constexpr Condition kCombinations[] = {
      "dpdk"},
 };
 
-// What a failed step of a library means, whichever it is: by the first verb of its message, after the mark of the
-// program and the source file. Only for components whose cause is not known otherwise.
+// The meaning of a failed step of any library, by the first verb of its message after the mark of the program and the
+// source file. Only for components whose cause is not known otherwise.
 struct FailedStep {
   std::string_view verbs;
   Condition condition;
@@ -541,8 +541,8 @@ constexpr FailedStep kSteps[] = {
       software,
       "",
       {"By its words a value or a message could not be read or written: it is not in the form that the library "
-       "expects. "
-       "Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a variable "
+       "expects. Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a "
+       "variable "
        "or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
      "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
@@ -556,8 +556,7 @@ constexpr FailedStep kSteps[] = {
       {"By its words a step on this host failed: something of its RDMA device, GPU or memory could not be opened, made "
        "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
        "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, "
-       "or "
-       "a value that the device does not have. The errno or the line before has the reason."}}},
+       "or a value that the device does not have. The errno or the line before has the reason."}}},
     {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
      "request|"
      "transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
@@ -574,7 +573,7 @@ constexpr FailedStep kSteps[] = {
       "",
       {"By its words a connection between two processes was not made. Both ends take part: see whether the other "
        "process runs and what it reports, then whether its address can be reached from here (interface, firewall, "
-       "GID). If no address of this host is named either, the devices of this host are to be looked at first."}}},
+       "GID). If no address of this host is named either, look at the devices of this host first."}}},
 };
 // A state that the library excludes, or a call in the wrong order: it needs no verb of a step. The first ones decide
 // wherever they are in the line; the others only before the verb.
@@ -611,7 +610,7 @@ constexpr Condition kDriverRefuses{
     "",
     {"By its words the driver refuses something that was asked for on this host: a setting, a number of queues, a "
      "filter, a request of a virtual function. The NIC does not have it, or not in its present mode; the former value "
-     "stays. Find who asks for it (ethtool, tc, a service, a virtual machine)."}};
+     "stays. Find the program that asks for it (ethtool, tc, a service, a virtual machine)."}};
 constexpr Condition kDriverFails{
     "step-of-driver",
     host,

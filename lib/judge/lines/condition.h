@@ -44,10 +44,11 @@ const Condition* with_component(const Condition* condition, const LineMessage* c
 // Whether it is a row about any line of a driver of a NIC: a step, a setting, the link.
 bool is_driver(const LineMessage& component);
 
-// The combination of a component, a driver mostly, with the errno of a line that did not say "timeout" in words.
+// The combination of a component, mostly a driver, with ETIMEDOUT in a line without the words of a timeout. nullptr:
+// there is none.
 const Condition* timeout_of(const LogLine& line, const LineMessage* component);
 
-// For a component of a library whose cause is unknown, if the words name no condition: what the step means that failed,
+// For a component of a library whose cause is unknown, if the words name no condition: the meaning of the failed step,
 // by its verb. nullptr: no step is named.
 const Condition* step_of(const LogLine& line, const LineMessage* component);
 

@@ -532,9 +532,11 @@ class Anonymizer {
 
   // The addresses and GUIDs of virtual functions (struct ifla_vf_mac, _guid). A field has 32 bytes, and IPoIB's
   // address, that of the physical function, 20 (ipoib_get_vf_config() in drivers/infiniband/ulp/ipoib, Linux 6.12).
-  void vf_info(std::string& bytes, size_t at, size_t size) {
+  // Up to the end of the message: the length of the list has 16 bits, and overflows with some hundred functions.
+  void vf_info(std::string& bytes, size_t at) {
     constexpr size_t kVf = sizeof(uint32_t), kMac = 6, kIpoib = 20;
-    each_attribute(bytes, at, at + size, [&](uint16_t, size_t info, size_t length) {
+    each_attribute(bytes, at, bytes.size(), [&](uint16_t entry, size_t info, size_t length) {
+      if (entry != IFLA_VF_INFO) return;
       each_attribute(bytes, info, info + length, [&](uint16_t type, size_t inner, size_t inner_size) {
         if (type == IFLA_VF_MAC && inner_size >= kVf + kIpoib) {
           const bool is_mac = all_zero(std::string_view(bytes).substr(inner + kVf + kMac, kIpoib - kMac));
@@ -553,7 +555,7 @@ class Anonymizer {
         each_attribute(bytes, kType + row.header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
           if (contains(row.types, type)) address(bytes, at, size);
           if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) link_info(bytes, at, size);
-          if (kind == RTM_NEWLINK && type == IFLA_VFINFO_LIST) vf_info(bytes, at, size);
+          if (kind == RTM_NEWLINK && type == IFLA_VFINFO_LIST) vf_info(bytes, at);
         });
     if (ask == Ask::generic && number_at<uint8_t>(bytes, kType) == DEVLINK_CMD_INFO_GET)
       each_attribute(bytes, kType + sizeof(genlmsghdr), bytes.size(), [&](uint16_t type, size_t at, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtnetlink: what a physical function sets for its virtual ones (`ip link set PF vf N`; linux/if_link.h,
+// rtnetlink: the limits of virtual functions, set by their physical function (`ip link set PF vf N`; linux/if_link.h,
 // rtnl_fill_vfinfo() in net/core/rtnetlink.c of Linux 6.12). Readable without privilege.
 #pragma once
 

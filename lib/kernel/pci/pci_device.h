@@ -58,7 +58,7 @@ std::string card_of(const std::string& pci);
 // ".1" of "0000:17:00.1", the place of a function on its card. Empty for software devices.
 std::string place_on_card(const std::string& pci);
 
-// The model of a GPU or NIC: what its ids say. One model is sold on several boards, with one port and with two
+// The model of a GPU or NIC, by its PCI ids. One model is sold on several boards, with one port and with two
 // (NicBoard in node/endpoints.h), and with fewer lanes.
 struct PciModel {
   uint16_t vendor = 0, device = 0;

@@ -39,7 +39,7 @@ Result<bool> has_link(const PortIo& io) {
   return link.ok() && link->carrier.value_or(false);
 }
 
-// The bit of the setting; nullopt: no mode is in use, or one that no bit stands for.
+// The bit of the setting; nullopt: no mode is in use, or one without a bit.
 std::optional<uint8_t> fec_bit(FecCode code) {
   switch (code) {
     case FecCode::off: return ETHTOOL_FEC_OFF;

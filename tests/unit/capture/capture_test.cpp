@@ -542,6 +542,17 @@ TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
   EXPECT_TRUE(has_bytes(ipoib.mac, 12)) << "the number of the queue pair and the prefix of the GID";
   const uint32_t rate = 0x02fa'b000;
   EXPECT_TRUE(has_bytes(&rate, sizeof rate)) << "no address";
+  // The length of a list of more than 64 KiB overflows: here it has that of the first function.
+  constexpr size_t kList = sizeof type + sizeof(ifinfomsg);
+  uint16_t first = 0;
+  std::memcpy(&first, reply.data() + kList + sizeof(nlattr), sizeof first);
+  const auto overflowed = static_cast<uint16_t>(sizeof(nlattr) + first);
+  std::memcpy(reply.data() + kList, &overflowed, sizeof overflowed);
+  Tape long_list;
+  long_list.note(Ask::route, "1234", std::vector{reply});
+  anonymize(long_list);
+  const std::string all_hidden = long_list.answers.begin()->second.begin()->second.value().front();
+  EXPECT_EQ(all_hidden.find(std::string(reinterpret_cast<const char*>(ipoib.mac + 12), 8)), std::string::npos);
 }
 
 TEST(CaptureDisguise, TheNameOfTheMachine) {

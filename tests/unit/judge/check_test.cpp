@@ -336,7 +336,7 @@ TEST(Check, LimitsOfVirtualFunctionsThatHarmRdma) {
   Healthy node = with_limits({0}, {.number = 1, .link_state = kDisabled});
   VirtualFunction& last = node.now.network.physical_functions.begin()->second.functions[1];
   last.elsewhere = false;
-  EXPECT_EQ(limits_of(node), "") << "nobody uses it";
+  EXPECT_EQ(limits_of(node), "") << "it is not in use";
   last.given_away = true;
   EXPECT_TRUE(has(limits_of(node), "warning: VF 1 (of a virtual machine): link state disable")) << limits_of(node);
 
@@ -588,7 +588,7 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
   EXPECT_EQ(port_states(node), "");
 }
 
-// To load what is loaded changes nothing.
+// Loading a loaded driver again changes nothing.
 TEST(Check, ALoadedDriverWithoutRdmaIsNotLoadedAgain) {
   Healthy node;
   node.now.ports.clear();
@@ -599,7 +599,7 @@ TEST(Check, ALoadedDriverWithoutRdmaIsNotLoadedAgain) {
   node.now.host->software.loaded = {"mlx5_ib"};
   found = complaints_of(node.view(), {"port-state"});
   EXPECT_FALSE(has(found.at(0).remedy, "modprobe")) << found[0].remedy;
-  EXPECT_TRUE(has(found[0].meaning, "is loaded, and has made none")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].meaning, "is loaded, and created no RDMA device")) << found[0].meaning;
   // Eight ports of one E810, and four.
   auto& nics = node.now.topology.nics;
   nics.resize(1, nics.front());

@@ -675,7 +675,6 @@ TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   EXPECT_TRUE(has(found[0].remedy, ": global pause frames, queue drops")) << found[0].remedy;
 }
 
-// A network that is busy pauses the port. If it is not paused and sends pause, its own host takes packets too slowly.
 // Of an InfiniBand port that never had a link, Disabled does not prove that somebody disabled it.
 TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   Healthy node;
@@ -690,6 +689,18 @@ TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   EXPECT_TRUE(has(text(never), "cable")) << text(never);
 }
 
+// Its link is up: the cable and the module carry it.
+TEST(DiagnosisBounds, AnInfinibandPortThatIsLogicallyDownHasACable) {
+  Healthy node;
+  make_infiniband(node), take_down(node, kPhysLinkUp);
+  const std::vector<Finding> found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"port-state"}) << text(found);
+  EXPECT_EQ(found[0].culprit, Culprit::unknown);
+  EXPECT_FALSE(has(found[0].remedy, "cable")) << found[0].remedy;
+  EXPECT_TRUE(has(found[0].remedy, "ibportstate")) << found[0].remedy;
+}
+
+// A network that is busy pauses the port. If it is not paused and sends pause, its own host takes packets too slowly.
 TEST(DiagnosisBounds, PauseThatIsOnlySentComesFromTheHost) {
   for (const double sent : {0.06, 0.09, 0.19}) {
     Healthy node;

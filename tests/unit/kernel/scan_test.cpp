@@ -461,6 +461,13 @@ TEST_F(Scan, AFunctionAndItsPortHaveOneRole) {
   EXPECT_EQ(node.topology.nics.at(0).role, FunctionRole::virtual_function);
 }
 
+// The exporter scans each device by itself, without the topology.
+TEST_F(Scan, DeviceFilesOfVerbsAreReadWithTheTopology) {
+  tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n").file("dev/infiniband/uverbs0", "");
+  EXPECT_EQ(scanned().verbs_files.size(), 1U);
+  EXPECT_TRUE(scanned({.topology = false}).verbs_files.empty());
+}
+
 // The file has the rate of one link.
 TEST_F(Scan, AVirtualFunctionHasTheBandwidthOfTheLagBelowIt) {
   const auto physical = add_pci(tree, {"pci0000:20", "0000:20:02.0"}),
