@@ -70,6 +70,8 @@ void add_link_state(const PhysicalFunction& physical, const VirtualFunction& eac
 }
 
 void add_rate(const PhysicalFunction& physical, const VirtualFunction& each, const Port& port, FunctionFaults& faults) {
+  // A virtual machine gets the share that was sold.
+  if (!each.has_rdma && !each.elsewhere) return;
   const auto speed = speed_of(port);
   const uint32_t most = each.limits.max_tx_rate;
   if (!speed || most == 0 || most >= *speed || share_the_port(physical, *speed)) return;
@@ -136,7 +138,8 @@ constexpr Rule kVfLimits{
         "Reads on the host the limits (`ip link set PF vf N`) of each virtual function that has an RDMA device here, "
         "is in a pod, or belongs to a virtual machine. Reported: link state \"disable\" of a function that was passed "
         "on; "
-        "max_tx_rate below the speed of the port, unless the limits of all functions together fill the port; a VLAN "
+        "max_tx_rate of a function of this host or of a pod below the speed of the port, unless the limits of all "
+        "functions together fill the port; a VLAN "
         "whose priority has no PFC, while the port trusts the priority in the tag. Pods and virtual machines cannot "
         "see any of these.",
     .inspect = "ip -details link show NETDEV",

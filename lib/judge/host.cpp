@@ -808,7 +808,8 @@ void add_closed_files(const View& view, Findings& findings) {
 void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
-        Status::critical, kHostSubject, "ib_uverbs is not loaded: no /dev/infiniband/uverbs*", "ib_uverbs loaded",
+        view.now.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject,
+        "ib_uverbs is not loaded: no /dev/infiniband/uverbs*", "ib_uverbs loaded",
         "No program can use an RDMA device, although its port may be ACTIVE: NCCL, MPI and UCX use TCP, or fail.",
         "modprobe ib_uverbs, and for each start: echo ib_uverbs > /etc/modules-load.d/ib_uverbs.conf. With the package "
         "rdma-core, udev loads it. If modprobe does not find it, the package of additional modules of this kernel has "

@@ -367,7 +367,11 @@ std::optional<Finding> client_processor_finding(const Node& node, const std::vec
                                                 const std::string& observed) {
   if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
   const std::string& model = node.host->cpu.model;
-  if (model.find("Core(TM)") == std::string::npos) return std::nullopt;
+  // Core X-series (i9-10980XE) has the die of a server; the HX of laptops does not.
+  const bool has_server_die = std::ranges::any_of(split(model, ' '), [](std::string_view word) {
+    return word.ends_with("XE") || (word.ends_with('X') && !word.ends_with("HX"));
+  });
+  if (has_server_die || model.find("Core(TM)") == std::string::npos) return std::nullopt;
   std::string across;
   for (const auto& [gpu, nic] : pairs)
     if (!below_shared(*gpu, nearer_function(*gpu, *nic))) append_item(across, gpu->name + " and " + nic->name);

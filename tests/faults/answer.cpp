@@ -9,13 +9,16 @@
 namespace fabric::faults {
 namespace {
 
-Culprit culprit(const Fault& fault) { return fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit; }
-
 bool speaks_of(const Findings& diagnoses, const std::string& port) {
   return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) { return each.subject == port; });
 }
 
 }  // namespace
+
+Culprit culprit_of(const Fault& fault) {
+  if (fault.rule.empty()) return Culprit::none;
+  return fault.blames.value_or(find_rule(fault.rule)->culprit);
+}
 
 bool Answer::is_named(const Fault& fault) const {
   if (fault.check.empty()) return found.empty();
@@ -49,12 +52,12 @@ bool Answer::blames_the_same(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
   return !blames_another(fault) && speaks_of(diagnoses, port) &&
          std::none_of(diagnoses.begin(), diagnoses.end(),
-                      [&](const Finding& each) { return each.culprit != culprit(fault); });
+                      [&](const Finding& each) { return each.culprit != culprit_of(fault); });
 }
 
 bool Answer::blames_another(const Fault& fault) const {
   return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) {
-    return each.culprit != culprit(fault) && each.culprit != Culprit::unknown && each.culprit != Culprit::none;
+    return each.culprit != culprit_of(fault) && each.culprit != Culprit::unknown && each.culprit != Culprit::none;
   });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -32,7 +33,10 @@ struct Fault {
   std::string server{};  // the scenario of tests/vm that injects it into a real kernel, and words of it by which the
                          // place is found: "health: fabsim 0 carrier 0"; empty: in the model only
   std::string also{};    // other checks that report the same fault: "CHECK CHECK"; its own: at other subjects, too
+  std::optional<Culprit> blames{};  // the culprit, if it is not that of the rule
 };
+// Culprit::none: no diagnosis.
+Culprit culprit_of(const Fault& fault);
 inline void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.id; }
 
 using Faults = std::vector<Fault>;

@@ -53,13 +53,19 @@ Faults states() {
            "port-state"),
       down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg",
            "No HCD", "no-partner"),
-      {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",
-       [](Machine& m) {
-         if (m.is_roce()) return std::string();
-         m.port().state = 2;
-         return m.port().id();
-       },
-       "port-state", C, "", "port-state"},
+      {.id = "no-subnet-manager",
+       .happens = "the subnet manager is dead, or does not reach this port",
+       .planted = "Port::state INIT",
+       .plant =
+           [](Machine& m) {
+             if (m.is_roce()) return std::string();
+             m.port().state = 2;
+             return m.port().id();
+           },
+       .check = "port-state",
+       .status = C,
+       .rule = "port-state",
+       .blames = Culprit::network},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
        at_port([](Machine& m) { m.port().state = 5; }), "port-state", W, "ACTIVE_DEFER", "not-enough-evidence"},
       {"function-limited", "the SR-IOV configuration limits a virtual function to a tenth of the port",

@@ -142,8 +142,7 @@ void expect_measured_certainty() {
     }
   };
   for (const Fault& fault : all_faults())
-    for (const Answer& answer : plant(fault))
-      count(answer.diagnoses, fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit);
+    for (const Answer& answer : plant(fault)) count(answer.diagnoses, culprit_of(fault));
   for (const ReportedFault& report : reported_faults())
     for (const Findings& each : judge(report).diagnoses) count(each, report.culprit);
   for (const auto& [certainty, answers] : by_certainty)

@@ -947,12 +947,16 @@ TEST(Gpudirect, AcrossRootPortsOfAClientProcessor) {
   for (Gpu& gpu : node.now.topology.gpus) gpu.bridges = {gpu.bridges.front() + "0"};
   const auto found = complaints_of(node.view(), {"gpudirect"});
   ASSERT_EQ(found.size(), 1U) << describe(found);
-  EXPECT_TRUE(has(found[0].observed, "GPU0 and mlx5_0 below different root ports")) << found[0].observed;
+  EXPECT_TRUE(has(found[0].observed,
+                  "GPU0 and mlx5_0, GPU1 and mlx5_1, GPU2 and mlx5_2, GPU3 and mlx5_3 below different root ports"))
+      << found[0].observed;
   for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 5090";
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "these have no GPUDirect RDMA";
   for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA RTX PRO 6000";
-  node.now.host->cpu.model = "Intel(R) Xeon(R) w9-3495X";
-  EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
+  for (const char* server : {"Intel(R) Xeon(R) w9-3495X", "Intel(R) Core(TM) i9-10980XE CPU @ 3.00GHz"}) {
+    node.now.host->cpu.model = server;
+    EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << server;
+  }
 }
 
 TEST(Gpudirect, IsNotAskedOfGeForce) {

@@ -308,6 +308,7 @@ TEST(Check, ALidProvesAnEarlierLink) {
       for (size_t i : {size_t{1}, size_t{2}}) {
         each->ports[i].state = kPortDown;
         each->ports[i].phys_state = kPhysPolling;
+        each->ports[i].gids.clear();
         if (has_lid) each->network.lids[each->ports[i].id()] = {12, 1};
       }
     return test::complaints_of(node.view(), {"port-state"}).at(0).meaning;
@@ -347,6 +348,10 @@ TEST(Check, LimitsOfVirtualFunctionsThatHarmRdma) {
       << limits_of(node);
   EXPECT_TRUE(has(complaints_of(node.view(), {"vf-limits"}).at(0).remedy,
                   "ip link set " + node.now.ports[0].netdev + " vf 0 max_tx_rate 0"));
+  VirtualFunction& first = node.now.network.physical_functions.begin()->second.functions[0];
+  first.has_rdma = false, first.given_away = true;
+  EXPECT_EQ(limits_of(node), "") << "the share of a virtual machine";
+  first.has_rdma = true;
   node.now.ports[0].speed.reset();
   node.now.ports[0].rate.reset();
   EXPECT_EQ(limits_of(node), "") << "the speed is unknown";
