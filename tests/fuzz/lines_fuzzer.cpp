@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(named.ports.size() == named.by.size() && named.ports.size() <= 1);
   require(fabric::clean_text(named.peer) == named.peer);
   for (const std::string& text : named.elsewhere) require(fabric::clean_text(text) == text);
-  const fabric::lines::Lids lids;
+  const fabric::lines::PortsByLid lids;
   fabric::lines::Log log(kNode, lids, 1'795'996'800, 1000);
   for (const std::string_view each : fabric::split(line, '\n')) log.add(each);
   log.finish();

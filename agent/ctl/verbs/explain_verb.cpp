@@ -39,7 +39,7 @@ constexpr int kNothingKnown = 1;  // exit code
 // This machine, to find the ports that the lines name. Empty if the machine cannot be read.
 struct NodeState {
   Node node;
-  lines::Lids lids;
+  lines::PortsByLid lids;
   std::optional<HealthMemory> memory;
   std::string hypervisor;  // empty: real hardware, or the lines may be another machine's
   int64_t wall = std::time(nullptr);

@@ -60,7 +60,7 @@ FaultLocation cause_of(const Found& found);
 class Log {
  public:
   // Names are resolved on the node. now, uptime: of this node, for the times of the lines.
-  Log(const Node& node, const Lids& lids, int64_t now, double uptime)
+  Log(const Node& node, const PortsByLid& lids, int64_t now, double uptime)
       : node_(&node), lids_(&lids), now_(now), uptime_(uptime) {}
 
   // The next line of the log; at most kMaxRaw bytes of it are read.
@@ -92,7 +92,7 @@ class Log {
   void sort_by_cause();
 
   const Node* node_;
-  const Lids* lids_;
+  const PortsByLid* lids_;
   int64_t now_;
   double uptime_;
   std::string part_;             // of a line that the next entry continues

@@ -120,7 +120,7 @@ void add_port(Named& out, const Port& port, const std::string& matched_by) {
 
 }  // namespace
 
-Named names_in(std::string_view line, const Node& node, const Lids& lids) {
+Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) {
   Named out;
   for (const Word& word : words_of(line.substr(0, kMaxLine))) {
     if (word.is_lid) {

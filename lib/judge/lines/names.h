@@ -12,7 +12,7 @@
 namespace fabric::lines {
 
 // InfiniBand ports of a node by their LIDs.
-using Lids = std::map<unsigned, const Port*>;
+using PortsByLid = std::map<unsigned, const Port*>;
 
 // The names in a line, resolved on a node.
 struct Named {
@@ -23,7 +23,7 @@ struct Named {
   std::vector<std::string> elsewhere;  // devices, local GIDs and LIDs that this node does not have
   std::vector<std::string> pci;        // PCI addresses that are no port of this node, as the line has them
 };
-Named names_in(std::string_view line, const Node& node, const Lids& lids = {});
+Named names_in(std::string_view line, const Node& node, const PortsByLid& lids = {});
 
 // The objects that a line names, beside ports and addresses: "the file /etc/hosts", "the device file /dev/nvidia0",
 // "the library libibverbs.so.1", "the kernel module rdma_rxe", "the unit slurmd.service". At most three.

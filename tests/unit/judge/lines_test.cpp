@@ -881,7 +881,7 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
 
 TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
   test::Healthy healthy;
-  const Lids lids{{12, &healthy.now.ports[0]}};
+  const PortsByLid lids{{12, &healthy.now.ports[0]}};
   for (const char* line : {"slid=12 sl=0", "local LID 0x000c QPN 0x1", "lid: 12", "dlid 12"}) {
     const Named named = names_in(line, healthy.now, lids);
     ASSERT_EQ(named.ports.size(), 1u) << line;
@@ -961,7 +961,7 @@ TEST(LogNames, TheHostThatWroteTheLine) {
 // A log of one machine without ports.
 std::vector<Found> found_in(std::string_view text) {
   static const Node node;
-  static const Lids lids;
+  static const PortsByLid lids;
   Log log(node, lids, kNow, 1000);
   for (const std::string_view line : split(text, '\n')) log.add(line);
   log.finish();

@@ -451,14 +451,16 @@ TEST_F(Scan, VirtualFunctionsAreMarked) {
   EXPECT_EQ(why_unmanageable(port), "virtual function: set on its physical function 0000:20:02.0");
 }
 
-// A captured tree may have the link `physfn` alone.
 TEST_F(Scan, AFunctionAndItsPortHaveOneRole) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.3"});
+  add_pci(tree, {"pci0000:20", "0000:20:02.0"});
   tree.link(function + "/physfn", "../0000:20:02.0");
   add_rdma(tree, "mlx5_4", function);
   const Node node = scanned();
   EXPECT_EQ(node.ports.at(0).role, PortRole::virtual_function);
-  EXPECT_EQ(node.topology.nics.at(0).role, FunctionRole::virtual_function);
+  const Nic* nic = nic_at(node.topology, "0000:20:02.3");
+  ASSERT_NE(nic, nullptr);
+  EXPECT_EQ(nic->role, FunctionRole::virtual_function);
 }
 
 // The exporter scans each device by itself, without the topology.
