@@ -309,6 +309,7 @@ TEST(Check, ALidProvesAnEarlierLink) {
         each->ports[i].state = kPortDown;
         each->ports[i].phys_state = kPhysPolling;
         each->ports[i].gids.clear();
+        each->ports[i].counters.pma.clear();
         if (has_lid) each->network.lids[each->ports[i].id()] = {12, 1};
       }
     return test::complaints_of(node.view(), {"port-state"}).at(0).meaning;

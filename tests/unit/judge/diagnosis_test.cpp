@@ -680,6 +680,7 @@ TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   Healthy node;
   make_infiniband(node), take_down(node, 3);
   node.now.ports[0].gids.clear();
+  node.now.ports[0].counters.pma.clear();
   const std::vector<Finding> was_up = ask(node);
   ASSERT_EQ(rules_of(was_up), std::set<std::string>{"admin-down"}) << text(was_up);
   EXPECT_EQ(was_up[0].certainty, Certainty::certain);
