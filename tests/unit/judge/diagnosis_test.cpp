@@ -681,6 +681,7 @@ TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   make_infiniband(node), take_down(node, 3);
   node.now.ports[0].gids.clear();
   node.now.ports[0].counters.pma.clear();
+  node.now.ports[0].counters.carrier_down.reset();
   const std::vector<Finding> was_up = ask(node);
   ASSERT_EQ(rules_of(was_up), std::set<std::string>{"admin-down"}) << text(was_up);
   EXPECT_EQ(was_up[0].certainty, Certainty::certain);
