@@ -799,8 +799,7 @@ void add_closed_files(const View& view, Findings& findings) {
     findings.push_back(bad(
         Status::warning, device, path + " has mode " + mode, "0666, like other devices here",
         "Jobs of other users cannot open this device (permission denied). NCCL then uses the other devices only: a "
-        "rank "
-        "with fewer devices than its peers hangs (NCCL_IGNORE_NET_MISMATCH=0 makes it an error).",
+        "rank with fewer devices than its peers hangs (NCCL_IGNORE_NET_MISMATCH=0 makes it an error).",
         "chmod 0666 " + path + ", and correct the udev rule, or the mode that the container runtime gives the file"));
   }
 }

@@ -361,8 +361,8 @@ Finding efa_gpudirect(const GpuDirect& has) {
 }
 
 // Intel's processors for clients forward writes between two root ports, and no reads, without any PCIe error (NVIDIA's
-// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: the
-// processor is of another kind, or each GPU shares a root port with its NIC.
+// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: the processor is of another kind, or each GPU shares a
+// root port with its NIC.
 std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
                                                 const std::string& observed) {
   if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;

@@ -30,16 +30,11 @@ std::string own_netdev(const Root& root, const std::string& folder, const Port& 
   return found != nullptr ? *found : std::string();
 }
 
-// The class's folder of a device in another network namespace is there and shows nothing (port_role.cpp).
-bool is_class_elsewhere(const Root& root, const std::string& folder) {
-  return root.exists(folder) && root.names_in(folder).empty();
-}
-
 void read_use(const Root& root, const std::string& folder, VirtualFunction& out) {
   out.pci = root.link_name(folder);
   if (out.pci.empty()) return;
   out.has_rdma = !root.names_in(folder + "/infiniband").empty();
-  out.elsewhere = is_class_elsewhere(root, folder + "/infiniband") || is_class_elsewhere(root, folder + "/net");
+  out.elsewhere = is_elsewhere(root, folder);
   PlatformFunction function;
   function.kernel_driver = root.link_name(folder + "/driver");
   out.given_away = is_given_away(function);

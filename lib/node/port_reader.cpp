@@ -182,7 +182,7 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// The function's netdev is in another network namespace, as in is_elsewhere() of port_role.cpp: in the shared mode of
+// The function's netdev is in another network namespace, as in is_elsewhere() (port_role.h): in the shared mode of
 // RDMA the files of the port still have its name there, or that of the bond above, which may be another netdev's here.
 bool has_netdev_elsewhere(const Root& root, const Port& port) {
   const auto names = root.list(infiniband::device_folder(port.rdma) + "/device/net");

@@ -35,14 +35,6 @@ bool is_smi(const Context& context, const Port& port) {
                              [&](const std::string& other) { return has_gids(root, other); });
 }
 
-// A physical function's devices are in another network namespace: the class's folder below the function stays, and does
-// not show them (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
-bool is_elsewhere(const Root& root, const std::string& function) {
-  for (const char* kind : {"/infiniband", "/net"})
-    if (root.exists(function + kind) && root.names_in(function + kind).empty()) return true;
-  return false;
-}
-
 // The PCI address of the physical function of a virtual one; empty: `function` is no virtual function.
 std::string physical_function_of(const Root& root, const std::string& function) {
   return root.link_name(function + "/physfn");
@@ -166,6 +158,12 @@ bool is_for_guests(const Root& root, const std::string& rdma) {
   const std::string device = infiniband::device_folder(rdma) + "/device";
   const auto resolved = root.resolve(device);
   return !physical_function_of(root, device).empty() || (resolved && is_subfunction_device(*resolved));
+}
+
+bool is_elsewhere(const Root& root, const std::string& function) {
+  for (const char* kind : {"/infiniband", "/net"})
+    if (root.exists(function + kind) && root.names_in(function + kind).empty()) return true;
+  return false;
 }
 
 RoleOfFunction role_of_function(const Root& root, const std::string& function) {

@@ -10,6 +10,10 @@ namespace fabric::scanning {
 // Whether the RDMA device is that of a virtual function or a subfunction, which are added and removed with guests.
 bool is_for_guests(const Root& root, const std::string& rdma);
 
+// Whether a function's devices are in another network namespace: the class's folder below the function stays, and does
+// not show them (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
+bool is_elsewhere(const Root& root, const std::string& function);
+
 struct RoleOfFunction {
   FunctionRole role = FunctionRole::physical;
   std::string owner{};  // the physical function of a virtual one, the primary function of a secondary one
