@@ -1496,6 +1496,14 @@ const ErrorMeaning* meaning_of(std::string_view error) {
   return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
 }
 
+std::string without_errno_texts(std::string_view small) {
+  std::string out(small);
+  for (const auto& [number, text] : errno_texts())
+    for (size_t at = out.find(text); at != std::string::npos; at = out.find(text, at + text.size()))
+      out.replace(at, text.size(), text.size(), ' ');
+  return out;
+}
+
 std::string completion_status_text(unsigned status) {
   if (status == 0 || status > std::size(kStatusNames)) return {};
   return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);

@@ -193,6 +193,7 @@ constexpr LineMessage kRows[] = {
            "again. An earlier line of this rank has the error that began it: a port or a link that failed.",
            "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head; fabric-agentctl diagnose {port}",
            "NCCL src/transport/net_ib/p2p_resiliency.cc", Printer::library),
+    // No Printer::library: the switches of the network take part in a step.
     marked(
         "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
         "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
@@ -497,6 +498,7 @@ constexpr LineMessage kRows[] = {
            "ucx_perftest, the benchmark of UCX. Usual causes: options that the device or the memory type does not "
            "support, another release on the other side, or an error of UCX in the lines before this one.",
            kUcxDevices, "UCX src/tools/perf", Printer::library),
+    // No Printer::library: UCX goes on by another way, so that no step has failed.
     marked("ucx-diagnostic-other", unknown, "UCX  DIAG", "",
            "UCX's diagnostic output (UCX_LOG_LEVEL=diag or more): a try that failed and that UCX handles itself, by "
            "another way or another device. It is a fault only if an ERROR line of UCX or of the program follows.",

@@ -606,8 +606,8 @@ constexpr std::string_view kInternalWords =
     "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
     "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
     "neither|^neither|^insufficient|^called|^trying to|^attempt";
-// Texts that have a verb or a word of these, and are no step: of an errno, and the name of a program.
-constexpr std::string_view kNoSteps[] = {"invalid argument", "open mpi"};
+// Names of programs that have one of these verbs or words.
+constexpr std::string_view kNamesWithVerbs[] = {"open mpi"};
 constexpr Condition kInternal{
     "step-internal",
     software,
@@ -749,10 +749,10 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
     return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
   }
   if (!has_any(component->kind, Printer::library) || line.codes.is_of_transfer) return nullptr;
-  std::string message(message_of(line.small));
-  for (const std::string_view other : kNoSteps)
-    for (size_t at = message.find(other); at != std::string::npos; at = message.find(other, at))
-      message.replace(at, other.size(), other.size(), ' ');
+  std::string message = without_errno_texts(message_of(line.small));
+  for (const std::string_view name : kNamesWithVerbs)
+    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at))
+      message.replace(at, name.size(), name.size(), ' ');
   if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
   const FailedStep* found = nullptr;
   size_t first = std::string_view::npos;
