@@ -47,7 +47,7 @@ TEST(Port, WhetherItHasALink) {
     EXPECT_EQ(link_word(port), word) << row.what;
     port.rate = 25e9;
     EXPECT_EQ(link_summary(port), (found & kUp) != 0 ? "200 Gb/s" : word) << row.what;
-    EXPECT_EQ(has(link_state_text(port), ", no carrier"), (found & kActive) != 0 && (found & kDown) != 0) << row.what;
+    EXPECT_EQ(test::has(link_state_text(port), ", no carrier"), (found & kActive) != 0 && (found & kDown) != 0) << row.what;
   }
 }
 
