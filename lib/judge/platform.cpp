@@ -47,9 +47,7 @@ bool has_pcie_alone(const Gpu& gpu) {
 
 // Across root ports NCCL lets GPUs write to each other on AMD's CPUs alone: with those of Intel, Zhaoxin and Arm it
 // uses host memory if two GPUs share no switch (ncclTopoCheckP2p() in src/graph/paths.cc).
-bool crosses_root_ports(const Node& node) {
-  return node.host && (node.host->cpu.vendor == "AuthenticAMD" || node.host->cpu.vendor == "HygonGenuine");
-}
+bool crosses_root_ports(const Node& node) { return node.host && is_amd(node.host->cpu); }
 
 // The ports at which the path between two GPUs turns: those of the switch that they share, else their root ports.
 std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, const Gpu& b) {
@@ -365,7 +363,7 @@ Finding efa_gpudirect(const GpuDirect& has) {
 // root port with its NIC.
 std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
                                                 const std::string& observed) {
-  if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
+  if (!node.host || !is_intel(node.host->cpu) || !node.topology.hypervisor.empty()) return std::nullopt;
   const std::string& model = node.host->cpu.model;
   // Core X-series (i9-10980XE) has the die of a server; the HX of laptops does not.
   const bool has_server_die = std::ranges::any_of(split(model, ' '), [](std::string_view word) {
