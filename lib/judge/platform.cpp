@@ -60,7 +60,7 @@ std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, c
 
 void add_turns_between_gpus(const View& view, std::map<std::string, Turn>& turns) {
   const Topology& topology = view.now.topology;
-  if (!topology.hypervisor.empty()) return;
+  if (topology.is_guest()) return;
   for (const Gpu& gpu : topology.gpus) {
     std::map<std::string, std::vector<std::string>> others;  // by the port of this GPU
     for (const Gpu& other : topology.gpus) {
@@ -117,7 +117,7 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
     if ((control & bit) != 0) append_item(observed, name, " ");
   if ((control & kAcsDirectTranslated) != 0)
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
-  if (!node.topology.hypervisor.empty())
+  if (node.topology.is_guest())
     return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
   Fix fix{Work::ends_jobs, kSetAcsOfDataDirect};
   if (!turn.direct)
@@ -190,13 +190,14 @@ void add_split_groups(const View& view, Findings& findings) {
 
 void ask_acs(const View& view, Findings& findings) {
   const Node& node = view.now;
-  if (node.topology.hypervisor.empty()) add_split_groups(view, findings);
-  if (const std::string& hypervisor = node.topology.hypervisor; !hypervisor.empty())
-    if (const auto pairs = gpu_nic_pairs(view); !pairs.empty()) findings.push_back(guest_finding(hypervisor, pairs));
+  if (!node.topology.is_guest()) add_split_groups(view, findings);
+  if (node.topology.is_guest())
+    if (const auto pairs = gpu_nic_pairs(view); !pairs.empty())
+      findings.push_back(guest_finding(node.topology.hypervisor, pairs));
   const std::map<std::string, Turn> bridges = turns_of(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
-    if (!node.topology.hypervisor.empty()) return;
+    if (node.topology.is_guest()) return;
     // A captured tree may contain devices without their bridges.
     bool any_known = false;
     for (const auto& [bridge, turn] : bridges)
@@ -222,8 +223,8 @@ void ask_acs(const View& view, Findings& findings) {
     else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
     else ++clear;
   }
-  if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
-  else if (clear == bridges.size() && node.topology.hypervisor.empty())
+  if (!unread.empty() && !node.topology.is_guest()) findings.push_back(unread_finding(unread));
+  else if (clear == bridges.size() && !node.topology.is_guest())
     findings.push_back(good(kHostSubject, "no redirect on " + counted(clear, "bridge"), "none"));
 }
 
@@ -365,7 +366,7 @@ Finding efa_gpudirect(const GpuDirect& has) {
 // root port with its NIC.
 std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
                                                 const std::string& observed) {
-  if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
+  if (!node.host || node.host->cpu.vendor != "GenuineIntel" || node.topology.is_guest()) return std::nullopt;
   const std::string& model = node.host->cpu.model;
   // Core X-series (i9-10980XE) has the die of a server; the HX of laptops does not.
   const bool has_server_die = std::ranges::any_of(split(model, ' '), [](std::string_view word) {
@@ -511,7 +512,7 @@ std::optional<Finding> address_translation_finding(const Node& node) {
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
-  if (!node.topology.hypervisor.empty()) return std::nullopt;
+  if (node.topology.is_guest()) return std::nullopt;
   auto devices = devices_in_use(view);
   const bool has_nic = std::ranges::any_of(devices, &InUse::nic);
   if (!has_nic) devices = gpus_without_nic(node);

@@ -1168,7 +1168,7 @@ void ask_symmetry(const View& view, Findings& findings) {
       observed += ": " + names;
     }
     std::string expected = "a node";
-    const bool is_guest = !topology.hypervisor.empty();
+    const bool is_guest = topology.is_guest();
     std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then ";
     fix += is_guest ? "correct the node in the definition of this virtual machine" : "update the firmware";
     if (odd.expected) {

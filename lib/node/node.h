@@ -33,7 +33,7 @@ struct SettingState {
 // A file of original settings that cannot be read.
 struct LostOriginals {
   std::string why;        // with the name of the file
-  std::string file;       // "/var/lib/fabric-agent/originals.json"
+  std::string file;       // "/var/lib/fabric-agent/originals.json"; empty: only `why` names it
   bool is_newer = false;  // a newer release wrote it
   bool operator==(const LostOriginals&) const = default;
 };

@@ -1471,6 +1471,9 @@ const PlantedDefects& defects() {
              "/var/lib/fabric-agent/originals.json.corrupt"};
        },
        finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.json.corrupt /root/")},
+      {"originals_unread_by_an_earlier_version",
+       [](Healthy& n) { n.now.agent->lost_originals = {.why = "/var/lib/fabric-agent/originals.json: damaged"}; },
+       finds("agent", "host", C, "", "", "move this file to /root/")},
       {"the_agents_outcome_overrides_the_dry_run",
        [](Healthy& n) {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;
