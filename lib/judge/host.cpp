@@ -13,10 +13,9 @@ namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
-// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
+// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
+// controls frequency, idle states and clocks.
 bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.topology.gpus.empty(); }
-
-// In a guest the host controls frequency, idle states and clocks.
 
 // A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and the
 // limit of its unit files, which applies from its next start.
