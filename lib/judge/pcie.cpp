@@ -147,7 +147,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
     }
     // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
     // GPU and its NIC does not leave the switch. An emulated bridge has no real link.
-    if (!topology.hypervisor.empty() || hop.cards.size() != 1 || !starves) continue;
+    if (topology.is_guest() || hop.cards.size() != 1 || !starves) continue;
     // A NIC with a missing GPU has the same link as equal NICs, which share it with their GPUs.
     bool is_shared_elsewhere = false;
     for (const auto& [lower, other] : all)
@@ -459,7 +459,7 @@ void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::vector<CheckedLink> all;
   const auto built = built_of(view);
-  const bool is_guest = !topology.hypervisor.empty();
+  const bool is_guest = topology.is_guest();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if ((nic.rdma.empty() && !nic.link.all_ones) || nic.is_virtual_function() ||
@@ -989,7 +989,7 @@ std::optional<NarrowSlot> narrow_slot(const PortContext& ctx) {
   constexpr double kFull = 0.75;
   const Nic* nic = ctx.nic;
   const auto& rate = ctx.port.rate;
-  if (nic == nullptr || !rate || nic->is_virtual_function() || !ctx.view.now.topology.hypervisor.empty() ||
+  if (nic == nullptr || !rate || nic->is_virtual_function() || ctx.view.now.topology.is_guest() ||
       ctx.port.is_member() || !members_of(ctx.view.now, ctx.port).empty() || is_suppressed(ctx.view, kPcie.id))
     return std::nullopt;
   double carries = carried(*nic), fastest = 0, arrived = 0;

@@ -84,12 +84,13 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
                 is_agents_file ? reload : sudo + "systemctl stop fabric-agent");
   if (auto allowed = Trial::refuse(options); !allowed && allowed.error().code != EACCES) {
     const auto record = confirm::load(options.root);
-    const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
+    const confirm::BootMoment now = confirm::this_moment(machine.kernel.root);
+    const bool is_due = record && *record && confirm::is_due(**record, now);
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
     // apply ends it first.
-    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, qos::ask_kernel(machine.kernel),
-                          front_end_of(machine)))
+    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, now,
+                          qos::ask_kernel(machine.kernel), front_end_of(machine)))
       return step(allowed.error().text(), status);
   }
   if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)
