@@ -14,11 +14,9 @@ namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
-// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
+// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
+// controls frequency, idle states and clocks.
 bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.topology.gpus.empty(); }
-
-// In a guest the host controls frequency, idle states and clocks.
-bool is_guest(const View& view) { return !view.now.topology.hypervisor.empty(); }
 
 // A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and the
 // limit of its unit files, which applies from its next start.
@@ -397,7 +395,8 @@ bool has_energy_preference(const HostCpu& cpu) {
 
 std::optional<Finding> ask_governor(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_guest(view)) return std::nullopt;
+  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || view.now.topology.is_guest())
+    return std::nullopt;
   const HostCpu& cpu = host->cpu;
   const FrequencyGroup* slow = nullptr;
   std::string observed;
@@ -447,7 +446,7 @@ namespace {
 // Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
 std::optional<Finding> ask_c_states(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_guest(view)) return std::nullopt;
+  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || view.now.topology.is_guest()) return std::nullopt;
   const HostCpu& cpu = host->cpu;
   std::string groups;
   for (const IdleGroup& group : cpu.idle) {
@@ -505,7 +504,8 @@ std::optional<Finding> ask_clock_source(const View& view) {
   if (!host || host->clock.current.empty() || !has_rdma(view)) return std::nullopt;
   const ClockSource& clock = host->clock;
   const bool slow = contains(kSlow, clock.current);
-  if (!slow || is_guest(view)) return good(kHostSubject, clock.current, "a clock source without a system call");
+  if (!slow || view.now.topology.is_guest())
+    return good(kHostSubject, clock.current, "a clock source without a system call");
   std::string cause = "The kernel found the time stamp counters of the CPUs unstable.";
   std::string remedy =
       "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor guarantees a stable counter, add "
@@ -574,7 +574,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
 }
 
 void ask_irq_affinity(const View& view, Findings& findings) {
-  if (!view.now.host || is_guest(view)) return;
+  if (!view.now.host || view.now.topology.is_guest()) return;
   for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(irq_finding(*view.now.host, nic));
 }
 

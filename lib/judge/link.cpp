@@ -149,7 +149,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  if (capabilities_of(port.kernel_driver).is_software && !view.now.topology.hypervisor.empty())
+  if (capabilities_of(port.kernel_driver).is_software && view.now.topology.is_guest())
     return good(port.id(), observed + " (software RDMA over a network of the hypervisor)", expected);
   if (function_above_mtu(view.now, port) != nullptr) return good(port.id(), observed + " (see mtu-chain)", expected);
   // The check of the setting has the fix.

@@ -211,7 +211,7 @@ constexpr Rule kPlanes{
         "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",
-    .fix = "Bring the plane back as a port that is down: enable the switch port, reseat or replace cable and module.",
+    .fix = "Restore the link of the plane: enable the switch port, reseat or replace cable and module.",
     .limits = {&kCriticalShare},
     .ask = ask_planes,
 };

@@ -817,7 +817,7 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
 bool was_built_without_rdma(const View& view) {
   constexpr uint32_t kVga = 0x0300;
   const Node& node = view.now;
-  if (!node.topology.hypervisor.empty() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
+  if (node.topology.is_guest() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
   if (view.health != nullptr && !view.health->devices.empty()) return false;
   if (node.inventory) {
     const auto has_rdma = [](const InventoryPart& part) { return !part.rdma.empty(); };
@@ -1030,7 +1030,7 @@ Fix fix_of_far_link() {
 
 std::string place_of_physical(const View& view, const Port& function) {
   if (function.role != PortRole::guest_function) return {};
-  const bool is_of_others = !view.now.topology.hypervisor.empty() || is_in_cloud(view.now);
+  const bool is_of_others = view.now.topology.is_guest() || is_in_cloud(view.now);
   return is_of_others ? "Ask the operator of the host" : "On the host";
 }
 

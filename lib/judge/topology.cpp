@@ -242,18 +242,27 @@ Placement placement(const View& view) {
   return out;
 }
 
-bool serves_gpu(const View& view, const Port& port) {
+std::shared_ptr<const std::set<std::string>> gpu_ports(const View& view) {
+  if (view.gpu_ports != nullptr) return view.gpu_ports;
   const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
-  const Port* physical = physical_of(view.now, port);
-  const auto is_of = [&](const Nic& nic) {
-    return contains(nic.rdma, port.rdma) || (physical != nullptr && contains(nic.rdma, physical->rdma)) ||
-           (port.role == PortRole::guest_function && port.owner == nic.pci);  // of a pod, whose NIC is here
-  };
-  for (size_t nic = 0; nic < nics.size(); ++nic)
-    if (is_of(nics[nic]) && built->serves_gpu(nic)) return true;
-  return false;
+  std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    addresses.insert(nics[nic].pci);
+  }
+  std::set<std::string> out;
+  for (const Port& port : view.now.ports) {
+    const Port* physical = is_virtual(port) ? physical_of(view.now, port) : nullptr;
+    if (devices.contains(port.rdma) || (physical != nullptr && devices.contains(physical->rdma)) ||
+        (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
+      out.insert(port.id());
+  }
+  return std::make_shared<const std::set<std::string>>(std::move(out));
 }
+
+bool serves_gpu(const View& view, const Port& port) { return gpu_ports(view)->contains(port.id()); }
 
 bool has_other_purpose(const View& view, const Port& port) {
   const auto built = built_of(view);
@@ -1169,7 +1178,7 @@ void ask_symmetry(const View& view, Findings& findings) {
       observed += ": " + names;
     }
     std::string expected = "a node";
-    const bool is_guest = !topology.hypervisor.empty();
+    const bool is_guest = topology.is_guest();
     std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then ";
     fix += is_guest ? "correct the node in the definition of this virtual machine" : "update the firmware";
     if (odd.expected) {
@@ -1210,8 +1219,8 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
-        "case, and nouveau is none for jobs.",
+        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, "
+        "other than nouveau.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

@@ -102,7 +102,7 @@ bool is_flattened(const Topology& topology) {
   if (topology.gpus.empty()) return false;
   const bool any_on_root_bus =
       std::ranges::any_of(topology.gpus, [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); });
-  if (topology.hypervisor.empty() && !any_on_root_bus) return false;
+  if (!topology.is_guest() && !any_on_root_bus) return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
     return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.contains(bridge); });

@@ -123,12 +123,14 @@ struct Topology {
   std::map<int, int> numa_socket{};      // NUMA node -> its package, if the kernel reports it
   std::vector<int> memory_nodes{};       // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
   std::vector<Core> cores{};             // by socket, NUMA node, number
-  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
+  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: is_guest() is false
   std::string cloud{};                   // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
   // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
   // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
   std::vector<std::string> unknown_accelerators{};
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
+  // Whether this machine is a virtual one, as far as is known: a hypervisor may hide itself.
+  [[nodiscard]] bool is_guest() const { return !hypervisor.empty(); }
 };
 
 // The class of the path between two PCI functions:

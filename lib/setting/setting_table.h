@@ -220,7 +220,7 @@ inline constexpr std::array kSettings{
             Status::critical, "Global pause differs from the policy",
             ". With PFC in use, global pause stops all priorities and disables PFC."},
     Setting{SettingId::mtu, "mtu", SettingGroup::netdev, NotificationKind::link, TrafficPart::none,
-            "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, kNoRule, Status::warning,
+            "netdev MTU in bytes; 4192 or more gives the RoCE path MTU 4096", &Qos::mtu, kNoRule, Status::warning,
             "The MTU differs from the policy", ". RoCE uses smaller packets, or the packets of the peer are too large.",
             68, 65535, "bytes", 4200},
     Setting{SettingId::ring_rx, "ring_rx", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,

@@ -878,7 +878,7 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
   std::erase_if(units, [](const ComparedDevice& unit) { return !unit.device.numa; });
   Buses buses;
   for (const ComparedDevice& unit : units) buses[unit.device.root].push_back(&unit);
-  const bool is_flat_guest = !topology.hypervisor.empty() && is_flattened(topology);
+  const bool is_flat_guest = topology.is_guest() && is_flattened(topology);
   std::vector<OddNode> out;
   for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
     const auto usual = node_of(units, bus->second), other = node_for(units, buses, bus);

@@ -1187,10 +1187,10 @@ constexpr LineMessage kRows[] = {
         "bnxt-rdma-queue-other", unknown,
         "^bnxt_re|^infiniband bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
         "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
-        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. What the line says of "
-        "the queue decides: one that could not be made or changed is a limit of the NIC or a command that its firmware "
-        "rejects (this host), a full queue or an invalid request is the program, an event of a queue pair in use often "
-        "the peer that ended.",
+        "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. The state of the queue "
+        "in the line shows the cause: one that could not be made or changed is a limit of the NIC or a command that "
+        "its firmware rejects (this host), a full queue or an invalid request is the program, an event of a queue pair "
+        "in use often the peer that ended.",
         "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g bnxt", "Linux drivers/infiniband/hw/bnxt_re",
         Printer::nic_driver),
     complaining(
@@ -1221,11 +1221,10 @@ constexpr LineMessage kRows[] = {
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c, bnxt_ethtool.c", Printer::nic_driver),
     complaining("bnxt-offload-other", unknown, kBnxt,
                 "flow|ntuple|tunnel|tc_|TC |filter|neighbor|encap|decap|RSS|rss|vnic|VNIC|switchdev|rep ",
-                "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). Who asked for the rule decides: a "
-                "rule that "
-                "the NIC cannot offload is one of a program (Open vSwitch, tc, ethtool), resources that are used up "
-                "are of this "
-                "host. RDMA does not depend on them, except on the flow that gives RoCE its own queue.",
+                "Offloads and filters of a Broadcom NIC (tc, ntuple, tunnels, RSS). The origin of the rule shows the "
+                "cause: a rule that the NIC cannot offload is one of a program (Open vSwitch, tc, ethtool), resources "
+                "that are used up are of this host. RDMA does not depend on them, except on the flow that gives RoCE "
+                "its own queue.",
                 "ethtool -k {netdev}; ethtool -n {netdev}; journalctl -k -g {pci}",
                 "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_tc.c", Printer::nic_driver | Printer::driver_rest),
     failing(
@@ -1260,11 +1259,9 @@ constexpr LineMessage kRows[] = {
             "request, PCIe or memory of the host, or resources that are used up.",
             kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt", Printer::nic_driver),
     failing("bnxt-other", unknown, kBnxt, "",
-            "The driver of a Broadcom NIC. What the line names decides: a setting is one that a program asked for, a "
-            "module, "
-            "link or speed is the cable and its other end, a request of a virtual function is its user, the rest is "
-            "the NIC "
-            "or its firmware.",
+            "The driver of a Broadcom NIC. The subject of the line shows the cause: a setting is one that a program "
+            "asked for, a module, link or speed is the cable and its other end, a request of a virtual function is its "
+            "user, the rest is the NIC or its firmware.",
             kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt", Printer::nic_driver | Printer::driver_rest),
 
     // ---- AMD Pensando.
@@ -1286,8 +1283,9 @@ constexpr LineMessage kRows[] = {
         "ethtool -l {netdev}; ip link show {netdev}; devlink dev info pci/{pci}; journalctl -k -g ionic",
         "Linux drivers/net/ethernet/pensando/ionic", Printer::nic_driver),
     failing("ionic-other", unknown, "^ionic ", "",
-            "The driver of an AMD Pensando NIC (ionic). What the line names decides: a setting or filter is one that a "
-            "program asked for, a module or link is the cable and its other end, the rest is the NIC or its firmware.",
+            "The driver of an AMD Pensando NIC (ionic). The subject of the line shows the cause: a setting or filter "
+            "is one that a program asked for, a module or link is the cable and its other end, the rest is the NIC or "
+            "its firmware.",
             "devlink dev info pci/{pci}; journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic",
             Printer::nic_driver | Printer::driver_rest),
 
@@ -1332,10 +1330,9 @@ constexpr LineMessage kRows[] = {
     complaining(
         "ice-filter-other", unknown, kIce,
         "filter|Filter|FDIR|fdir|Flow|flow|RSS|rss|VLAN|vlan|rule|LAG|lag|bond|tunnel|promisc|MAC",
-        "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. Who asked for the rule decides: a "
-        "rule "
-        "or combination that the NIC does not support is one of a program or of the configuration, a full table is of "
-        "this host. In a bond RDMA works only in active-backup mode.",
+        "Filters of an Intel NIC (Flow Director, RSS, VLAN, MAC, tc) or its bond. The origin of the rule shows the "
+        "cause: a rule or combination that the NIC does not support is one of a program or of the configuration, a "
+        "full table is of this host. In a bond RDMA works only in active-backup mode.",
         "ethtool -n {netdev}; cat /proc/net/bonding/*; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/intel/ice/ice_main.c, ice_lag.c", Printer::nic_driver | Printer::driver_rest),
     failing(
@@ -1346,9 +1343,9 @@ constexpr LineMessage kRows[] = {
         kKernelLog, "Linux drivers/net/ethernet/intel/ice", Printer::nic_driver),
     failing(
         "ice-other", unknown, kIce, "",
-        "The driver of an Intel NIC (ice). What the line names decides: a setting (rate, queues, speed) is one that a "
-        "program asked for, a module or link is the cable and its other end, a request of a virtual function is its "
-        "user, the rest is the NIC or its firmware.",
+        "The driver of an Intel NIC (ice). The subject of the line shows the cause: a setting (rate, queues, speed) is "
+        "one that a program asked for, a module or link is the cable and its other end, a request of a virtual "
+        "function is its user, the rest is the NIC or its firmware.",
         kKernelLog, "Linux drivers/net/ethernet/intel/ice", Printer::nic_driver | Printer::driver_rest),
     failing("iavf-step-other", host, "^iavf |^iavf: ", kOwnStep,
             "The driver of an Intel virtual function (iavf), in a step of its own, for which it needs its PF. Usual "
@@ -1357,9 +1354,10 @@ constexpr LineMessage kRows[] = {
             "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf",
             Printer::nic_driver),
     failing("iavf-other", unknown, "^iavf |^iavf: ", "",
-            "The driver of an Intel virtual function (iavf), which asks its PF for everything. What the line names "
-            "decides: a setting (rings, queues, filter) is one that a program of this machine asked for; an address, "
-            "VLAN or mode that is refused is the policy of the PF (trust), whose log, on the host, has the reason.",
+            "The driver of an Intel virtual function (iavf), which asks its PF for everything. The subject of the line "
+            "shows the cause: a setting (rings, queues, filter) is one that a program of this machine asked for; an "
+            "address, VLAN or mode that is refused is the policy of the PF (trust), whose log, on the host, has the "
+            "reason.",
             "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf",
             Printer::nic_driver | Printer::driver_rest),
     failing(
@@ -1411,11 +1409,9 @@ constexpr LineMessage kRows[] = {
         "of the host.",
         "journalctl -k -g hns; rdma link show", "Linux drivers/infiniband/hw/hns", Printer::nic_driver),
     complaining("hns-rdma-other", unknown, kHnsRdma, "",
-                "The RDMA driver of a HiSilicon NIC (hns_roce). What the line names decides: a size, length or "
-                "operation that is "
-                "not valid is one that a program asked for, an event of a queue pair in use is the program or its "
-                "peer, the rest "
-                "is the NIC.",
+                "The RDMA driver of a HiSilicon NIC (hns_roce). The subject of the line shows the cause: a size, "
+                "length or operation that is not valid is one that a program asked for, an event of a queue pair in "
+                "use is the program or its peer, the rest is the NIC.",
                 "ibv_devinfo -v -d {rdma}; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns",
                 Printer::nic_driver | Printer::driver_rest),
     failing("hns-step-other", host, kHns, kOwnStep,
@@ -1426,9 +1422,9 @@ constexpr LineMessage kRows[] = {
             Printer::nic_driver),
     complaining(
         "hns-other", unknown, kHns, "",
-        "The driver of a HiSilicon NIC (hns3). What the line names decides: a setting or filter is one that a program "
-        "asked for and the NIC cannot combine, a module or link is the cable and its other end, the rest is the NIC or "
-        "its firmware.",
+        "The driver of a HiSilicon NIC (hns3). The subject of the line shows the cause: a setting or filter is one "
+        "that a program asked for and the NIC cannot combine, a module or link is the cable and its other end, the "
+        "rest is the NIC or its firmware.",
         "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3",
         Printer::nic_driver | Printer::driver_rest),
     failing(
