@@ -12,21 +12,15 @@
 
 namespace fabric {
 
-std::vector<const Port*> rails(const View& view) {
+std::shared_ptr<const std::vector<const Port*>> rails(const View& view) {
+  if (view.rails != nullptr) return view.rails;
+  const auto for_gpus = gpu_ports(view);
   std::vector<const Port*> out;
-  const auto built = built_of(view);
-  const auto& nics = view.now.topology.nics;
-  std::set<std::string> devices;  // of the NICs that serve GPUs
-  for (size_t nic = 0; nic < nics.size(); ++nic) {
-    if (!built->serves_gpu(nic)) continue;
-    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-    for (const Port* port : endpoints_of(view.now, nics[nic])) devices.insert(port->rdma);
-  }
   for (const Port& port : view.now.ports)
-    if (serves_jobs(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
-        devices.contains(port.rdma))
+    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.id()) &&
+        serves_jobs(view.now, port))
       out.push_back(&port);
-  return out;
+  return std::make_shared<const std::vector<const Port*>>(std::move(out));
 }
 
 std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
@@ -119,8 +113,9 @@ std::string cloud_addresses(const Topology& topology) {
 
 bool lacks_address(const View& view, const Port& port) {
   if (!has_no_address(view.now, port)) return false;
+  const auto all = rails(view);
   size_t twins = 0, without = 0;
-  for (const Port* each : rails(view)) {
+  for (const Port* each : *all) {
     if (!are_twins(port, *each)) continue;
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
@@ -416,7 +411,8 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
       "none.";
   // IPv6 on one port only shifts the GID table.
   const auto disabled = ipv6_disabled(view, port);
-  for (const Port* other : rails(view)) {
+  const auto all = rails(view);
+  for (const Port* other : *all) {
     const auto theirs = ipv6_disabled(view, *other);
     if (!disabled || !theirs || *disabled == *theirs) continue;
     const std::string state = *disabled ? "off" : "on";
@@ -435,9 +431,10 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
 
 // `gid` reports ports without a routable RoCE v2 GID.
 void ask_gid_index(const View& view, Findings& findings) {
+  const auto all = rails(view);
   std::vector<const Port*> ports;
   bool ipv4 = false;
-  for (const Port* port : rails(view)) {
+  for (const Port* port : *all) {
     const bool has4 = !gid_indices(view.now, *port, true).empty();
     if (!has4 && gid_indices(view.now, *port, false).empty()) continue;
     ports.push_back(port);
@@ -542,13 +539,13 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
 }
 
 void ask_mtu_chain(const View& view, Findings& findings) {
-  const std::vector<const Port*> all = rails(view);
+  const auto all = rails(view);
   for (const Port& port : view.now.ports)
     if (const Port* function = function_above_mtu(view.now, port))
       findings.push_back(function_mtu_finding(view, port, *function));
     else if (is_judged_for_addresses(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
              port.qos.mtu && sends_by_its_netdev(view.now, port))
-      findings.push_back(mtu_chain_finding(view, all, port));
+      findings.push_back(mtu_chain_finding(view, *all, port));
 }
 
 }  // namespace
@@ -596,8 +593,9 @@ struct RailNetdev {
 };
 
 std::vector<RailNetdev> rails_with_address(const View& view) {
+  const auto all = rails(view);
   std::vector<RailNetdev> out;
-  for (const Port* port : rails(view))
+  for (const Port* port : *all)
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
       if (!each.interface->addresses || contains(out, each.netdev, &RailNetdev::netdev)) continue;
       // The first IPv4 address, else the first IPv6 address: beside IPv4, an IPv6 address is usually from the router,

@@ -242,18 +242,27 @@ Placement placement(const View& view) {
   return out;
 }
 
-bool serves_gpu(const View& view, const Port& port) {
+std::shared_ptr<const std::set<std::string>> gpu_ports(const View& view) {
+  if (view.gpu_ports != nullptr) return view.gpu_ports;
   const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
-  const Port* physical = physical_of(view.now, port);
-  const auto is_of = [&](const Nic& nic) {
-    return contains(nic.rdma, port.rdma) || (physical != nullptr && contains(nic.rdma, physical->rdma)) ||
-           (port.role == PortRole::guest_function && port.owner == nic.pci);  // of a pod, whose NIC is here
-  };
-  for (size_t nic = 0; nic < nics.size(); ++nic)
-    if (is_of(nics[nic]) && built->serves_gpu(nic)) return true;
-  return false;
+  std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    addresses.insert(nics[nic].pci);
+  }
+  std::set<std::string> out;
+  for (const Port& port : view.now.ports) {
+    const Port* physical = is_virtual(port) ? physical_of(view.now, port) : nullptr;
+    if (devices.contains(port.rdma) || (physical != nullptr && devices.contains(physical->rdma)) ||
+        (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
+      out.insert(port.id());
+  }
+  return std::make_shared<const std::set<std::string>>(std::move(out));
 }
+
+bool serves_gpu(const View& view, const Port& port) { return gpu_ports(view)->contains(port.id()); }
 
 bool has_other_purpose(const View& view, const Port& port) {
   const auto built = built_of(view);

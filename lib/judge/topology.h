@@ -41,7 +41,10 @@ inline bool is_among(const Findings& accepted, const Finding& finding) {
       accepted, [&](const Finding& each) { return each.id == finding.id && each.subject == finding.subject; });
 }
 
-// Built::serves_gpu() of the port's NIC. A virtual function serves as its NIC does. Other NICs need not be equal.
+// The ids of the ports that serve a GPU: Built::serves_gpu() of their NIC. A function serves as its NIC does. Other
+// NICs need not be equal. View::gpu_ports, or computed if it is absent.
+std::shared_ptr<const std::set<std::string>> gpu_ports(const View& view);
+// Whether a port of the reading is one of them.
 bool serves_gpu(const View& view, const Port& port);
 
 // The port is for storage or management: other ports serve the GPUs.

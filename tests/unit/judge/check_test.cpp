@@ -9,6 +9,7 @@
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/network.h"
+#include "judge/topology.h"
 #include "metrics/families.h"
 #include "setting/setting_table.h"
 #include "support/healthy_node.h"
@@ -1368,7 +1369,25 @@ TEST(Check, TheNicOfAMissingGpuIsStillForGpus) {
   node.now.ports[1].qos.mtu = 1500;
   node.now.ports[1].active_mtu = 1024;
   EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
-  EXPECT_EQ(rails(node.view()).size(), node.now.ports.size());
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size());
+}
+
+// A virtual function that has an address here is used as its port is, and is compared with the rails. One that waits
+// for a guest is not.
+TEST(Check, AVirtualFunctionOfTheHostIsARail) {
+  Healthy node;
+  Port function = node.now.ports[1];
+  function.role = PortRole::virtual_function;
+  function.owner = std::exchange(function.pci, "0000:f1:00.2");
+  function.rdma = "mlx5_9";
+  function.netdev = "ens1v0";
+  for (Gid& gid : function.gids) gid.netdev = function.netdev;
+  node.now.ports.push_back(function);
+  EXPECT_TRUE(serves_gpu(node.view(), node.now.ports.back()));
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size());
+  node.now.ports.back().gids.clear();
+  EXPECT_TRUE(serves_gpu(node.view(), node.now.ports.back()));
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size() - 1);
 }
 
 // The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.
