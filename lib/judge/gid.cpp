@@ -160,9 +160,9 @@ Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
       describe(best) + "; default GID " + describe(odd) + " and a link-local GID are made from two MAC addresses",
       "a default GID of the MAC address of the netdev",
       "The MAC address of " + best.netdev +
-          " has changed, and one of both GIDs is of the earlier address: usually the default GID, if the address was "
-          "set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal machines: "
-          "a job with a fixed index takes the wrong one.",
+          " has changed, and one of the two GIDs is of the earlier address: usually the default GID, if the address "
+          "was set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal "
+          "machines: a job with a fixed index takes the wrong one.",
       {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
        {Work::ends_jobs | Work::when_idle,
         fill_names("While no job runs, register the RDMA device again, with the MAC address in place: devlink dev "

@@ -959,8 +959,8 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
     const Membership own = membership(*keys, partition), usual = usual_membership(view, port, partition).value_or(own);
     if (own >= usual) continue;
     const uint16_t expected = usual == Membership::full ? partition | kFullMember : partition;
-    std::string meaning = "The port is no member of partition " + key_text(partition) +
-                          ", as equal ports are: connections in it fail, although the port is ACTIVE.";
+    std::string meaning = "The port is not a member of partition " + key_text(partition) +
+                          ", unlike equal ports: connections in it fail, although the port is ACTIVE.";
     if (own == Membership::limited)
       meaning =
           "The port is a limited member of partition " + key_text(partition) +

@@ -229,7 +229,7 @@ std::string limit_of_slot(const CheckedLink& subject) {
     append_item(parts, number_text(*most.max_speed) + " of its " + number_text(*own.max_speed) + " GT/s", " and ");
   if (parts.empty()) return {};
   return " The slot (port " + subject.device->bridges.front() + " above it) gives the device " + parts +
-         ": that is no fault, and no repair changes it.";
+         ": that is not a fault, and no repair changes it.";
 }
 
 template <class Value>
@@ -826,7 +826,7 @@ constexpr Rule kPcieErrors{
     .title = "The PCIe path stalls, overflows or has errors",
     .meaning =
         "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit errors.",
-    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie --only aer --only pci-tuning",
+    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie,aer,pci-tuning",
     .fix = "Reseat the NIC. Set relaxed ordering, MRRS and IOMMU mode as on the other NICs.",
     .windows = kPcieErrorsWindows,
 };

@@ -101,9 +101,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
       append_item(maintained, port->id() + " (" + reason + ")");
       continue;
     }
-    std::string state = port->state ? std::string(port_state_text(*port->state)) : "state unknown";
-    if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
-    append_item(lost, port->id() + " " + state);
+    append_item(lost, port->id() + " (" + link_state_text(*port) + ")");
     ports.push_back(port->id());
     if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
   }
@@ -213,7 +211,7 @@ constexpr Rule kPlanes{
         "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",
-    .fix = "Bring the plane back as a port that is down: enable the switch port, reseat or replace cable and module.",
+    .fix = "Restore the link of the plane: enable the switch port, reseat or replace cable and module.",
     .limits = {&kCriticalShare},
     .ask = ask_planes,
 };

@@ -481,8 +481,8 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
 // on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
 constexpr FixRow kRemedy{
     Work::ends_jobs,
-    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace from Linux 6.11 on: iommu.passthrough=1) and "
-    "reboot."};
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace from Linux 6.11 on: iommu.passthrough=1), run "
+    "update-grub and reboot."};
 
 // Without an RDMA NIC, several GPUs of a vendor exchange data by peer-to-peer.
 std::vector<InUse> gpus_without_nic(const Node& node) {

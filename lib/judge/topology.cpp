@@ -1219,8 +1219,8 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
-        "case, and nouveau is none for jobs.",
+        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, "
+        "other than nouveau.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

@@ -190,8 +190,14 @@ inline bool is_endpoint(const Port& port) {
 // would fight with them or be refused for ever.
 inline bool is_audit_only(const Port& port) { return port.role == PortRole::dpu_owned; }
 
-// "DOWN, Disabled" of a port with a known state.
+// The states that the kernel shows: "DOWN, Disabled"; "ACTIVE, LinkUp, no carrier" of a member without a link, whose
+// bond has one; "not known" if the RDMA state could not be read.
 std::string link_state_text(const Port& port);
+// The link in a word, by the questions below (is_up() and its neighbors): "up", "down", "not active" (INIT and ARMED),
+// "state not known".
+std::string_view link_word(const Port& port);
+// The speed of a port that is up, "200 Gb/s"; without it, and of other ports, link_word().
+std::string link_summary(const Port& port);
 
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);

@@ -101,7 +101,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
       for (const std::string& step : finding.next) lines.emplace_back("Fix:     ", step);
       lines.emplace_back("Also for:", names_text(block.likewise));
     }
-    std::string previous;  // a label of several lines stands before the first
+    std::string previous;  // a label of several lines precedes the first
     for (const auto& [label, value] : lines) {
       if (value.empty()) continue;
       text += "  " + (label == previous ? std::string(label.size(), ' ') : label) + "  " +

@@ -139,7 +139,7 @@ std::string why_left_out(const Node& node, const Port& port) {
   if (node.lacks_verbs) return "ib_uverbs is not loaded, without which no program can use RDMA";
   if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
-  if (!is_active(port)) return "not active";
+  if (!is_active(port)) return std::string(link_word(port));
   if (!is_roce(port) || (port.gids.empty() && is_unread(port, PortPart::gids))) return {};
   const bool may_be_routable = std::ranges::any_of(port.gids, [&](const Gid& gid) {
     return (is_routable_v2(gid) && is_here(node, port, gid)) || gid.type.empty();  // empty: could not be read

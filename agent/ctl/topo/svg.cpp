@@ -122,10 +122,7 @@ class Picture {
       std::string detail;
       for (const Port& port : view_.node.ports) {
         if (!contains(nic.rdma, port.rdma)) continue;
-        std::string state = "up";
-        if (!is_active(port)) state = "down";
-        else if (port.rate) state = rate_text(*port.rate);
-        append_item(detail, state, " ");
+        append_item(detail, link_summary(port), " ");
       }
       for (const std::string& netdev : nic.netdevs) append_item(detail, netdev, " ");
       add_tile(where, nic.name, detail, nic.pci, kNicColors);

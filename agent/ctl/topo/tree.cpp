@@ -46,7 +46,7 @@ void add_lines(const TopoView& view, const TopologyBox& box, const std::string& 
     out += indent + branch(--left) + nic_title(nic) + "  " + nic.pci;
     for (const Port& port : view.node.ports) {
       if (!contains(nic.rdma, port.rdma)) continue;
-      if (!is_active(port)) out += "  port " + std::to_string(port.number) + " not active";
+      if (!is_up(port)) out += "  port " + std::to_string(port.number) + " " + std::string(link_word(port));
       else if (port.rate) out += "  " + rate_text(*port.rate);
     }
     if (nic.is_virtual_function()) out += "  virtual function";

@@ -299,13 +299,11 @@ Json found_json(const Found& found, const NodeState& state) {
                 {"source", message->source},
                 {"is_component", message->is_component()},
                 {"is_consequence", message->role == Role::consequence}});
-  std::string vendor, elsewhere;
-  for (const Counted& code : found.codes)
-    if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;
+  std::string elsewhere;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},
               {"error_meaning", error_text(found)},
-              {"vendor_error", vendor},
+              {"vendor_error", found.vendor_error},
               {"peer", found.named.peer},
               {"peer_lid", found.named.peer_lid},
               {"peers", counted_json(found.peers, "peer")},

@@ -281,7 +281,7 @@ int run_plan(const Options& options, Output& output) {
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
     const auto held = std::ranges::count_if(
         writes, [](const Change& change) { return change.outcome == Outcome::pending && !change.detail.empty(); });
-    if (held > 0) output.text += ", " + std::to_string(held) + " held until the cause that is named is over";
+    if (held > 0) output.text += ", " + std::to_string(held) + " pending for the reason given";
     output.text += ".\n";
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
@@ -300,7 +300,7 @@ int run_plan(const Options& options, Output& output) {
           "\n";
     if (!known.empty()) {
       std::string text = "The default route leaves by " + joined(known) + rule;
-      if (options.root == options.host) text += " If that is the management network, leave it alone:";
+      if (options.root == options.host) text += " If that is the management network, leave it unmanaged:";
       output.text += "\n" + folded(text, output.width) + "\n";
       if (options.root == options.host)
         output.text += "  printf '[[port]]\\nname = \"management\"\\nmatch = { netdev = [" +

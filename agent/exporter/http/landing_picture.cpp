@@ -116,10 +116,7 @@ class LandingPicture {
         std::string detail;
         for (const Port& port : node_.ports) {
           if (!contains(nic.rdma, port.rdma) || port.is_member()) continue;
-          if (!port.state) detail += "unknown ";
-          else if (!is_active(port)) detail += "down ";
-          else if (port.rate) detail += rate_text(*port.rate) + " ";
-          else detail += "up ";
+          detail += link_summary(port) + " ";
         }
         if (!nic.netdevs.empty()) detail += nic.netdevs.front();
         if (detail.empty()) detail = "state not known";

@@ -130,6 +130,7 @@ void add_vendor(Codes& codes, unsigned number) {
   const std::string_view known = name_of(kVendorErrors, number);
   if (known.empty()) text += ": meaning not published";
   else text += ": " + std::string(known);
+  if (codes.vendor_error.empty()) codes.vendor_error = text;
   add(codes, text);
 }
 
@@ -920,8 +921,11 @@ void read_statuses(Codes& codes, std::string_view line) {
     for (const std::string_view prefix : {"status 0x", "status=0x", "status: 0x", "status = 0x", "status (0x"})
       if (const size_t at = line.find(prefix); at != std::string_view::npos)
         if (const auto number = leading_number(line.substr(at + prefix.size() - 2)))
-          if (const std::string_view name = name_of(kNvStatuses, *number); !name.empty())
-            add(codes, std::string(kNvStatus) + hex(*number) + " " + std::string(name));
+          if (const std::string_view name = name_of(kNvStatuses, *number); !name.empty()) {
+            const std::string status = "NVRM status " + hex(*number) + " ";
+            codes.names += " " + status + std::string(name.substr(0, name.find(':')));
+            add(codes, status + std::string(name));
+          }
   // mana: "VfVerifyVersionOutput: -71, status=0xc00000bb", "HWC: Failed hw_channel req: 0xc00000bb".
   if (line.find("mana") != std::string_view::npos || line.find("HWC: ") != std::string_view::npos)
     for (const std::string_view prefix : {"status=", "status ", "status: ", "status = ", "hw_channel req: ", ", "})
@@ -935,7 +939,9 @@ void read_statuses(Codes& codes, std::string_view line) {
 // providers too: their small numbers mean something else.
 void read_efa(Codes& codes, std::string_view line) {
   std::optional<unsigned> number;
-  bool is_of_efa = lower(line).find("efa") != std::string::npos;
+  const std::string small = lower(line);
+  bool is_of_efa = small.find("efa") != std::string::npos;
+  codes.is_of_transfer = small.find("peer efa addr") != std::string::npos;
   if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos) {
     number = number_after(line.substr(at), "prov_errno: ");
     for (size_t open = line.find('(', at); !number && open != std::string_view::npos; open = line.find('(', open + 1)) {
@@ -1488,6 +1494,14 @@ const ErrorMeaning* meaning_of(std::string_view error) {
       {"ETIMEDOUT", unknown, "no answer in time: of the peer or the network, or of a device's firmware to its driver."},
       {"EFAULT", unknown, "an address that is not mapped, or memory that the device cannot reach."}};
   return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
+}
+
+std::string without_errno_texts(std::string_view small) {
+  std::string out(small);
+  for (const auto& [number, text] : errno_texts())
+    for (size_t at = out.find(text); at != std::string::npos; at = out.find(text, at + text.size()))
+      out.replace(at, text.size(), text.size(), ' ');
+  return out;
 }
 
 std::string completion_status_text(unsigned status) {
