@@ -498,7 +498,7 @@ bool another_link_was_lost(const PortContext& ctx) {
 // The netdev was created again.
 bool was_driver_reloaded(const View& view, const Port& port) {
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& before) {
-           return before.id() == port.id() && before.ifindex != port.ifindex;
+           return is_same_port(before, port) && before.ifindex != port.ifindex;
          });
 }
 

@@ -14,10 +14,10 @@ namespace fabric {
 
 std::shared_ptr<const std::vector<const Port*>> rails(const View& view) {
   if (view.rails != nullptr) return view.rails;
-  const auto for_gpus = gpu_ports(view);
+  const auto for_gpus = gpu_devices(view);
   std::vector<const Port*> out;
   for (const Port& port : view.now.ports)
-    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.id()) &&
+    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.rdma) &&
         serves_jobs(view.now, port))
       out.push_back(&port);
   return std::make_shared<const std::vector<const Port*>>(std::move(out));
@@ -907,7 +907,7 @@ std::optional<Membership> usual_membership(const View& view, const Port& port, u
   auto out = Membership::full;
   for (const Port& other : view.now.ports) {
     const auto* keys = find_in(view.now.network.pkeys, other.id());
-    if (other.id() == port.id() || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
+    if (is_same_port(other, port) || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
         has_other_purpose(view, other))
       continue;
     out = std::min(out, membership(*keys, partition));
@@ -951,7 +951,7 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
   std::set<uint16_t> partitions;
   for (const Port& other : view.now.ports) {
     const auto* table = find_in(view.now.network.pkeys, other.id());
-    if (table == nullptr || (other.id() != port.id() && has_other_purpose(view, other))) continue;
+    if (table == nullptr || (!is_same_port(other, port) && has_other_purpose(view, other))) continue;
     for (const uint16_t key : *table)
       if ((key & kDefaultPartition) != 0) partitions.insert(key & kDefaultPartition);
   }

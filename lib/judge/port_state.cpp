@@ -103,7 +103,7 @@ bool was_up(const View& view, const Port& port) {
     if (part != nullptr && contains(part->up, port.id())) return true;
   }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
-           return old.id() == port.id() && is_active(old);
+           return is_same_port(old, port) && is_active(old);
          });
 }
 

@@ -242,8 +242,8 @@ Placement placement(const View& view) {
   return out;
 }
 
-std::shared_ptr<const std::set<std::string>> gpu_ports(const View& view) {
-  if (view.gpu_ports != nullptr) return view.gpu_ports;
+std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view) {
+  if (view.gpu_devices != nullptr) return view.gpu_devices;
   const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
   std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
@@ -252,17 +252,18 @@ std::shared_ptr<const std::set<std::string>> gpu_ports(const View& view) {
     devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
     addresses.insert(nics[nic].pci);
   }
-  std::set<std::string> out;
+  std::set<std::string> out = devices;
   for (const Port& port : view.now.ports) {
-    const Port* physical = is_virtual(port) ? physical_of(view.now, port) : nullptr;
-    if (devices.contains(port.rdma) || (physical != nullptr && devices.contains(physical->rdma)) ||
+    if (!is_virtual(port) || out.contains(port.rdma)) continue;
+    const Port* physical = physical_of(view.now, port);
+    if ((physical != nullptr && devices.contains(physical->rdma)) ||
         (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
-      out.insert(port.id());
+      out.insert(port.rdma);
   }
   return std::make_shared<const std::set<std::string>>(std::move(out));
 }
 
-bool serves_gpu(const View& view, const Port& port) { return gpu_ports(view)->contains(port.id()); }
+bool serves_gpu(const View& view, const Port& port) { return gpu_devices(view)->contains(port.rdma); }
 
 bool has_other_purpose(const View& view, const Port& port) {
   const auto built = built_of(view);
