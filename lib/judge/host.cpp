@@ -5,6 +5,7 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "node/machine.h"
 #include "node/rdma_software.h"
 
 namespace fabric {
@@ -611,7 +612,7 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
       "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
       "to a NUMA node only pay for the page faults, which delay GPU work.";
   // RCCL issue 1377: by the BIOS name "Hyper-V UEFI Release".
-  if (view.now.topology.hypervisor == "Hyper-V" && view.now.platform.gpudirect.amdgpu)
+  if (view.now.topology.hypervisor == machine::kHyperV && view.now.platform.gpudirect.amdgpu)
     meaning += " On Hyper-V, RCCL also turns GPUDirect RDMA off if NCCL_IB_PCI_RELAXED_ORDERING is 0.";
   return bad(
       Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0", std::move(meaning),
@@ -646,11 +647,10 @@ std::optional<Finding> ask_snc(const View& view) {
   std::string observed = counted(most, "NUMA node") + " per package";
   if (most == 1) return good(kHostSubject, observed, "any");
   // The firmware's name for this number of nodes. AMD has up to NPS4.
-  const std::string& vendor = view.now.host->cpu.vendor;
-  const bool is_amd = vendor == "AuthenticAMD" || vendor == "HygonGenuine";
-  if (vendor == "GenuineIntel") observed += " (SNC" + std::to_string(most) + ")";
-  else if (is_amd && most <= 4) observed += " (NPS" + std::to_string(most) + ")";
-  else if (is_amd) observed += " (L3 cache as NUMA domain)";
+  const auto& cpu = view.now.host->cpu;
+  if (is_intel(cpu)) observed += " (SNC" + std::to_string(most) + ")";
+  else if (is_amd(cpu) && most <= 4) observed += " (NPS" + std::to_string(most) + ")";
+  else if (is_amd(cpu)) observed += " (L3 cache as NUMA domain)";
   observed +=
       ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as close as a "
       "NODE pair without clustering";

@@ -926,7 +926,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
     for (const Finding& each : faults_before_gpus(ctx)) {
       out.add(fault_text(each));
       out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
-      is_slow = is_slow || each.id == "pcie";
+      is_slow = is_slow || each.id == kPcie.id;
     }
     // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {
@@ -971,13 +971,13 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
       path.insert(chain.begin(), chain.end());
   }
   if (path.empty()) return {};
-  const std::string ids[]{"pcie", "acs"};
+  const std::string ids[]{std::string(kPcie.id), "acs"};
   return faults_at(ctx, ids, path);
 }
 
 std::optional<Finding> link_fault(const PortContext& ctx) {
   if (ctx.nic == nullptr) return std::nullopt;
-  const std::string ids[]{"pcie"};
+  const std::string ids[]{std::string(kPcie.id)};
   Findings found = faults_at(ctx, ids, {ctx.nic->name});
   if (found.empty()) return std::nullopt;
   return std::move(found.front());

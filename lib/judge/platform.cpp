@@ -47,9 +47,7 @@ bool has_pcie_alone(const Gpu& gpu) {
 
 // Across root ports NCCL lets GPUs write to each other on AMD's CPUs alone: with those of Intel, Zhaoxin and Arm it
 // uses host memory if two GPUs share no switch (ncclTopoCheckP2p() in src/graph/paths.cc).
-bool crosses_root_ports(const Node& node) {
-  return node.host && (node.host->cpu.vendor == "AuthenticAMD" || node.host->cpu.vendor == "HygonGenuine");
-}
+bool crosses_root_ports(const Node& node) { return node.host && is_amd(node.host->cpu); }
 
 // The ports at which the path between two GPUs turns: those of the switch that they share, else their root ports.
 std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, const Gpu& b) {
@@ -385,7 +383,7 @@ constexpr CpuDie kClientDies[]{
 };
 
 bool is_client_die(const HostCpu& cpu) {
-  return cpu.vendor == "GenuineIntel" && std::ranges::any_of(kClientDies, [&](const CpuDie& die) {
+  return is_intel(cpu) && std::ranges::any_of(kClientDies, [&](const CpuDie& die) {
            return die.family == cpu.family && die.model == cpu.model_number;
          });
 }

@@ -362,9 +362,11 @@ bool may_manage_nvlink(const View& view, const Port& port) {
 
 // " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.
 std::string name_for_libraries(const Port& port) {
-  if (verbs_provider_of(port.kernel_driver).name != "hfi1verbs" || port.rdma.starts_with("hfi1_")) return {};
-  return " (udev has renamed it: PSM2 looks for hfi1_N, the kernel's name, and says that no device is active. Keep the "
-         "name: NAME_KERNEL in /etc/udev/rules.d/60-rdma-persistent-naming.rules)";
+  const std::string_view prefix = verbs_provider_of(port.kernel_driver).psm_prefix;
+  if (port.rdma.starts_with(prefix)) return {};
+  return " (udev has renamed it: PSM2 looks for " + std::string(prefix) +
+         "N, the kernel's name, and says that no device is active. Keep the name: NAME_KERNEL in "
+         "/etc/udev/rules.d/60-rdma-persistent-naming.rules)";
 }
 
 // nullopt: the port is not ACTIVE.

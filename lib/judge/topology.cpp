@@ -320,8 +320,9 @@ Findings accepted_findings(const View& view) {
   Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
     // The inventory has no links between bridges.
-    const auto address_of = [](const auto& function) { return function.first; };
-    const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject, address_of);
+    const bool is_bridge = then.platform.functions.contains(each.subject) &&
+                           !contains(then.topology.gpus, each.subject, &Gpu::name) &&
+                           !contains(then.topology.nics, each.subject, &Nic::name);
     return !is_fault(each.status) || is_bridge;
   });
   return out;

@@ -152,6 +152,9 @@ struct HostCpu {
   std::string idle_driver;  // "intel_idle", "acpi_idle"; "none" or empty
   std::vector<IdleGroup> idle;
 };
+inline bool is_intel(const HostCpu& cpu) { return cpu.vendor == "GenuineIntel"; }
+// Hygon builds AMD's.
+inline bool is_amd(const HostCpu& cpu) { return cpu.vendor == "AuthenticAMD" || cpu.vendor == "HygonGenuine"; }
 
 struct Interrupt {
   unsigned irq = 0;

@@ -123,6 +123,10 @@ struct Port {
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
+// Whether the id of a port, or a name, is of this device: "mlx5_0/1" and "mlx5_0" of mlx5_0.
+inline bool is_of_device(std::string_view id, std::string_view device) {
+  return id.starts_with(device) && (id.size() == device.size() || id[device.size()] == '/');
+}
 // The port with this Port::id(); nullptr: none.
 inline const Port* find_port(const std::vector<Port>& ports, std::string_view id) {
   return find_where(ports, [&](const Port& port) { return id.starts_with(port.rdma) && port.id() == id; });

@@ -17,6 +17,11 @@
 
 namespace fabric {
 
+std::string short_model(const Gpu& gpu) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  return gpu.model.starts_with(kMaker) ? gpu.model.substr(kMaker.size()) : gpu.model;
+}
+
 std::string card_of(const Nic& nic) {
   if (!nic.card.empty()) return nic.card;
   std::string slot = card_of(nic.pci);

@@ -33,6 +33,8 @@ struct Gpu : PciDevice {
   std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: unknown
   std::optional<GpuLoad> load{};          // absent: not asked, or unknown
 };
+// The model without NVIDIA's name, for small tiles: "H100 80GB HBM3".
+std::string short_model(const Gpu& gpu);
 
 // The role of a PCI function of a NIC, from the evidence in node/port_role.cpp. The roles of its ports (PortRole)
 // follow from it: those say more, by the port's link and by whether a physical function is here.

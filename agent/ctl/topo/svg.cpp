@@ -109,9 +109,7 @@ class Picture {
     for (size_t i = 0; i < box.gpus.size(); ++i) {
       const Gpu& gpu = view_.topology.gpus[box.gpus[i]];
       const Point where = gpus_[box.gpus[i]] = tile_place(at, i);
-      std::string model = gpu.model;
-      if (model.starts_with("NVIDIA ")) model.erase(0, 7);
-      add_tile(where, gpu.name, model, gpu.pci, kGpuColors);
+      add_tile(where, gpu.name, short_model(gpu), gpu.pci, kGpuColors);
     }
     int y = at.y + rows_height(box.gpus.size());
     if (!box.gpus.empty() && box.nics.empty()) y += kLabel;

@@ -217,7 +217,7 @@ std::vector<std::string> problem_lines(const std::vector<Finding>& problems) {
 std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device) {
   std::vector<const Finding*> out;
   for (const Finding& problem : view.problems)
-    if (problem.subject == device || problem.subject.starts_with(device + "/")) out.push_back(&problem);
+    if (is_of_device(problem.subject, device)) out.push_back(&problem);
   return out;
 }
 

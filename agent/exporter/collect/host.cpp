@@ -80,7 +80,7 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
 
 void HostReader::read_topology() {
   auto start = Clock::now();
-  topology_ = {"topology", "", true, 0, {}};
+  topology_ = {kTopologyCollector, "", true, 0, {}};
   topology_taken_ = start;
   ++topology_read_;
   auto kernel = open_kernel(root_);

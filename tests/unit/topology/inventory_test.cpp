@@ -234,6 +234,18 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
   EXPECT_EQ(said(), "");
   node.now.topology.nics[1].link.width = 4;
   EXPECT_TRUE(has(said(), "x4")) << said();
+
+  // A NIC without netdev and RDMA device has its address as its name, as bridges have, whose links are not recorded.
+  node.now = built;
+  Nic& unnamed = node.now.topology.nics[1];
+  unnamed.name = unnamed.pci;
+  unnamed.link.width = 8;
+  node.now.platform.functions[unnamed.pci];
+  node.now.inventory = recorded(node.now);
+  node.now.inventory->accepted = true;
+  const auto accepted = accepted_findings(node.view());
+  EXPECT_TRUE(std::ranges::any_of(accepted, [&](const Finding& each) { return each.subject == unnamed.pci; }))
+      << test::describe(accepted);
 }
 
 using RecordedInventory = test::OfCorpus;
