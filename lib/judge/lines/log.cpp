@@ -249,6 +249,14 @@ void Log::take(Line line) {
   }
   ++known->count;
   if (known->error.empty()) known->error = found.error;
+  // A fatal error is the cause of those that are not, also if it is logged after them.
+  if (known->line.find(" Nonfatal ") != std::string::npos && found.line.find(" Fatal ") != std::string::npos) {
+    known->line = found.line;
+    known->first = found.first;
+    known->time = found.time;
+    known->codes.insert(known->codes.begin(), found.codes.begin(), found.codes.end());
+    found.codes.clear();
+  }
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),

@@ -118,6 +118,14 @@ void add_port(Named& out, const Port& port, const std::string& matched_by) {
   out.by.push_back(matched_by);
 }
 
+// The level of a message, in the place of a host or of a program.
+bool is_level(std::string_view word) {
+  constexpr std::string_view kLevels[] = {"trace", "debug", "info",  "notice",   "warn",  "warning",
+                                          "error", "err",   "fatal", "critical", "crit"};
+  while (word.ends_with(':')) word.remove_suffix(1);
+  return contains(kLevels, lower(word));
+}
+
 }  // namespace
 
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) {
@@ -225,7 +233,7 @@ std::string host_of(std::string_view line) {
   for (size_t i = 0; i + 2 < parts.size() && i < 4; ++i) {
     const bool is_clock = parts[i].size() >= 8 && std::ranges::count(parts[i], ':') >= 2 && is_digit(parts[i].front());
     const std::string_view host = parts[i + 1], program = parts[i + 2];
-    if (is_clock && (program.ends_with(':') || program == "kernel") &&
+    if (is_clock && (program.ends_with(':') || program == "kernel") && !is_level(program) && !is_level(host) &&
         host.find_first_of("[]:()*") == std::string_view::npos &&
         std::isalpha(static_cast<unsigned char>(host.front())) != 0 && host.size() <= kMaxWord)
       return std::string(host);
