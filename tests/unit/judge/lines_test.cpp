@@ -955,6 +955,8 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("[  476.320742] bnxt_en 0000:19:00.0: QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "");
   EXPECT_EQ(host_of("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x1}"), "") << "a PCI address";
   EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
+  EXPECT_EQ(host_of("[12] 2026-11-20 08:10:10 SomeTransport ERROR: x"), "") << "a program and its level";
+  EXPECT_EQ(host_of("2026-11-20 08:10:10 WARNING trainer: x"), "");
   EXPECT_EQ(process_of("mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP"), "9993");
 }
 
@@ -1000,6 +1002,20 @@ TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
     EXPECT_EQ(found[0].consequences[0].message->id, "gpu-channel-removed");
   }
   EXPECT_EQ(found_in("NVRM: Xid (PCI:0000:ed:00): 45, pid=1, Ch 1\n").size(), 1u) << "without its cause";
+}
+
+TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
+  const auto found = found_in(
+      "NVRM: Xid (PCI:0000:c1:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 5 (0x11)\n"
+      "NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)\n"
+      "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, 2u);
+  EXPECT_EQ(found[0].count, 2u);
+  EXPECT_EQ(names(found[0].codes), "Xid 149: NVLink NETIR error, fatal=1 Xid 145: NVLink RLW error, nonfatal=1 ");
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_TRUE(has(names(found[0].consequences[0].codes), "recovery: Node Reboot Required"))
+      << names(found[0].consequences[0].codes);
 }
 
 TEST(LogOfManyLines, UnknownErrorLinesAreShownAndDecoded) {
