@@ -328,6 +328,9 @@ void Log::fold_consequences() {
         cause = &other;
     if (cause == nullptr) continue;
     for (const Counted& address : each.pci) count(cause->pci, address.text);
+    // UCX names the peer of a failed request in a line of its own.
+    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
+    if (is_path && cause->peers.empty()) cause->peers = each.peers;
     show_with(*cause, each);
   }
 }

@@ -991,6 +991,19 @@ TEST(LogOfManyLines, EveryPeerAndEveryCodeIsKept) {
   EXPECT_EQ(names(found[0].hosts), "w0=3 ");
 }
 
+TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
+  const auto pair = [](const std::string& gid) {
+    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd 0x15 "
+           "vend 0x81 hw_synd 0/0)\n[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR RC QP 0x2a1 wqe[44]: SEND --e "
+           "[rqpn 0x99 dlid=0 sl=0 port=1 src_path_bits=0 dgid=::ffff:" +
+           gid + " sgid_index=3 traffic_class=106]\n";
+  };
+  const auto found = found_in(pair("10.3.3.3") + pair("10.3.3.4") + pair("10.3.3.3"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "wc-retry-exceeded");
+  EXPECT_EQ(names(found[0].peers), "10.3.3.3=2 10.3.3.4=1 ");
+}
+
 TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
   for (const char* log :
        {"NVRM: Xid (PCI:0000:dc:00): 149, NETIR_LINK_EVT Fatal\nNVRM: Xid (PCI:0000:ed:00): 45, pid=1, Ch 1\n",
