@@ -118,6 +118,8 @@ void add_port(Named& out, const Port& port, const std::string& matched_by) {
   out.by.push_back(matched_by);
 }
 
+constexpr size_t kMostOfThread = 7;  // digits: the kernel's limit is 4194304 (PID_MAX_LIMIT)
+
 // The level of a message, in the place of a host or of a program.
 bool is_level(std::string_view word) {
   constexpr std::string_view kLevels[] = {"trace", "debug", "info",  "notice",   "warn",  "warning",
@@ -216,8 +218,10 @@ std::string host_of(std::string_view line) {
     if (end == colon + 1) continue;
     while (end < line.size() && line[end] == ' ') ++end;
     if (end + 1 >= line.size() || line[end] != ':' || !is_digit(line[end + 1])) continue;
+    const size_t number = end + 1;
     while (++end < line.size() && is_digit(line[end]))
       ;
+    if (end - number > kMostOfThread) continue;  // "libfabric:4411:1731999999:", its time
     if (end < line.size() && line[end] != ' ' && line[end] != ']' && line[end] != ':') continue;
     size_t begin = colon;
     while (begin > 0 && (is_in_word(line[begin - 1]) && line[begin - 1] != ':')) --begin;

@@ -957,6 +957,7 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
   EXPECT_EQ(host_of("[12] 2026-11-20 08:10:10 SomeTransport ERROR: x"), "") << "a program and its level";
   EXPECT_EQ(host_of("2026-11-20 08:10:10 WARNING trainer: x"), "");
+  EXPECT_EQ(host_of("libfabric:4411:1731999999::efa:ep_ctrl:x():588<warn> x"), "") << "a time, not a thread";
   EXPECT_EQ(process_of("mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP"), "9993");
 }
 
