@@ -791,7 +791,13 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
   Fix fix = words.fix;
   fix += journal + ". " + accept;
-  return bad(change.kind == Kind::driver ? Status::critical : Status::warning, subject,
+  // A NIC without any RDMA device is lost for the GPU that it was paired with, as if it were gone.
+  const bool serves_gpu = change.kind == Kind::rdma && change.is == "none" &&
+                          std::ranges::any_of(inventory.parts, [&](const InventoryPart& part) {
+                            return part.gpu && contains(part.nics, change.pci);
+                          });
+  const bool is_lost = change.kind == Kind::driver || serves_gpu;
+  return bad(is_lost ? Status::critical : Status::warning, subject,
              words.what + change.is + ": " + part, words.what + change.was + ", as of " + taken, words.meaning,
              std::move(fix));
 }

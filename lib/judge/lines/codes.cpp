@@ -1142,7 +1142,7 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {140, "unrecovered ECC error"},
                           {143, "GPU initialization error"},
                           {144, "NVLink SAW error"},
-                          {145, "NVLink RLW error, nonfatal unless the line says otherwise"},
+                          {145, "NVLink RLW error"},
                           {146, "NVLink TLW error"},
                           {147, "NVLink TREX error"},
                           {148, "NVLink NVLPW error"},
@@ -1309,7 +1309,17 @@ void read_events(Codes& codes, std::string_view line) {
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
         codes.xid = *number;
-        add(codes, numbered("Xid", *number, name_of(kXids, *number)));
+        std::string text = numbered("Xid", *number, name_of(kXids, *number));
+        // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
+        if (line.find(" Nonfatal ", close) != std::string_view::npos) text += ", nonfatal";
+        else if (line.find(" Fatal ", close) != std::string_view::npos) text += ", fatal";
+        else if (*number == 145) text += ", nonfatal unless the line says otherwise";
+        add(codes, text);
+        // "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)": the text counts.
+        const size_t to = line.find(") to 0x", close);
+        const size_t open = to == std::string_view::npos ? to : line.find('(', to);
+        if (*number == 154 && open != std::string_view::npos)
+          add(codes, "recovery: " + std::string(line.substr(open + 1, line.find(')', open) - open - 1)));
       }
   if (const auto number = number_after(line, "XidCriticalError: Xid="))
     add(codes, numbered("Xid", *number, name_of(kXids, *number)));
