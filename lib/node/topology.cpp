@@ -351,6 +351,14 @@ void join_data_direct(std::vector<Nic>& nics) {
   for (auto& [nic, direct] : found) nic->direct = std::move(direct);
 }
 
+// Chelsio T4 to T6: function 4 has the netdevs of all ports. Functions 0 to 3 are for virtual functions alone: cxgb4
+// binds them and makes no netdev (init_one() in cxgb4_main.c, Linux 6.12).
+bool is_for_functions_alone(const Nic& nic) {
+  constexpr uint16_t kChelsio = 0x1425;
+  return nic.vendor == kChelsio && nic.netdevs.empty() && nic.rdma.empty() && !nic.is_virtual_function() &&
+         nic.pci.back() >= '0' && nic.pci.back() <= '3';
+}
+
 }  // namespace
 
 Topology sort_topology(std::vector<Nic> found, Topology machine) {
@@ -368,7 +376,7 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
       // An accelerator with ports of its own (Gaudi) is its own nearest NIC. Its library needs no RDMA device.
       is_nic = !function.rdma.empty() || (function.vendor == kHabana && !function.netdevs.empty());
     }
-    if (!is_nic) continue;
+    if (!is_nic || is_for_functions_alone(function)) continue;
     if (!function.rdma.empty()) function.name = function.rdma.front();
     else if (!function.netdevs.empty()) function.name = function.netdevs.front();
     else function.name = function.pci;
