@@ -758,6 +758,11 @@ struct WithoutRdma {
     if (const std::string* card = split_card())
       out += " The card " + *card + " is split into " + std::to_string(ports.at(*card)) + " ports: with more than " +
              std::to_string(most_ports) + " it has neither RDMA nor PFC, whatever driver is loaded.";
+    const std::set<std::string> load = modules();
+    if (std::ranges::any_of(load, [](const std::string& module) { return module.starts_with("iw_"); }))
+      out +=
+          " Its RDMA is iWARP, which programs with rdma_cm use (NVMe over fabrics, NFS, storage). NCCL and other "
+          "libraries for GPUs need RoCE or InfiniBand, and use TCP over this NIC.";
     for (const ModuleRule& rule : rules(node))
       if (rule.text.empty()) out += " The kernel has no module " + rule.module + " (" + rule.where.text() + ").";
       else out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
