@@ -733,14 +733,14 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
   Fix fix =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
-      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Where rdma-core is not "
+      "installed, "
+      "nothing loads rdma_ucm, which programs that connect by rdma_cm (SPDK, rping) need, too: modprobe rdma_ucm";
   if (!is_known_provider(name)) {
     const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
     fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
           ", or build it against the headers of this release (libibverbs-dev, rdma-core-devel); remove the old file. "
-          "Verify: ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Where rdma-core is not "
-          "installed, nothing loads rdma_ucm: programs that connect by rdma_cm (SPDK, rping) need it, too: modprobe "
-          "rdma_ucm";
+          "Verify: ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
   }
   const std::string line = "\"driver " + name + "\" in /etc/libibverbs.d";
   const auto* versions = find_in(library.providers, name);
@@ -808,7 +808,8 @@ void add_closed_files(const View& view, Findings& findings) {
 }
 
 // In a container with a network namespace of its own: devices that it can use, by a netdev that was given to it, and
-// whose file it was not given, while others have theirs. (With the network of the host it sees the netdevs of all NICs.)
+// whose file it was not given, while others have theirs. (With the network of the host it sees the netdevs of all
+// NICs.)
 void add_missing_files(const View& view, Findings& findings) {
   const auto& files = view.now.verbs_files;
   if (files.empty() || !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere)) return;

@@ -142,7 +142,8 @@ void ask_rate(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
     if (auto slow = slow_member_finding(view.now, port)) findings.push_back(std::move(*slow));
     else if (has_slow_member(view.now, port)) continue;
-    else if (is_own_device(port) && is_active(port) && !misses_speed(view, port) && !has_driver_without_rate(view, port))
+    else if (is_own_device(port) && is_active(port) && !misses_speed(view, port) &&
+             !has_driver_without_rate(view, port))
       findings.push_back(rate_finding(view, port));
 }
 

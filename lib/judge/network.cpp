@@ -565,15 +565,15 @@ void add_given_netdevs(const View& view, Findings& findings) {
     const auto usual = majority(counts);
     const uint32_t mtu = *netdev->second.mtu;
     if (!usual || *usual <= mtu) continue;
-    findings.push_back(
-        bad(Status::warning, port->id(), netdev->first + " " + to_text(mtu),
-            to_text(*usual) + ", like those of equal ports",
-            "The netdev of this container on the NIC has a smaller MTU than those on equal NICs: connections by rdma_cm "
-            "get a smaller path MTU, and TCP over this rail is slower. Queue pairs without rdma_cm have the MTU of the "
-            "NIC.",
-            {"Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as "
-             "in the others. ",
-             {Work::ends_jobs, "It takes effect in new containers."}}));
+    findings.push_back(bad(
+        Status::warning, port->id(), netdev->first + " " + to_text(mtu),
+        to_text(*usual) + ", like those of equal ports",
+        "The netdev of this container on the NIC has a smaller MTU than those on equal NICs: connections by rdma_cm "
+        "get a smaller path MTU, and TCP over this rail is slower. Queue pairs without rdma_cm have the MTU of the "
+        "NIC.",
+        {"Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as "
+         "in the others. ",
+         {Work::ends_jobs, "It takes effect in new containers."}}));
   }
 }
 

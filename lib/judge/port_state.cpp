@@ -851,15 +851,16 @@ std::optional<Finding> no_ports_of_gaudi(const Node& node) {
   for (const Gpu& gpu : node.topology.gpus)
     if (gpu.vendor == kHabana && nic_at(node.topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
   if (gaudi.empty()) return std::nullopt;
-  return bad(Status::warning, kHostSubject,
-             list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device",
-             "the netdevs or RDMA devices of their own ports",
-             "Gaudi has RoCE ports of its own, and collectives run over them. None of these has a netdev (habanalabs_en) "
-             "or an RDMA device (hlib, hbl; habanalabs_ib): a driver of the ports is not installed or not loaded, or "
-             "failed, or no port of the cards leads out of the machine.",
-             "lsmod | grep habanalabs; modprobe -a habanalabs_en habanalabs_ib; journalctl -k -g habanalabs; hl-smi "
-             "(links). If modprobe does not find them, install the driver package of the vendor for this kernel. If jobs "
-             "need no collectives, nothing is missing: fabric-agentctl ack port-state");
+  return bad(
+      Status::warning, kHostSubject,
+      list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device",
+      "the netdevs or RDMA devices of their own ports",
+      "Gaudi has RoCE ports of its own, and collectives run over them. None of these has a netdev (habanalabs_en) "
+      "or an RDMA device (hlib, hbl; habanalabs_ib): a driver of the ports is not installed or not loaded, or "
+      "failed, or no port of the cards leads out of the machine.",
+      "lsmod | grep habanalabs; modprobe -a habanalabs_en habanalabs_ib; journalctl -k -g habanalabs; hl-smi "
+      "(links). If modprobe does not find them, install the driver package of the vendor for this kernel. If jobs "
+      "need no collectives, nothing is missing: fabric-agentctl ack port-state");
 }
 
 std::optional<Finding> no_ports_of_ascend(const Topology& topology) {
@@ -867,8 +868,8 @@ std::optional<Finding> no_ports_of_ascend(const Topology& topology) {
   for (const Gpu& gpu : topology.gpus)
     if (gpu.vendor == kHuawei) ascend.push_back(&gpu);
   if (ascend.empty()) return std::nullopt;
-  Finding out =
-      good(kHostSubject, list_of_accelerators(ascend, "Huawei (Ascend)") + ": their own RoCE ports are not judged", "none");
+  Finding out = good(kHostSubject,
+                     list_of_accelerators(ascend, "Huawei (Ascend)") + ": their own RoCE ports are not judged", "none");
   out.unjudged = true;
   out.meaning =
       "Ascend has RoCE ports of its own, over which collectives run. The kernel of the host shows none of them.";
@@ -1066,8 +1067,8 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
 namespace {
 
 // The NICs of NVIDIA for both link layers get no link with a switch for the other one. A port that had a link, or has
-// an equal one with a link, has the right one. "Lx", "EN" and "Dx" cards exist with one link layer, which sysfs does not
-// say.
+// an equal one with a link, has the right one. "Lx", "EN" and "Dx" cards exist with one link layer, which sysfs does
+// not say.
 bool may_meet_other_link_layer(const View& view, const Port& port) {
   return port.pci_id.starts_with("15b3:") && port.role == PortRole::physical && never_had_link(view, port) &&
          std::ranges::none_of(view.now.ports, [&](const Port& other) {
@@ -1122,11 +1123,11 @@ MaybeCause link_is_down(const PortContext& ctx) {
   if (may_meet_other_link_layer(ctx.view, ctx.port)) {
     const bool is_ethernet = ctx.port.link_layer == LinkLayer::ethernet;
     const std::string own = is_ethernet ? "Ethernet" : "InfiniBand", other = is_ethernet ? "InfiniBand" : "Ethernet";
-    out.add_ambiguous("this port is in " + own + " mode, and never had a link: one with a far end for " + other +
-                          " looks the same",
-                      "Ask what " + ctx.peer_label() + " is. If it is for " + other +
-                          ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
-                          " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
+    out.add_ambiguous(
+        "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
+        "Ask what " + ctx.peer_label() + " is. If it is for " + other +
+            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
+            " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
   }
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)

@@ -1135,14 +1135,15 @@ void add_models_without_driver(const Node& node, Findings& out) {
 Finding hidden_gpus_finding(const Topology& topology) {
   const size_t hidden = topology.hidden_gpus.size(), shown = topology.gpus.size();
   const std::string list = joined(topology.hidden_gpus);
-  return bad(Status::warning, "GPUs", counted(shown, "GPU") + " in /sys, and " + list + " in the driver alone",
-             counted(shown + hidden, "GPU") + " in both",
-             "NVIDIA's driver has " + counted(shown + hidden, "GPU") + ", and /sys/bus/pci/devices lacks " + list +
-                 ". The hardware is in order: the /sys of this container does not show the whole machine. CUDA sees all "
-                 "GPUs; NCCL and the daemons of network plugins, which read the PCI topology from /sys, do not.",
-             {"Compare with the host: ls /sys/bus/pci/devices; ls /proc/driver/nvidia/gpus. ",
-              {Work::ends_jobs,
-               "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
+  return bad(
+      Status::warning, "GPUs", counted(shown, "GPU") + " in /sys, and " + list + " in the driver alone",
+      counted(shown + hidden, "GPU") + " in both",
+      "NVIDIA's driver has " + counted(shown + hidden, "GPU") + ", and /sys/bus/pci/devices lacks " + list +
+          ". The hardware is in order: the /sys of this container does not show the whole machine. CUDA sees all "
+          "GPUs; NCCL and the daemons of network plugins, which read the PCI topology from /sys, do not.",
+      {"Compare with the host: ls /sys/bus/pci/devices; ls /proc/driver/nvidia/gpus. ",
+       {Work::ends_jobs,
+        "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
 }
 
 void ask_symmetry(const View& view, Findings& findings) {

@@ -351,12 +351,13 @@ void join_data_direct(std::vector<Nic>& nics) {
   for (auto& [nic, direct] : found) nic->direct = std::move(direct);
 }
 
-// Chelsio T4 to T6: function 4 has the netdevs of all ports. Functions 0 to 3 are for virtual functions alone: cxgb4
-// binds them and makes no netdev (init_one() in cxgb4_main.c, Linux 6.12).
+// Chelsio T4 to T6: function 4 has the netdevs of all ports (device 0x64xx of T6). Functions 0 to 3 (0x60xx) are for
+// virtual functions alone: cxgb4 binds them and makes no netdev (CH_PCI_DEVICE_ID_FUNCTION2 in cxgb4_main.c,
+// Linux 6.12).
 bool is_for_functions_alone(const Nic& nic) {
-  constexpr uint16_t kChelsio = 0x1425;
-  return nic.vendor == kChelsio && nic.netdevs.empty() && nic.rdma.empty() && !nic.is_virtual_function() &&
-         nic.pci.back() >= '0' && nic.pci.back() <= '3';
+  constexpr uint16_t kChelsio = 0x1425, kT4 = 4;
+  return nic.vendor == kChelsio && nic.device >> 12 >= kT4 && (nic.device & 0x0f00) == 0 && nic.netdevs.empty() &&
+         nic.rdma.empty();
 }
 
 }  // namespace

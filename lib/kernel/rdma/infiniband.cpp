@@ -26,7 +26,8 @@ Result<std::vector<unsigned>> ports(const Root& root, const std::string& device)
       ++number;
       if ((*external >> bit & 1) == 0) on_board.insert(number);
     }
-  // Earlier drivers have no masks. The netdev of a port that leads out gives it a link-local GID, with a link or without.
+  // Earlier drivers have no masks. The netdev of a port that leads out gives it a link-local GID, with a link or
+  // without.
   const bool is_gaudi = root.line_of(folder + "/device/vendor") == "0x1da3";
   std::vector<unsigned> numbers;
   for (const std::string& name : *names) {
