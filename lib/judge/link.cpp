@@ -65,7 +65,7 @@ std::optional<Finding> slow_member_finding(const Node& node, const Port& member)
   const Port* fastest = fastest_member(node, member.bond);
   if (fastest == nullptr || *fastest->speed <= *member.speed) return std::nullopt;
   const auto text = [](const Port& each) { return rate_text(*each.speed * 1e6 / 8); };
-  return bad(Status::warning, member.id(), text(member),
+  return bad(Status::warning, member.id(), member.netdev + " at " + text(member),
              text(*fastest) + ", like " + fastest->netdev + " of the same bond",
              "The members of " + member.bond +
                  " have links of different speeds. 802.3ad (LACP) aggregates links of one speed only, so that some of "
