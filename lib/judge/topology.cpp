@@ -1147,6 +1147,22 @@ void add_models_without_driver(const Node& node, Findings& out) {
   }
 }
 
+// The GPUs that NVIDIA's driver has and this /sys does not show. They are on the bus: the driver forgets a GPU that has
+// left it.
+Finding hidden_gpus_finding(const Topology& topology) {
+  const size_t hidden = topology.hidden_gpus.size(), shown = topology.gpus.size();
+  const std::string list = joined(topology.hidden_gpus);
+  return bad(
+      Status::warning, "GPUs", counted(shown, "GPU") + " in /sys, and " + list + " in the driver alone",
+      counted(shown + hidden, "GPU") + " in both",
+      "NVIDIA's driver has " + counted(shown + hidden, "GPU") + ", and /sys/bus/pci/devices lacks " + list +
+          ". The hardware is in order: the /sys of this container does not show the whole machine. CUDA sees all "
+          "GPUs; NCCL and the daemons of network plugins, which read the PCI topology from /sys, do not.",
+      {"Compare with the host: ls /sys/bus/pci/devices; ls /proc/driver/nvidia/gpus. ",
+       {Work::ends_jobs,
+        "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
@@ -1157,7 +1173,10 @@ void ask_symmetry(const View& view, Findings& findings) {
   const auto add = [&](Finding finding) {
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
+  const bool any_hidden = !topology.hidden_gpus.empty();
+  if (any_hidden) add(hidden_gpus_finding(topology));
   for (const MissingPart& part : placed.built->missing) {
+    if (part.kind == MissingPart::Kind::gpu && any_hidden) continue;
     if (is_reported(view, placed, pairings, part) ||
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;
@@ -1168,10 +1187,10 @@ void ask_symmetry(const View& view, Findings& findings) {
   const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
   const bool is_accepted = view.now.inventory && view.now.inventory->accepted;
   std::optional<Finding> below_switches;
-  if (!gpu && !is_accepted) below_switches = gpus_of_empty_ports(view.now, *placed.built);
-  if (auto places = gpus_of_places(*placed.built)) add(std::move(*places));
+  if (!gpu && !is_accepted && !any_hidden) below_switches = gpus_of_empty_ports(view.now, *placed.built);
+  if (auto places = any_hidden ? std::nullopt : gpus_of_places(*placed.built)) add(std::move(*places));
   else if (below_switches) add(std::move(*below_switches));
-  else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, view.now));
+  else if (placed.built->odd_gpus && !gpu && !any_hidden) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
     // A device, or all devices of a root bus.
@@ -1226,8 +1245,9 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, "
-        "other than nouveau.",
+        "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
+        "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
+        "than nouveau.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

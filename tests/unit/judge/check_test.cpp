@@ -1266,6 +1266,29 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_EQ(port_states(node), "");
 }
 
+TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
+  Healthy node;
+  node.now.ports.push_back(node.now.ports[0]);
+  node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &second = node.now.ports.back(), &first = node.now.ports[node.now.ports.size() - 2];
+  test::make_bond(bond);
+  for (Port* member : {&first, &second}) {
+    test::make_member(*member);
+    member->carrier = true;
+    member->speed = 25000;
+  }
+  second.netdev = "ens0np1";
+  EXPECT_EQ(said(node.view(), {"rate"}), "");
+  second.speed = 10000;
+  *bond.rate *= 2;
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found) << "the bond is no reference for others";
+  EXPECT_EQ(found[0].subject, second.id());
+  EXPECT_TRUE(has(found[0].observed, "10 Gb/s") && has(found[0].expected, "25 Gb/s")) << describe(found);
+  second.carrier = false;
+  EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
