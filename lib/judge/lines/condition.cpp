@@ -414,6 +414,26 @@ constexpr Condition kConditions[] = {
       "library does not offer. Remove the request, or use a device, plugin or release that has it; the device itself "
       "reports no fault."}},
 
+    {"says-listen",
+     software,
+     "failed to listen|fail*to get listen|cannot listen|can't listen|could not listen|unable to listen|fail*to start "
+     "listening|listen failed|listen() failed|fail*to start*server on port",
+     {"By its words the program cannot listen on its port: another process of this host has it (an earlier job that "
+      "did "
+      "not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has the "
+      "port; end that process or use another port."},
+     false,
+     {},
+     {.words = "unix|.sock"}},
+    {"says-interrupts",
+     host,
+     "enable msi|setup irq|setup remaining irq|setup msi|set up msi|set up irq|re-start irq|restart irq|allocate "
+     "irq|alloc*irq vector|irq vectors*fail|msix vectors*fail|msi-x vectors*fail|request_irq*fail|request irq*fail",
+     {"By its words a device got no interrupt vectors (MSI-X), or not all: they are used up by other devices, many "
+      "queues or virtual functions, or the platform or hypervisor gives the device too few. Reduce queues or "
+      "functions; "
+      "then reload the driver or reboot."}},
+
     {"says-unsupported",
      host,
      "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"

@@ -85,6 +85,13 @@ constexpr LineMessage kDriverRows[] = {
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
+    {"mlx5-command-queue", host,
+     "canceled on out of queue timeout|timeout while waiting for command semaphore|timed out while waiting for a slot",
+     "A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
+     "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
+     "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to the "
+     "cause. Reset the NIC and update its firmware if it recurs.",
+     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -359,7 +366,10 @@ constexpr LineMessage kDriverRows[] = {
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
      "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-     "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+     "The firmware of the NIC failed or does not answer, and the driver resets it. If it does not come back, "
+     "power-cycle "
+     "the node; update the firmware if it recurs.",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed",
      host,
      "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
@@ -447,6 +457,26 @@ constexpr LineMessage kDriverRows[] = {
      "firmware changed. The driver takes another speed. Set the speed or autonegotiation again, or insert the former "
      "kind of module.",
      "ethtool {netdev}; ethtool -m {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-pf-unavailable", host, "bnxt_en*while PF is unavailable|bnxt_en*while PF unavailable",
+     "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
+     "down. "
+     "Look at the state and the log of the PF on the host.",
+     "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"ice-no-rdma", host, "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
+     "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
+     "RDMA: ice makes no device for irdma. Use another port or NIC for RDMA, or correct the mode.",
+     "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/intel/ice"},
+    {"hfi1-firmware", host, "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
+     "The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
+     "Reload hfi1, then power-cycle the node; check the firmware files (hfi1_dc8051.fw); replace the adapter if it "
+     "stays.",
+     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/firmware.c"},
+    {"hfi1-drain", host, "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
+     "The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
+     "stuck without credits of the other end. Look at the link and at congestion of the fabric; take the link down and "
+     "up.",
+     "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
     {"bnxt-congestion-control", host, "ailed to setup CC enable|ailed to modify CC|ailed to query CC|bnxt_re*CC param",
      "Congestion control of RoCE (DCQCN, by ECN) could not be set or read in the firmware of the NIC: the NIC does not "
      "slow down when the network is congested. Update the firmware, then set and check it with niccli or configfs.",

@@ -257,6 +257,11 @@ constexpr LineMessage kLibraryRows[] = {
      "NIC and goes on: UCX tries every NIC.",
      "ulimit -l; fabric-agentctl check --only memlock",
      "UCX src/uct/ib/base/ib_log.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt"},
+    {"ofi-private-data", software, "CM data overflow|private data*too large|private data*too long|private data*exceeds",
+     "The program gives more private data with its connection request than the connection manager can send in this "
+     "mode "
+     "(XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
+     "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
     {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
      "UCX was told to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names it. "
      "Correct the name (ucx_info -d lists them), or give the container the device.",
