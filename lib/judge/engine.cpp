@@ -415,7 +415,7 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   Findings& findings = report.findings;
   View view = given;
   view.built = built_of(view);
-  view.gpu_ports = gpu_ports(view);
+  view.gpu_devices = gpu_devices(view);
   view.rails = rails(view);
   const RulePolicy& policy = rule_policy(view);
   const auto is_wanted = [&](const Rule& rule) {

@@ -94,7 +94,9 @@ Finding shared_gid_finding(const View& view, const Port& port, const std::vector
   const std::string bond = bond_of(view.now, port);
   const std::string observed =
       describe(gid) + ": on " + joined(sharers, ", ", [](const Port* each) { return each->id(); });
-  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  // A port that serves no GPU also gets answers that were for one that does.
+  if (std::ranges::all_of(sharers, [&](const Port* each) { return has_other_purpose(view, *each); }))
+    return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
   return bad(Status::critical, port.id(), observed, kOneDeviceOfBond,
              bond + " spans " + std::to_string(sharers.size()) +
                  " RDMA devices, and no RoCE LAG combines them: all have its GIDs. The switch sends answers to any of "

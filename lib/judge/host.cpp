@@ -5,6 +5,7 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
 #include "node/machine.h"
 #include "node/rdma_software.h"
 
@@ -732,7 +733,9 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
   Fix fix =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
-      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Where rdma-core is not "
+      "installed, "
+      "nothing loads rdma_ucm, which programs that connect by rdma_cm (SPDK, rping) need, too: modprobe rdma_ucm";
   if (!is_known_provider(name)) {
     const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
     fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
@@ -804,6 +807,28 @@ void add_closed_files(const View& view, Findings& findings) {
   }
 }
 
+// In a container with a network namespace of its own: devices that it can use, by a netdev that was given to it, and
+// whose file it was not given, while others have theirs. (With the network of the host it sees the netdevs of all
+// NICs.)
+void add_missing_files(const View& view, Findings& findings) {
+  const auto& files = view.now.verbs_files;
+  if (files.empty() || !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere)) return;
+  for (const Port& port : view.now.ports) {
+    const auto is_own = [&](const Gid& gid) {
+      return is_routable_v2(gid) && !gid.netdev.empty() && is_here(view.now, port, gid);
+    };
+    const auto own = std::ranges::find_if(port.gids, is_own);
+    if (own == port.gids.end() || !is_endpoint(port) || !is_active(port) || files.contains(port.rdma)) continue;
+    findings.push_back(bad(
+        Status::warning, port.rdma, own->netdev + " is here, and the device file of " + port.rdma + " is not",
+        "its uverbs file in /dev/infiniband, like those of " + counted(files.size(), "other device"),
+        "This container has the netdev of the NIC, and no program in it can open the RDMA device: NCCL uses the other "
+        "devices only, and a rank with fewer devices than its peers hangs.",
+        "ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev. The device plugin gives the files: ask for as "
+        "many of its resource as for networks, and read its log for this NIC."));
+  }
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
@@ -816,6 +841,7 @@ void ask_rdma_provider(const View& view, Findings& findings) {
     return;
   }
   add_closed_files(view, findings);
+  add_missing_files(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
@@ -839,7 +865,8 @@ constexpr Rule kRdmaProvider{
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
         "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
-        "fewer users may open than those of other devices is reported.",
+        "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
+        "own, also a device without a file whose netdev the container has.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

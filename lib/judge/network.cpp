@@ -14,10 +14,10 @@ namespace fabric {
 
 std::shared_ptr<const std::vector<const Port*>> rails(const View& view) {
   if (view.rails != nullptr) return view.rails;
-  const auto for_gpus = gpu_ports(view);
+  const auto for_gpus = gpu_devices(view);
   std::vector<const Port*> out;
   for (const Port& port : view.now.ports)
-    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.id()) &&
+    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.rdma) &&
         serves_jobs(view.now, port))
       out.push_back(&port);
   return std::make_shared<const std::vector<const Port*>>(std::move(out));
@@ -538,8 +538,45 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
        {Work::ends_jobs | Work::when_idle, ", when no job runs:\n" + mtu_command(port, std::max(of_function, k9000))}});
 }
 
+// The netdev of the container by which it uses the port of a NIC whose own netdev is elsewhere (macvlan, IPVLAN). Null:
+// none, or its MTU is unknown.
+const std::pair<const std::string, Interface>* given_netdev(const Node& node, const Port& port) {
+  if (!port.netdev.empty() || !is_roce(port) || !is_active(port)) return nullptr;
+  for (const Gid& gid : port.gids) {
+    if (!is_routable_v2(gid) || gid.netdev.empty() || !is_here(node, port, gid)) continue;
+    const auto found = node.network.interfaces.find(gid.netdev);
+    if (found != node.network.interfaces.end() && found->second.mtu) return &*found;
+  }
+  return nullptr;
+}
+
+// Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev.
+void add_given_netdevs(const View& view, Findings& findings) {
+  std::map<const Port*, const std::pair<const std::string, Interface>*> given;
+  for (const Port& port : view.now.ports)
+    if (const auto* netdev = given_netdev(view.now, port)) given[&port] = netdev;
+  for (const auto& [port, netdev] : given) {
+    std::map<uint32_t, size_t> counts;
+    for (const auto& [other, its] : given)
+      if (other == port || are_twins(*port, *other)) ++counts[*its->second.mtu];
+    const auto usual = majority(counts);
+    const uint32_t mtu = *netdev->second.mtu;
+    if (!usual || *usual <= mtu) continue;
+    findings.push_back(bad(
+        Status::warning, port->id(), netdev->first + " " + to_text(mtu),
+        to_text(*usual) + ", like those of equal ports",
+        "The netdev of this container on the NIC has a smaller MTU than those on equal NICs: connections by rdma_cm "
+        "get a smaller path MTU, and TCP over this rail is slower. Queue pairs without rdma_cm have the MTU of the "
+        "NIC.",
+        {"Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as "
+         "in the others. ",
+         {Work::ends_jobs, "It takes effect in new containers."}}));
+  }
+}
+
 void ask_mtu_chain(const View& view, Findings& findings) {
   const auto all = rails(view);
+  add_given_netdevs(view, findings);
   for (const Port& port : view.now.ports)
     if (const Port* function = function_above_mtu(view.now, port))
       findings.push_back(function_mtu_finding(view, port, *function));
@@ -907,7 +944,7 @@ std::optional<Membership> usual_membership(const View& view, const Port& port, u
   auto out = Membership::full;
   for (const Port& other : view.now.ports) {
     const auto* keys = find_in(view.now.network.pkeys, other.id());
-    if (other.id() == port.id() || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
+    if (is_same_port(other, port) || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
         has_other_purpose(view, other))
       continue;
     out = std::min(out, membership(*keys, partition));
@@ -951,7 +988,7 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
   std::set<uint16_t> partitions;
   for (const Port& other : view.now.ports) {
     const auto* table = find_in(view.now.network.pkeys, other.id());
-    if (table == nullptr || (other.id() != port.id() && has_other_purpose(view, other))) continue;
+    if (table == nullptr || (!is_same_port(other, port) && has_other_purpose(view, other))) continue;
     for (const uint16_t key : *table)
       if ((key & kDefaultPartition) != 0) partitions.insert(key & kDefaultPartition);
   }

@@ -130,6 +130,7 @@ void read_network(Context& context, std::vector<Port>& ports, Network& network) 
       return ConfValue{root.number_in<unsigned>(kIpv4Conf + std::string("all/") + name),
                        root.number_in<unsigned>(folder + name)};
     };
+    interface.mtu = root.number_in<uint32_t>("sys/class/net/" + netdev + "/mtu");
     interface.arp_ignore = read("arp_ignore");
     interface.arp_announce = read("arp_announce");
     interface.arp_filter = read("arp_filter");

@@ -27,6 +27,7 @@ struct ConfValue {
 
 struct Interface {
   int ifindex = 0;
+  std::optional<uint32_t> mtu{};
   std::optional<std::vector<Address>> addresses{};  // absent: not known (a captured tree without netlink)
   std::vector<Route> routes{};                      // by this interface, of all tables except "local"
   std::vector<IpNeighbor> gateways{};               // of those routes, if the kernel has a neighbor entry for them

@@ -129,12 +129,18 @@ inline bool is_of_device(std::string_view id, std::string_view device) {
 }
 // The port with this Port::id(); nullptr: none.
 inline const Port* find_port(const std::vector<Port>& ports, std::string_view id) {
-  return find_where(ports, [&](const Port& port) { return port.id() == id; });
+  return find_where(ports, [&](const Port& port) { return id.starts_with(port.rdma) && port.id() == id; });
+}
+
+// Whether both have the same Port::id(), which costs more.
+inline bool is_same_port(const Port& a, const Port& b) {
+  return a.rdma == b.rdma && a.number == b.number && a.is_member() == b.is_member() &&
+         (!a.is_member() || a.netdev == b.netdev);
 }
 
 // The same port in an earlier or later snapshot: of this name, and of the same device. Null: none.
 inline const Port* find_same_port(const std::vector<Port>& ports, const Port& port) {
-  return find_where(ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+  return find_where(ports, [&](const Port& other) { return is_same_port(other, port) && other.pci == port.pci; });
 }
 
 // Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for

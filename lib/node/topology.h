@@ -128,6 +128,8 @@ struct Topology {
   // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
   // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
   std::vector<std::string> unknown_accelerators{};
+  // The PCI addresses of GPUs that NVIDIA's driver has and /sys does not show: that of a container may lack some.
+  std::vector<std::string> hidden_gpus{};
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
   // Whether this machine is a virtual one, as far as is known: a hypervisor may hide itself.
   [[nodiscard]] bool is_guest() const { return !hypervisor.empty(); }

@@ -390,7 +390,11 @@ void add_nccl_queue_pairs(EnvFile& out, const TopoView& view, const JobPorts& jo
   std::string bonds;
   size_t most = 0;
   for (const Port* port : job.roce) {
-    if (port->role != PortRole::bond) continue;
+    // Without a RoCE LAG each port of the bond has an RDMA device, and a queue pair leaves by the port of its device.
+    const bool has_lag = std::ranges::none_of(view.node.ports, [&](const Port& other) {
+      return other.rdma != port->rdma && !other.is_member() && other.bond == port->bond;
+    });
+    if (port->role != PortRole::bond || !has_lag) continue;
     append_item(bonds, port->rdma);
     most = std::max<size_t>(most, std::ranges::count_if(view.node.ports, [&](const Port& member) {
                               return member.is_member() && member.bond == port->bond;

@@ -124,6 +124,20 @@ constexpr Name kVendorErrors[] = {
     {0x8a, "the peer rejected the request as invalid"},
     {0xf9, "flushed after an earlier error"}};
 
+// enum ionic_status; the kernel prints the completion, libraries the number as the vendor's error.
+constexpr NicError kIonicStatuses[] = {
+    {1, 1, "LOCAL_LEN_ERR"},     {2, 2, "LOCAL_QP_OPER_ERR"},  {3, 4, "LOCAL_PROT_ERR"},
+    {4, 5, "WQE_FLUSHED_ERR"},   {5, 6, "MEM_MGMT_OPER_ERR"},  {6, 7, "BAD_RESP_ERR"},
+    {7, 8, "LOCAL_ACC_ERR"},     {8, 9, "REMOTE_INV_REQ_ERR"}, {9, 10, "REMOTE_ACC_ERR"},
+    {10, 11, "REMOTE_OPER_ERR"}, {11, 12, "RETRY_EXCEEDED"},   {12, 13, "RNR_RETRY_EXCEEDED"},
+    {13, 21, "XRC_VIO_ERR"},     {14, 2, "LOCAL_SGL_INV_ERR"}};
+
+const NicError* add_ionic_status(Codes& codes, unsigned number) {
+  const NicError* known = find_where(kIonicStatuses, [&](const NicError& each) { return each.number == number; });
+  if (known != nullptr) add(codes, "status " + std::to_string(number) + " IONIC_STS_" + std::string(known->name));
+  return known;
+}
+
 void add_vendor(Codes& codes, unsigned number) {
   if (number == 0 || number > 0xff) return;
   std::string text = "vendor error " + hex(number) + " (" + std::to_string(number) + ")";
@@ -202,6 +216,24 @@ std::optional<std::array<unsigned, 4>> last_row_of_cqe(std::string_view line) {
   return row;
 }
 
+// The status in an error completion of ionic, which the kernel prints after "cqe with error" in two rows of 16 bytes:
+// bytes 24 to 27 of the completion (struct ionic_v1_cqe), if bit 1 of the last byte marks an error.
+std::optional<unsigned> status_of_ionic(std::string_view line) {
+  constexpr std::string_view kRow = "cqe 00000010: ";
+  const size_t at = line.find(kRow);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto bytes = words(line.substr(at + kRow.size()));
+  if (bytes.size() < 16) return std::nullopt;
+  unsigned status = 0;
+  for (size_t i = 8; i < 12; ++i) {
+    const auto byte = parse_number<unsigned>(bytes[i], 16);
+    if (!byte || bytes[i].size() != 2) return std::nullopt;
+    status = status << 8 | *byte;
+  }
+  const auto flags = parse_number<unsigned>(bytes[15], 16);
+  return flags && (*flags & 2) != 0 ? std::optional(status) : std::nullopt;
+}
+
 void read_completion(Codes& codes, std::string_view line) {
   const auto add_syndrome = [&](unsigned number) {
     const NicError* known = find_where(kSyndromes, [&](const NicError& each) { return each.number == number; });
@@ -224,11 +256,17 @@ void read_completion(Codes& codes, std::string_view line) {
       add(codes, "queue pair " + hex(queue));
     }
   }
+  if (const auto number = status_of_ionic(line))
+    if (const NicError* known = add_ionic_status(codes, *number); known != nullptr && codes.status == 0)
+      codes.status = known->status;
   if (codes.status != 0) codes.texts.insert(codes.texts.begin(), completion_status_text(codes.status));
   constexpr std::string_view kVendor[] = {"vendor err ", "vendor_err=",   "vendor_err ", "vendor_err: ",
                                           "vendor_err:", "vendor error ", " vend ",      "vendor syndrome ",
                                           "syndrom ",    "vendor_err("};
-  if (const auto number = number_after_any(line, kVendor)) add_vendor(codes, *number);
+  if (const auto number = number_after_any(line, kVendor)) {
+    const bool is_of_ionic = line.find("ionic") != std::string_view::npos;
+    if (!is_of_ionic || add_ionic_status(codes, *number) == nullptr) add_vendor(codes, *number);
+  }
 }
 
 // ---- errno and libfabric.
@@ -895,6 +933,34 @@ constexpr Name kMicrosoftStatuses[] = {
     {0xc00000bb, "STATUS_NOT_SUPPORTED"},         {0xc0000184, "STATUS_INVALID_DEVICE_STATE"},
     {0xffffffff, "GDMA_STATUS_CMD_UNSUPPORTED"}};
 
+// enum ionic_v1_admin_op, enum ionic_v1_admin_status.
+constexpr Name kIonicCommands[] = {
+    {1, "CREATE_CQ"},   {2, "CREATE_QP"},      {3, "CREATE_MR"},     {4, "STATS_HDRS"}, {5, "STATS_VALS"},
+    {6, "DESTROY_MR"},  {7, "RESIZE_CQ"},      {8, "DESTROY_CQ"},    {9, "MODIFY_QP"},  {10, "QUERY_QP"},
+    {11, "DESTROY_QP"}, {12, "DEBUG"},         {13, "CREATE_AH"},    {14, "QUERY_AH"},  {15, "MODIFY_DCQCN"},
+    {16, "DESTROY_AH"}, {17, "QP_STATS_HDRS"}, {18, "QP_STATS_VALS"}};
+constexpr Name kIonicAnswers[] = {{1, "BAD_CMD"},  {2, "BAD_INDEX"}, {3, "BAD_STATE"},
+                                  {4, "BAD_TYPE"}, {5, "BAD_ATTR"},  {6, "MSG_TOO_BIG"}};
+// Why firmware does not read the EEPROM of a module: register MCIA of NVIDIA's NICs and switches.
+constexpr Name kModuleStatuses[] = {{1, "NO_EEPROM_MODULE: the module does not answer"}, {2, "MODULE_NOT_SUPPORTED"},
+                                    {3, "MODULE_NOT_CONNECTED: the cage is empty"},      {4, "MODULE_TYPE_INVALID"},
+                                    {9, "I2C_ERROR: the bus to the module failed"},      {0x10, "MODULE_DISABLED"}};
+// Sub-types of two events of hns_roce: a queue pair that the NIC stopped, and an access that it refused.
+constexpr Name kHnsQueueErrors[] = {{1, "QPC_ERROR: the context of the queue pair"},
+                                    {2, "MTU_ERROR: the path MTU is larger than that of the port"},
+                                    {3, "WQE_BA_ADDR_ERROR: the address of the queue's pages"},
+                                    {4, "WQE_ADDR_ERROR: the address of a request"},
+                                    {5, "SQ_WQE_SHIFT_ERROR: the size of a request"},
+                                    {6, "SL_ERROR: the service level"},
+                                    {7, "PORT_ERROR: the port"}};
+constexpr Name kHnsAccessErrors[] = {{1, "R_KEY_VIOLATION: the key is not valid"},
+                                     {2, "LENGTH_ERROR: beyond the end of the region"},
+                                     {3, "VA_ERROR: the address is not in the region"},
+                                     {4, "PD_ERROR: the region is of another protection domain"},
+                                     {5, "RW_ACC_ERROR: the region does not permit this kind of access"},
+                                     {6, "KEY_STATE_ERROR: the key was freed"},
+                                     {7, "MR_OPERATION_ERROR"}};
+
 // The word that ends before `end`: capitals, digits and '_', as commands are named.
 std::string_view command_before(std::string_view line, size_t end) {
   size_t begin = end;
@@ -926,6 +992,21 @@ void read_statuses(Codes& codes, std::string_view line) {
             codes.names += " " + status + std::string(name.substr(0, name.find(':')));
             add(codes, status + std::string(name));
           }
+  // mlx5_core: "query_mcia_reg failed: status: 0x3"; mlxsw, mlx4 and the SDK of switches name the register, too.
+  if (const size_t at = lower(line).find("mcia"); at != std::string::npos)
+    if (const auto number = number_after(line.substr(at), "status: "))
+      if (const std::string_view name = name_of(kModuleStatuses, *number); !name.empty())
+        add(codes, "module status " + hex(*number) + " " + std::string(name));
+  // hns_roce: "local work queue 0x9 catast error, sub_event type is: 2".
+  if (line.find("hns") != std::string_view::npos)
+    for (const std::string_view prefix : {"sub_event type is: ", "sub_type:", "sub_event type "})
+      if (const auto number = number_after(line, prefix)) {
+        const bool is_access = line.find("ccess violation") != std::string_view::npos;
+        const std::string_view name =
+            is_access ? name_of(kHnsAccessErrors, *number) : name_of(kHnsQueueErrors, *number);
+        add(codes, "sub-event " + std::to_string(*number) + name_after("", name));
+        break;
+      }
   // mana: "VfVerifyVersionOutput: -71, status=0xc00000bb", "HWC: Failed hw_channel req: 0xc00000bb".
   if (line.find("mana") != std::string_view::npos || line.find("HWC: ") != std::string_view::npos)
     for (const std::string_view prefix : {"status=", "status ", "status: ", "status = ", "hw_channel req: ", ", "})
@@ -1000,8 +1081,13 @@ void read_commands(Codes& codes, std::string_view line) {
   if (const size_t at = line.find("opcode "); at != std::string_view::npos)
     if (const size_t error = line.find(" error ", at); error != std::string_view::npos && line.find("ionic") < at) {
       const auto opcode = words(line.substr(at + 7, error - at - 7)), status = words(line.substr(error + 7));
+      const auto named = [](std::string_view word, std::span<const Name> names) {
+        const auto number = parse_number<unsigned>(word);
+        return std::string(word) + (number ? name_after("", name_of(names, *number)) : "");
+      };
       if (!opcode.empty() && !status.empty())
-        add(codes, "command " + std::string(opcode.front()) + ", error " + std::string(status.front()));
+        add(codes,
+            "command " + named(opcode.front(), kIonicCommands) + ", error " + named(status.front(), kIonicAnswers));
     }
   // ionic: "IONIC_CMD_Q_INIT (40) failed: TIMEOUT (-110)", "error, IONIC_RC_ENOMEM (10) failed".
   for (const auto& [prefix, kind] : {std::pair("IONIC_CMD_", "command "), std::pair("IONIC_RC_", "status ")})
@@ -1142,7 +1228,7 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {140, "unrecovered ECC error"},
                           {143, "GPU initialization error"},
                           {144, "NVLink SAW error"},
-                          {145, "NVLink RLW error, nonfatal unless the line says otherwise"},
+                          {145, "NVLink RLW error"},
                           {146, "NVLink TLW error"},
                           {147, "NVLink TREX error"},
                           {148, "NVLink NVLPW error"},
@@ -1309,7 +1395,17 @@ void read_events(Codes& codes, std::string_view line) {
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
         codes.xid = *number;
-        add(codes, numbered("Xid", *number, name_of(kXids, *number)));
+        std::string text = numbered("Xid", *number, name_of(kXids, *number));
+        // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
+        if (line.find(" Nonfatal ", close) != std::string_view::npos) text += ", nonfatal";
+        else if (line.find(" Fatal ", close) != std::string_view::npos) text += ", fatal";
+        else if (*number == 145) text += ", nonfatal unless the line says otherwise";
+        add(codes, text);
+        // "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)": the text counts.
+        const size_t to = line.find(") to 0x", close);
+        const size_t open = to == std::string_view::npos ? to : line.find('(', to);
+        if (*number == 154 && open != std::string_view::npos)
+          add(codes, "recovery: " + std::string(line.substr(open + 1, line.find(')', open) - open - 1)));
       }
   if (const auto number = number_after(line, "XidCriticalError: Xid="))
     add(codes, numbered("Xid", *number, name_of(kXids, *number)));

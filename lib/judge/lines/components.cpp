@@ -778,6 +778,13 @@ constexpr LineMessage kRows[] = {
            "limits (memlock, memory). A note about a default or a fallback is harmless.",
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio",
            Printer::library),
+    marked(
+        "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs_", "",
+        "The library by which a GPU drives an NVIDIA NIC itself (DOCA GPUNetIO, in NCCL's GIN and others). Usual "
+        "causes: no GPUDirect RDMA (DMA-BUF, nvidia_peermem) or GDRCopy, a driver or firmware that is too old, a GID "
+        "index that is not valid, or an invalid call of the program above.",
+        "ibv_devinfo -v -d {rdma} | grep -E 'fw_ver|GID'; ls -l /dev/gdrdrv; fabric-agentctl check --only gpudirect",
+        "NCCL src/transport/net_ib/gdaki/doca-gpunetio, DOCA", Printer::library),
     marked("nixl-backend-other", unknown,
            "ucx_backend|ucx_plugin|ucx_utils|ucx_engine|libfabric_backend|libfabric_rail|mooncake_backend|gds_backend|"
            "posix_backend|obj_backend|uccl_backend|gpunetio_|hf3fs_backend|infinia_backend|gusli_backend|azure_blob|"

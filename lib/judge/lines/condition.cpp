@@ -15,6 +15,17 @@ using enum FaultLocation;
 
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
+    {"says-dma-map",
+     host,
+     "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
+     "dma*fail|fail*"
+     "to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
+     {"By its words memory could not be mapped for DMA, the access of the device: the address space of the IOMMU or "
+      "the "
+      "bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory at a time, "
+      "look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
+     true},
+
     {"says-local-service",
      host,
      "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
@@ -402,6 +413,37 @@ constexpr Condition kConditions[] = {
      {"By its words something was full or in use at this moment: a queue, a lock, a limit of processes or threads, or "
       "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
       "that are not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
+
+    // The subject is the program or what it requires: the device is as it should be.
+    {"says-asked-unsupported",
+     software,
+     "application*requested*not support|application*used*not support|application*asked*not support|user "
+     "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
+     "support|are required, but*not support|is required, but*not support|required but*not support|communicator does "
+     "not support",
+     {"By its words the program, or a variable of its environment, asks for something that this device, plugin or "
+      "library does not offer. Remove the request, or use a device, plugin or release that has it; the device itself "
+      "reports no fault."}},
+
+    {"says-listen",
+     software,
+     "failed to listen|fail*to get listen|cannot listen|can't listen|could not listen|unable to listen|fail*to start "
+     "listening|listen failed|listen() failed|fail*to start*server on port",
+     {"By its words the program cannot listen on its port: another process of this host has it (an earlier job that "
+      "did "
+      "not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has the "
+      "port; end that process or use another port."},
+     false,
+     {},
+     {.words = "unix|.sock"}},
+    {"says-interrupts",
+     host,
+     "enable msi|setup irq|setup remaining irq|setup msi|set up msi|set up irq|re-start irq|restart irq|allocate "
+     "irq|alloc*irq vector|irq vectors*fail|msix vectors*fail|msi-x vectors*fail|request_irq*fail|request irq*fail",
+     {"By its words a device got no interrupt vectors (MSI-X), or not all: they are used up by other devices, many "
+      "queues or virtual functions, or the platform or hypervisor gives the device too few. Reduce queues or "
+      "functions; "
+      "then reload the driver or reboot."}},
 
     {"says-unsupported",
      host,

@@ -90,6 +90,13 @@ constexpr LineMessage kDriverRows[] = {
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
+    {"mlx5-command-queue", host,
+     "canceled on out of queue timeout|timeout while waiting for command semaphore|timed out while waiting for a slot",
+     "A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
+     "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
+     "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to the "
+     "cause. Reset the NIC and update its firmware if it recurs.",
+     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -217,6 +224,19 @@ constexpr LineMessage kDriverRows[] = {
       "."},
      kModule,
      kEvents},
+    {"module-disabled", host, "Port module event*able disabled",
+     "The firmware of the NIC has switched the module off, and the port has no link: the port was disabled by a "
+     "setting or by another host of the NIC, or the module is not permitted or gets no power. mlxlink has the reason.",
+     "mlxlink -d {pci} -m; ip link set {netdev} up", kEvents},
+    {"module-eeprom",
+     cable,
+     "query_mcia_reg failed|access register MCIA|register MCIA (module|MCIA*status: |MLX4_CMD_MAD_IFC Get Module "
+     "info|Cannot read module EEPROM memory",
+     {"The firmware of the NIC could not read the EEPROM of the module in the cage: there is no module, it does not "
+      "answer, or the I2C bus to it failed; the status says which. An empty cage is no fault. ",
+      {Work::at_link, "Else insert the module again, then change module or cable."}},
+     "ethtool -m {netdev}; mlxlink -d {pci} -m",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c, mlx4/port.c"},
     {"module-unplugged", cable, "Port module event*able unplugged|Port module event*able removed",
      "The cable or module was unplugged.", "fabric-agentctl diagnose {port}", kEvents},
     {"slot-power-off",
@@ -269,12 +289,14 @@ constexpr LineMessage kDriverRows[] = {
      "A netdev without a cable of the fabric lost its carrier: that of a container or virtual machine (it ended), a "
      "bridge, or a wireless one.",
      "ip -details link show {netdev}", "systemd-networkd, NetworkManager"},
-    on_link_down(
-        {"link-down", cable,
-         "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|qede_link_update*Link is down|systemd-networkd[*: Lost carrier|NetworkManager[*: carrier: link disconnected",
-         "The link went down: cable, module, far end (switch port), or an administrator.",
-         "fabric-agentctl diagnose {port}",
-         "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; systemd-networkd, NetworkManager"}),
+    on_link_down({"link-down", cable,
+                  "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link "
+                  "down|cxgb4*: link down|qede_link_update*Link is down|systemd-networkd[*: Lost "
+                  "carrier|NetworkManager[*: carrier: link disconnected",
+                  "The link went down: cable, module, far end (switch port), or an administrator.",
+                  "fabric-agentctl diagnose {port}",
+                  "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; "
+                  "systemd-networkd, NetworkManager"}),
     {"netdev-not-configured", host, "NetworkManager[*Activation: failed for connection",
      "NetworkManager could not activate the connection, and the netdev has no addresses of it: the reason is in the "
      "change of state before this line.",
@@ -350,7 +372,10 @@ constexpr LineMessage kDriverRows[] = {
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
      "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-     "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+     "The firmware of the NIC failed or does not answer, and the driver resets it. If it does not come back, "
+     "power-cycle "
+     "the node; update the firmware if it recurs.",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed",
      host,
      "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
@@ -433,6 +458,70 @@ constexpr LineMessage kDriverRows[] = {
      {},
      false,
      "bnxt|ionic|irdma|mlx5"},
+    {"bnxt-speed", host, "bnxt_en*Link speed * no longer supported",
+     "The speed that was set for this port is not possible any more: another module or cable was inserted, or the "
+     "firmware changed. The driver takes another speed. Set the speed or autonegotiation again, or insert the former "
+     "kind of module.",
+     "ethtool {netdev}; ethtool -m {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-pf-unavailable", host, "bnxt_en*while PF is unavailable|bnxt_en*while PF unavailable",
+     "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
+     "down. "
+     "Look at the state and the log of the PF on the host.",
+     "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"ice-no-rdma", host, "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
+     "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
+     "RDMA: ice makes no device for irdma. Use another port or NIC for RDMA, or correct the mode.",
+     "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
+     "Linux drivers/net/ethernet/intel/ice"},
+    {"hfi1-firmware", host, "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
+     "The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
+     "Reload hfi1, then power-cycle the node; check the firmware files (hfi1_dc8051.fw); replace the adapter if it "
+     "stays.",
+     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/firmware.c"},
+    {"hfi1-drain", host, "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
+     "The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
+     "stuck without credits of the other end. Look at the link and at congestion of the fabric; take the link down and "
+     "up.",
+     "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
+    {"bnxt-congestion-control", host, "ailed to setup CC enable|ailed to modify CC|ailed to query CC|bnxt_re*CC param",
+     "Congestion control of RoCE (DCQCN, by ECN) could not be set or read in the firmware of the NIC: the NIC does not "
+     "slow down when the network is congested. Update the firmware, then set and check it with niccli or configfs.",
+     "devlink dev info pci/{pci}; ls /sys/kernel/config/bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
+    {"bnxt-resources", host,
+     "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation "
+     "failed|bnxt_en*ailed "
+     "to reserve default rings",
+     "The firmware of the NIC does not have as many rings, queues or contexts as the driver wants: too many functions "
+     "(VFs, ports, the RDMA driver) share the card. Reduce the number of VFs or queues, or change the card's profile.",
+     "ethtool -l {netdev}; devlink resource show pci/{pci}; ip link show {netdev}",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-post", software, "FP: QP (0x*Q is full|FP: QP (0x*is in the 0x",
+     "A program posted a request to a queue pair that is full, or that is not connected (state 0 is RESET, 1 INIT): "
+     "the "
+     "queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error that "
+     "it did not see. The NIC has no fault.",
+     "rdma resource show qp", "Linux drivers/infiniband/hw/bnxt_re/qplib_fp.c"},
+    {"ionic-completion",
+     unknown,
+     "qp * msn cqe with error|qp * npg cqe with error|qp * recv cqe with error",
+     "A work request of the kernel on an AMD Pensando NIC failed. The two rows of hexadecimal after it (cqe) are its "
+     "completion: the status in the second row says why.",
+     "journalctl -k -g 'cqe|ionic'",
+     "Linux drivers/infiniband/hw/ionic/ionic_datapath.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "wc"},
+    {"ionic-queue-state", host,
+     "qp * bad msn 0x|bad cqe type|bad cqe qid|bad cqe for empty|unexpected cqe type|recv index * invalid|recv index * "
+     "not posted",
+     "The NIC reported a completion that does not fit the state of the driver's queue: an index, a number or a kind "
+     "that was not posted. Driver and firmware disagree, and the queue pair is not usable. Update both to one release; "
+     "reset the NIC if it goes on.",
+     "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
+     "Linux drivers/infiniband/hw/ionic/ionic_datapath.c, ionic_admin.c"},
     {"ionic-firmware",
      host,
      "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout "
@@ -456,6 +545,23 @@ constexpr LineMessage kDriverRows[] = {
     {"ionic-rdma-timeout", host, "admin command timed out, aq",
      "The RDMA unit of the NIC did not answer a command of ionic_rdma, which resets it: its queue pairs are lost.",
      "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/ionic/ionic_admin.c"},
+    {"sfp-transmitter",
+     cable,
+     "module transmit fault indicated|module persistently indicates fault",
+     {"The module reports a fault of its transmitter (laser); if that lasts, it is switched off and the link stays "
+      "down. ",
+      {Work::at_link, "Reseat the module and clean its connector, then replace it."}},
+     "ethtool -m {netdev}",
+     "Linux drivers/net/phy/sfp.c"},
+    {"sfp-eeprom",
+     cable,
+     "EEPROM base structure checksum failure|EEPROM extended structure checksum failure|EEPROM short "
+     "read|^sfp*ailed to read EEPROM",
+     {"The EEPROM of the module cannot be read over I2C, or its checksum is wrong: a bad contact, a module that is "
+      "defective or badly coded, or one that is not ready yet. The port does not use it. ",
+      {Work::at_link, "Reseat the module, then use another one."}},
+     "ethtool -m {netdev}",
+     "Linux drivers/net/phy/sfp.c"},
     {"mana-version", host, "VfVerifyVersionOutput",
      "The driver of the Azure NIC (mana) and the Azure host do not agree about the version of their interface, or the "
      "host refused the request: the virtual function has no network interface and no RDMA. Use a newer kernel or "
@@ -600,11 +706,21 @@ constexpr LineMessage kDriverRows[] = {
      0,
      Role::consequence},
     {"hns-request", software,
-     "hns_*check SQ size error|hns_*check * size error|hns3*Invalid request local work queue|hns3*Local access "
-     "violation|hns_*nvalid parameter",
-     "A program asked the NIC for something that it does not have: a queue that is too large, or an operation that the "
-     "queue pair does not allow (atomics, access flags).",
+     "hns_*check SQ size error|hns_*check * size error|hns*nvalid request local work queue|hns*ocal access "
+     "violation|hns_*nvalid parameter|hns_*nvalid length of data|hns_*ailed to post WQE, QP state|hns_*nvalid cqe size",
+     "A program asked the NIC for something that it does not have or permit: a queue or inline data that is too large, "
+     "a post to a queue pair that is not connected, an access with a wrong or freed key or beyond a region, or an "
+     "operation that the queue pair does not allow (atomics, access flags). The queue pair then is in error.",
      "ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/hns"},
+    {"hns-queue-error", host, "hns*ocal work queue 0x*catas|hns*SRQ catas error|hns*rc domain violation",
+     "The NIC stopped a queue pair, because its setup is wrong: the sub-event says which part (context, path MTU, "
+     "addresses of its pages, service level, port). The queue pair is in error. For MTU compare the MTU of port and "
+     "path on both hosts; else driver, library (libhns) and firmware must fit each other.",
+     "ibv_devinfo -d {rdma} | grep mtu; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
+    {"hns-congestion", host, "for congestion selection|hns_*congestion type|hns_*ong type",
+     "The driver does not know the algorithm of congestion control that the NIC is set to (DCQCN, LDCP, HC3, DIP): "
+     "driver and firmware do not fit each other. Update one of them, or set an algorithm that both have.",
+     "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
     {"hns-reset-failed",
      host,
      "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",

@@ -22,6 +22,31 @@ constexpr LineMessage kGpuRows[] = {
      "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
      "victim, and the Xid that the line or an earlier line names is the cause.",
      "journalctl -k -g Xid", kXid, 0, Role::consequence},
+    {"gpu-report-detail", none,
+     "NVRM: *Lost RC diagnostic record|NVRM: *lease also check logs above|NVRM: Attempting to close unopened",
+     "A detail after another error of a GPU: a record about it that was lost, a pointer to the lines above, or a "
+     "device "
+     "file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start of the "
+     "GPU, in an earlier line is the cause.",
+     "journalctl -k -g 'NVRM|Xid'", kXid, 0, Role::consequence},
+    {"gpu-confidential", host,
+     "NVRM: *CC key derivation failed|NVRM: *SpdmSession|NVRM: *Spdm*fail|NVRM: *onfCompute*fail",
+     "Confidential Computing: the driver could not make the secure session (SPDM) with the firmware of the GPU, and "
+     "the "
+     "GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit each "
+     "other; reset the GPU after a change of the mode.",
+     "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios", kXid},
+    {"gpu-address-space", host, "MemAddressReserve*failed|MemAddressReserve size=|MemAddressReserve: ",
+     "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
+     "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
+     "smaller "
+     "heap (MORI_SHMEM_HEAP_SIZE, NVSHMEM_SYMMETRIC_SIZE, ROCSHMEM_HEAP_SIZE).",
+     "ulimit -v; env | grep -E 'HEAP_SIZE|SYMMETRIC_SIZE'", "ROCm MORI, NVSHMEM, rocSHMEM"},
+    {"gpu-numa-memory", host, "NVRM: numa memblock size of zero|NVRM: *ailed to online|NVRM: *emory hotplug",
+     "The kernel cannot add the memory of the GPU as a NUMA node, as superchips (Grace Hopper) do: it was built "
+     "without "
+     "memory hotplug, or memory is not set online by the driver. Use the kernel of the vendor for this platform.",
+     "grep -E 'MEMORY_HOTPLUG|MHP' /boot/config-$(uname -r); numactl -H", kXid},
     {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
      "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
      "reset, node reboot), not its number, which differs between drivers.",
@@ -67,8 +92,11 @@ constexpr LineMessage kGpuRows[] = {
      "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},
     {"gpu-firmware",
      host,
-     "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,",
-     {"The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). ",
+     "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,|Rate limiting GSP RPC error prints|GspMsgQueue*Bad sequence "
+     "number|GspMsgQueue*Bad checksum",
+     {"The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120), or the queue of messages between it "
+      "and "
+      "the driver is damaged: a message was lost, or memory of the host is corrupt (EDAC, IOMMU). ",
       {Work::ends_jobs, "The GPU needs a reset, or the node a reboot. "},
       "If it recurs, update the driver."},
      "nvidia-smi -q | grep -i gsp",
@@ -95,7 +123,8 @@ constexpr LineMessage kGpuRows[] = {
      "fabric-agentctl check --only aer,pcie; nvidia-smi -q | grep -A 12 -i 'GPU Link'",
      kXid},
     {"gpu-program", software,
-     "NVRM: Xid (*): 13,|NVRM: Xid (*): 69,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|NVRM: Xid (*): 137,*FLA",
+     "NVRM: Xid (*): 13,|NVRM: Xid (*): 69,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,|NVRM: Xid (*): 137,*FLA|NVRM: Xid "
+     "(*): 137,*faulted @",
      "A program made the GPU fault (Xid 13, 69: exception; 31: page fault; 43: stopped; 137: access to the memory of "
      "another GPU without permission): a bug in the program or a library, or a setting such as NCCL_CHUNK_SIZE. Not "
      "hardware, if it comes on several nodes at once. The program ends, and its peers see remote errors.",
@@ -321,7 +350,8 @@ constexpr LineMessage kGpuRows[] = {
      "(64 kB), or it was not pinned or is mapped already.",
      "gdrcopy_sanity; gdrcopy_copybw", "GDRCopy src/gdrapi.c"},
     {"gdrcopy", host,
-     "gdr_pin_buffer*ailed|error in gdr_pin_buffer|unable to open GDR driver|gdrdrv:*failed|GDRCOPY failure",
+     "gdr_pin_buffer*ailed|error in gdr_pin_buffer|Error in gdr_|unable to open GDR driver|gdrdrv:*failed|GDRCOPY "
+     "failure",
      "GDRCopy could not use GPU memory: its module gdrdrv is not loaded or /dev/gdrdrv is not in the container, it "
      "does "
      "not fit the GPU driver or CUDA, or the GPU (GeForce) does not support GPUDirect RDMA (EINVAL).",

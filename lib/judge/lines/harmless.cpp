@@ -32,7 +32,8 @@ constexpr LineMessage kRows[] = {
      "is needed; if performance is low in a virtual machine, NCCL_TOPO_FILE gives its true topology.",
      "echo $NCCL_TOPO_FILE; nvidia-smi topo -m", "NCCL src/graph/xml.cc"},
     {"transfer-library-note", none,
-     "NIXL telemetry is disabled|batch-copy optimization enabled|more devices discovered than|skip duplicate "
+     "NIXL telemetry is disabled|NUMA PCIe capacity is non-uniform|batch-copy optimization enabled|more devices "
+     "discovered than|skip duplicate "
      "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
      "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to "
      "write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
@@ -96,6 +97,34 @@ constexpr LineMessage kRows[] = {
      "Information of Open MPI: its one-sided communication does not use UCX, because UCX has no RDMA device that fits "
      "here. Another component is used. Harmless unless the job needs RDMA: then see which transports UCX has.",
      "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/osc/ucx/osc_ucx_component.c"},
+    {"nvrm-bar-size", none,
+     "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: BAR resize resource not "
+     "supported|NVRM: Not resizing BAR because|NVRM: Resizable BAR is not supported on this kernel",
+     "Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
+     "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
+     "memory as BAR1 shows; where a job needs more, switch Above 4G Decoding and Resizable BAR on in the BIOS.",
+     "nvidia-smi -q -d MEMORY | grep -A 3 BAR1", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
+    {"sfp-diagnostics", none, "odule address swap to access page",
+     "Information of a driver: the module keeps its diagnostics (temperature, voltage, optical power) in an old way "
+     "that Linux does not read. Harmless, no action: the link works, only these values are not shown.",
+     "ethtool -m {netdev}", "Linux drivers/net/phy/sfp.c, drivers/net/ethernet/intel"},
+    {"mlx5-late-event", none, "vent for bogus CQ|vent for bogus QP|vent for bogus SRQ|vent for bogus resource",
+     "Information of mlx5_core: an event of a queue came after the queue was destroyed. Harmless at the end of a "
+     "program, no action; if there are many while jobs run, update driver and firmware.",
+     "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c"},
+    {"bnxt-note", none, "bnxt_en*Device requests max timeout of|bnxt_en*Module part number",
+     "Information of bnxt_en: commands to the firmware may take longer than the kernel's limit for hung tasks, or the "
+     "part number of the module that another line is about. Harmless by itself, no action.",
+     "ethtool -m {netdev}; sysctl kernel.hung_task_timeout_secs",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, bnxt_hwrm.c"},
+    {"rdmacm-timewait", none, "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+     "The normal end of a connection of rdma_cm: its queue pair may be used again. Harmless, no action.", "",
+     "rdma-core librdmacm/cma.c"},
+    {"efa-removed-peer", none, "completion of a packet to a removed peer|packet from a removed peer",
+     "Information of libfabric's EFA provider: a packet to a peer that was removed meanwhile completed, and is "
+     "ignored. "
+     "Harmless, no action if the peer has ended as planned.",
+     "", "libfabric prov/efa/src/rdm"},
     {"nvrm-no-cooling", none, "NVRM: devfreq cooling cannot",
      "Information of the GPU driver: this platform has no cooling device for the GPU (devfreq), which only embedded "
      "systems have. Harmless.",

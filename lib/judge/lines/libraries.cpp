@@ -257,11 +257,20 @@ constexpr LineMessage kLibraryRows[] = {
      "NIC and goes on: UCX tries every NIC.",
      "ulimit -l; fabric-agentctl check --only memlock",
      "UCX src/uct/ib/base/ib_log.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt"},
+    {"ofi-private-data", software, "CM data overflow|private data*too large|private data*too long|private data*exceeds",
+     "The program gives more private data with its connection request than the connection manager can send in this "
+     "mode "
+     "(XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
+     "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
+    {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
+     "UCX was told to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names it. "
+     "Correct the name (ucx_info -d lists them), or give the container the device.",
+     "ucx_info -d | grep Device; env | grep UCX_NET_DEVICES", "UCX src/uct/ib/base/ib_device.c"},
     {"rdmacm-removed", host, "RDMA_CM_EVENT_DEVICE_REMOVAL|cma detected device removal|device removal event",
      "The RDMA device was removed while it was in use: its driver was unloaded or reset, or it was moved to another "
      "network namespace.",
      "journalctl -k -g {rdma}; rdma link show", "rdma-core librdmacm/cma.c"},
-    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
+    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED",
      "The peer closed the connection. This is a consequence unless the job had just ended.", "ping -c 3 {peer}",
      "rdma-core librdmacm/cma.c", 0, Role::consequence},
     {"rdmacm-unreachable", network, "CM_EVENT_UNREACHABLE",

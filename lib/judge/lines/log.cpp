@@ -268,6 +268,14 @@ void Log::take(Line line) {
   ++known->count;
   if (known->error.empty()) known->error = found.error;
   if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
+  // A fatal error is the cause of those that are not, also if it is logged after them.
+  if (known->line.find(" Nonfatal ") != std::string::npos && found.line.find(" Fatal ") != std::string::npos) {
+    known->line = found.line;
+    known->first = found.first;
+    known->time = found.time;
+    known->codes.insert(known->codes.begin(), found.codes.begin(), found.codes.end());
+    found.codes.clear();
+  }
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
@@ -340,6 +348,9 @@ void Log::fold_consequences() {
         cause = &other;
     if (cause == nullptr) continue;
     for (const Counted& address : each.pci) count(cause->pci, address.text);
+    // UCX names the peer of a failed request in a line of its own.
+    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
+    if (is_path && cause->peers.empty()) cause->peers = each.peers;
     show_with(*cause, each);
   }
 }

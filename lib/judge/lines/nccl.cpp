@@ -67,6 +67,21 @@ constexpr LineMessage kNcclRows[] = {
      "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
      "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
+    {"nccl-gin-absent", host, "NCCL WARN No GIN-capable|NCCL WARN GIN not supported",
+     "NCCL found no NIC that can do GPU-initiated networking (GIN): the NIC or its firmware does not offer it, DOCA or "
+     "GPUDirect RDMA (DMA-BUF, nvidia_peermem) is missing, or NCCL_IB_HCA names other ports. NCCL_GIN_TYPE=2 uses a "
+     "proxy thread; NCCL_GIN_ENABLE=0 goes on without GIN.",
+     "ibv_devinfo -d {rdma} | grep fw_ver; fabric-agentctl check --only gpudirect; env | grep -E "
+     "'NCCL_GIN|NCCL_IB_HCA'",
+     "NCCL src/gin/gin_host.cc"},
+    {"nccl-gin-option", software,
+     "NCCL WARN GIN is disabled|Communicator does not support symmetric memory|signals are required, but the GIN "
+     "plugin|GIN plugin does not support|requires DMABUF support with GIN",
+     "The program asks for GPU-initiated networking (GIN) that this setup of NCCL does not offer: it is switched off "
+     "(NCCL_GIN_ENABLE), symmetric memory is off or not possible (NCCL_CUMEM_ENABLE, NCCL_WIN_ENABLE, an old GPU or "
+     "driver), or the network plugin lacks a kind of signal or operation. Enable it, use a plugin or release that has "
+     "it, or do without GIN.",
+     "env | grep -E 'NCCL_GIN|NCCL_CUMEM|NCCL_WIN|NCCL_NET_PLUGIN'", "NCCL src/gin"},
     {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki",
      "GPU-initiated networking (GIN, GDAKI) could not set up its queue pair through DOCA: DOCA, driver or firmware are "
      "too old, or the port needs a GID (GRH). NCCL_GIN_TYPE=2 uses the proxy instead, as a test.",

@@ -246,6 +246,24 @@ constexpr LineMessage kRows[] = {
      "mount, or evict), the object was evicted or never written, or a segment of a client that ended. The network is "
      "not at fault.",
      "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
+    {"mooncake-device-skipped", host, "Skipping unavailable device",
+     "Mooncake leaves out an RDMA device, because its port is not active or it cannot be opened. It goes on with the "
+     "others; if the device should be used, look at its port and link, and at the devices of the container.",
+     "rdma link show; ibv_devinfo | grep -E 'hca_id|state'", "Mooncake mooncake-transfer-engine/src/topology.cpp"},
+    {"nvshmem-nccl-version", software, "than the version * with which NVSHMEM was built",
+     "NVSHMEM does not use NCCL for its collectives, because the NCCL library has another major version than the one "
+     "it "
+     "was built with: its own collectives are slower, nothing fails. Use that release of NCCL, or ignore it.",
+     "ldconfig -p | grep nccl; env | grep LD_LIBRARY_PATH", "NVSHMEM src/host/coll/cpu_coll.cpp"},
+    {"rccl-topology", host, "Could not determine GPU id of node|alt_rsmi*ailed|alt_rsmi*ould not",
+     "RCCL cannot read a GPU from /sys/class/kfd, where the driver shows the topology: the container lacks /sys or "
+     "/dev/kfd, the GPU is not visible to it, or amdgpu did not start it.",
+     "ls /sys/class/kfd/kfd/topology/nodes /dev/kfd; rocm-smi --showtopo", "RCCL src/misc/alt_rsmi.cc"},
+    {"nixl-lists", software, "descriptor lists differ in size|descriptor list sizes|lists of different size",
+     "The program above NIXL asks for a transfer between two lists of memory of different length: the block counts of "
+     "the two sides differ (another model, block size or parallelism). Give both sides the same; the network takes no "
+     "part in it.",
+     "grep -hE 'block_size|tensor_parallel' LOG-OF-EVERY-RANK | sort | uniq -c", "NIXL src/plugins, src/core"},
     {"mooncake-note", none,
      "Auto-splitting buffer|Re-establish connection|Re-establish EFA connection|Retry active handshake with "
      "updated|Retry passive handshake with updated|simultaneous-open passive setup|Auto GID reprobe switched|Refreshed "

@@ -178,6 +178,17 @@ TEST(CheckHost, ADeviceFileThatOthersMayNotOpen) {
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
 }
 
+// A container with the netdevs of two NICs, and the device file of one.
+TEST(CheckHost, ADeviceWhoseNetdevWasGivenAndWhoseFileWasNot) {
+  Healthy node;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}};
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "with the network of the host it sees all netdevs";
+  node.now.topology.nics.back().netdev_elsewhere = true;
+  EXPECT_NE(said(node.view(), {"rdma-provider"}).find("rdma-provider mlx5_1 warning"), std::string::npos);
+  for (Gid& gid : node.now.ports[1].gids) gid.netdev.clear();
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos) << "its netdev is elsewhere";
+}
+
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   Healthy node;
   EXPECT_EQ(providers_said(node), "") << "not read";

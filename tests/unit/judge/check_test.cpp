@@ -4,6 +4,7 @@
 // audit mode, or whose reading proves nothing, are listed and are no fault of the node. fabric-checks(7) matches the
 // tables in lib/judge and the alerts, and every rule of a file is registered.
 #include <cctype>
+#include <ctime>
 
 #include "base/json.h"
 #include "judge/engine.h"
@@ -1265,6 +1266,29 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_EQ(port_states(node), "");
 }
 
+TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
+  Healthy node;
+  node.now.ports.push_back(node.now.ports[0]);
+  node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &second = node.now.ports.back(), &first = node.now.ports[node.now.ports.size() - 2];
+  test::make_bond(bond);
+  for (Port* member : {&first, &second}) {
+    test::make_member(*member);
+    member->carrier = true;
+    member->speed = 25000;
+  }
+  second.netdev = "ens0np1";
+  EXPECT_EQ(said(node.view(), {"rate"}), "");
+  second.speed = 10000;
+  *bond.rate *= 2;
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found) << "the bond is no reference for others";
+  EXPECT_EQ(found[0].subject, second.id());
+  EXPECT_TRUE(has(found[0].observed, "10 Gb/s") && has(found[0].expected, "25 Gb/s")) << describe(found);
+  second.carrier = false;
+  EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
@@ -1388,6 +1412,27 @@ TEST(Check, AVirtualFunctionOfTheHostIsARail) {
   node.now.ports.back().gids.clear();
   EXPECT_TRUE(serves_gpu(node.view(), node.now.ports.back()));
   EXPECT_EQ(rails(node.view())->size(), node.now.ports.size() - 1);
+}
+
+// A tree may have any number of links to one device, each of which is a port. A step for each triple of ports would
+// take minutes.
+TEST(Check, ManyPortsOfOneNicTakeSeconds) {
+  Healthy node;
+  for (unsigned i = 0; i < 1'000; ++i) {
+    Port link = node.now.ports[1];
+    link.rdma = "link" + std::to_string(i);
+    node.now.topology.nics[1].rdma.push_back(link.rdma);
+    node.now.ports.push_back(std::move(link));
+  }
+  const auto cpu = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+  };
+  const double begin = cpu();
+  const Report report = run_rules(node.view(), std::vector<std::string>{"rate"});
+  EXPECT_EQ(report.findings.size(), node.now.ports.size());
+  EXPECT_LT(cpu() - begin, 30);
 }
 
 // The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.

@@ -955,6 +955,9 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("[  476.320742] bnxt_en 0000:19:00.0: QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "");
   EXPECT_EQ(host_of("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x1}"), "") << "a PCI address";
   EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
+  EXPECT_EQ(host_of("[12] 2026-11-20 08:10:10 SomeTransport ERROR: x"), "") << "a program and its level";
+  EXPECT_EQ(host_of("2026-11-20 08:10:10 WARNING trainer: x"), "");
+  EXPECT_EQ(host_of("libfabric:4411:1731999999::efa:ep_ctrl:x():588<warn> x"), "") << "a time, not a thread";
   EXPECT_EQ(process_of("mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP"), "9993");
 }
 
@@ -989,6 +992,19 @@ TEST(LogOfManyLines, EveryPeerAndEveryCodeIsKept) {
   EXPECT_EQ(names(found[0].hosts), "w0=3 ");
 }
 
+TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
+  const auto pair = [](const std::string& gid) {
+    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd 0x15 "
+           "vend 0x81 hw_synd 0/0)\n[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR RC QP 0x2a1 wqe[44]: SEND --e "
+           "[rqpn 0x99 dlid=0 sl=0 port=1 src_path_bits=0 dgid=::ffff:" +
+           gid + " sgid_index=3 traffic_class=106]\n";
+  };
+  const auto found = found_in(pair("10.3.3.3") + pair("10.3.3.4") + pair("10.3.3.3"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "wc-retry-exceeded");
+  EXPECT_EQ(names(found[0].peers), "10.3.3.3=2 10.3.3.4=1 ");
+}
+
 TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
   for (const char* log :
        {"NVRM: Xid (PCI:0000:dc:00): 149, NETIR_LINK_EVT Fatal\nNVRM: Xid (PCI:0000:ed:00): 45, pid=1, Ch 1\n",
@@ -1000,6 +1016,20 @@ TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
     EXPECT_EQ(found[0].consequences[0].message->id, "gpu-channel-removed");
   }
   EXPECT_EQ(found_in("NVRM: Xid (PCI:0000:ed:00): 45, pid=1, Ch 1\n").size(), 1u) << "without its cause";
+}
+
+TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
+  const auto found = found_in(
+      "NVRM: Xid (PCI:0000:c1:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 5 (0x11)\n"
+      "NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)\n"
+      "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, 2u);
+  EXPECT_EQ(found[0].count, 2u);
+  EXPECT_EQ(names(found[0].codes), "Xid 149: NVLink NETIR error, fatal=1 Xid 145: NVLink RLW error, nonfatal=1 ");
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_TRUE(has(names(found[0].consequences[0].codes), "recovery: Node Reboot Required"))
+      << names(found[0].consequences[0].codes);
 }
 
 TEST(LogOfManyLines, UnknownErrorLinesAreShownAndDecoded) {

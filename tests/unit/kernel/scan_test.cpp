@@ -394,6 +394,18 @@ TEST_F(Scan, PortsBetweenAcceleratorsOfABoardAreLeftOut) {
   EXPECT_EQ(ids, (std::vector<std::string>{"hbl_0/2", "hbl_0/4"}));
 }
 
+TEST_F(Scan, WithoutMasksAPortOfAGaudiNeedsAGidToBeListed) {
+  const auto device = add_rdma(tree, "hlib_0", "");
+  for (const char* port : {"2", "3"}) tree.folder(device + "/ports/" + port);
+  tree.file(device + "/device/vendor", "0x1da3\n")
+      .file(device + "/ports/1/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000\n")
+      .file(device + "/ports/2/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000\n")
+      .file(device + "/ports/3/gids/0", "fe80:0000:0000:0000:b2fd:0bff:fed5:0001\n");
+  std::vector<std::string> ids;
+  for (const Port& port : scanned().ports) ids.push_back(port.id());
+  EXPECT_EQ(ids, (std::vector<std::string>{"hlib_0/3"}));
+}
+
 TEST_F(Scan, ADeviceWithoutPortsIsNamed) {
   tree.folder("sys/class/infiniband/mlx5_0");
   const Node node = scanned();

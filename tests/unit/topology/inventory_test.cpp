@@ -90,7 +90,8 @@ TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {
 TEST(Inventory, WhatHasChangedIsNamed) {
   Healthy rdma;
   rdma.now.topology.nics[2].rdma.clear();
-  EXPECT_EQ(changes_said(rdma), "inventory 0000:34:00.0 warning: RDMA devices none: mlx5_2 (0000:34:00.0)\n");
+  EXPECT_EQ(changes_said(rdma), "inventory 0000:34:00.0 critical: RDMA devices none: mlx5_2 (0000:34:00.0)\n")
+      << "lost for its GPU, as if the NIC were gone";
   Healthy numa;
   numa.now.topology.gpus[3].numa = 0;
   EXPECT_EQ(changes_said(numa), "inventory 0000:43:00.0 warning: NUMA node 0: GPU3 (0000:43:00.0)\n");

@@ -825,6 +825,10 @@ TEST(JobEnv, ABondNeedsAQueuePairForEachMember) {
   const std::string text = printed_for(node, "nccl");
   EXPECT_TRUE(has(text, "\nNCCL_IB_QPS_PER_CONNECTION=2\n")) << text;
   EXPECT_TRUE(has(text, "\nNCCL_IB_SPLIT_DATA_ON_QPS=0\n")) << text;
+  // A bond over two NICs has no LAG: each device sends by its own port.
+  node.now.ports[1].role = PortRole::bond;
+  node.now.ports[1].bond = node.now.ports[0].bond;
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_QPS_PER_CONNECTION=")) << printed_for(node, "nccl");
 }
 
 // Two GPUs and a card with a port for each below one switch; and one GPU with two NICs.
