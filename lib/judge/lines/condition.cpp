@@ -434,7 +434,6 @@ constexpr Condition kConditions[] = {
       "not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has the "
       "port; end that process or use another port."},
      false,
-     {},
      {.words = "unix|.sock"}},
     {"says-interrupts",
      host,
