@@ -74,6 +74,18 @@ Json only(const Values& readings) {
   return readings.front();
 }
 
+// ---- DSCPs: RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF)
+
+std::optional<int> named_dscp(const std::string& name) {
+  if (name == "ef") return 46;
+  if (name == "be" || name == "default" || name == "df") return 0;
+  if (name.size() == 3 && name.starts_with("cs") && name[2] >= '0' && name[2] <= '7') return (name[2] - '0') * 8;
+  if (name.size() == 4 && name.starts_with("af") && name[2] >= '1' && name[2] <= '4' && name[3] >= '1' &&
+      name[3] <= '3')
+    return (name[2] - '0') * 8 + (name[3] - '0') * 2;
+  return std::nullopt;
+}
+
 // ---- numbers
 
 // Other spellings of the units of the settings' rows, in lower case, as multiples of the unit.
@@ -156,7 +168,12 @@ struct Quantity {
   std::string unit;
 };
 std::optional<Quantity> quantity_of(std::string text) {
-  if (text.ends_with(')')) text.resize(std::min(text.find('('), text.size()));  // a remark: "48 (CS6)"
+  if (const size_t open = text.find('('); open != std::string::npos && text.ends_with(')')) {
+    // The name of a DSCP is a remark, "48 (CS6)"; other words may be the unit, "5 (km)".
+    const std::string inner = text.substr(open + 1, text.size() - open - 2);
+    text.resize(open);
+    if (!named_dscp(lower(inner))) text += inner;
+  }
   text = std::string(trim(text));
   if (const std::string small = lower(text); small.starts_with("0x")) {
     const auto number = parse_number<uint32_t>(small, 16);
@@ -180,18 +197,6 @@ void add_integer(double number, Values& out) {
   if (std::abs(number - whole) > 1e-9 || std::abs(whole) > kMost) return;
   const Json value = static_cast<int64_t>(whole);
   if (!contains(out, value)) out.push_back(value);
-}
-
-// ---- DSCPs: RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF)
-
-std::optional<int> named_dscp(const std::string& name) {
-  if (name == "ef") return 46;
-  if (name == "be" || name == "default" || name == "df") return 0;
-  if (name.size() == 3 && name.starts_with("cs") && name[2] >= '0' && name[2] <= '7') return (name[2] - '0') * 8;
-  if (name.size() == 4 && name.starts_with("af") && name[2] >= '1' && name[2] <= '4' && name[3] >= '1' &&
-      name[3] <= '3')
-    return (name[2] - '0') * 8 + (name[3] - '0') * 2;
-  return std::nullopt;
 }
 
 // ---- lists of numbers
