@@ -992,13 +992,13 @@ void read_statuses(Codes& codes, std::string_view line) {
             codes.names += " " + status + std::string(name.substr(0, name.find(':')));
             add(codes, status + std::string(name));
           }
-  // mlx5_core: "query_mcia_reg failed: status: 0x3"; mlxsw, mlx4 and the SDK of switches name the register, too.
+  // mlx5_core: "query_mcia_reg failed: status: 0x3"; mlxsw and the SDK of switches name the register, too.
   if (const size_t at = lower(line).find("mcia"); at != std::string::npos)
     if (const auto number = number_after(line.substr(at), "status: "))
       if (const std::string_view name = name_of(kModuleStatuses, *number); !name.empty())
         add(codes, "module status " + hex(*number) + " " + std::string(name));
-  // hns_roce: "local work queue 0x9 catast error, sub_event type is: 2".
-  if (line.find("hns") != std::string_view::npos)
+  // hns_roce: "local work queue 0x9 catast error, sub_event type is: 2". Other events have numbers of their own.
+  if (line.find("hns") != std::string_view::npos && line.find("ork queue") != std::string_view::npos)
     for (const std::string_view prefix : {"sub_event type is: ", "sub_type:", "sub_event type "})
       if (const auto number = number_after(line, prefix)) {
         const bool is_access = line.find("ccess violation") != std::string_view::npos;
@@ -1397,8 +1397,9 @@ void read_events(Codes& codes, std::string_view line) {
         codes.xid = *number;
         std::string text = numbered("Xid", *number, name_of(kXids, *number));
         // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
-        if (line.find(" Nonfatal ", close) != std::string_view::npos) text += ", nonfatal";
-        else if (line.find(" Fatal ", close) != std::string_view::npos) text += ", fatal";
+        if (line.find(" Nonfatal ", close) != std::string_view::npos) codes.is_fatal = false;
+        else if (line.find(" Fatal ", close) != std::string_view::npos) codes.is_fatal = true;
+        if (codes.is_fatal) text += *codes.is_fatal ? ", fatal" : ", nonfatal";
         else if (*number == 145) text += ", nonfatal unless the line says otherwise";
         add(codes, text);
         // "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)": the text counts.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,7 @@ enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
 struct Codes {
   unsigned status = 0;          // enum ibv_wc_status of a failed work completion; 0: none
   unsigned xid = 0;             // of NVIDIA's GPU driver; 0: none
+  std::optional<bool> is_fatal; // what this driver says of an error of NVLink; nullopt: nothing
   std::string_view error;       // the first errno: "ETIMEDOUT"; empty: none
   Call call = Call::none;       // the call that failed
   Aer aer = Aer::none;          // the first AER bit that the line names

@@ -237,6 +237,7 @@ void Log::take(Line line) {
   if (message != nullptr && message->status != 0 && codes.status == 0)
     count(found.codes, completion_status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);
+  found.is_fatal = codes.is_fatal;
   found.vendor_error = codes.vendor_error;
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
   for (const std::string& name : found.named.elsewhere) count(found.elsewhere, name);
@@ -269,7 +270,8 @@ void Log::take(Line line) {
   if (known->error.empty()) known->error = found.error;
   if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
   // A fatal error is the cause of those that are not, also if it is logged after them.
-  if (known->line.find(" Nonfatal ") != std::string::npos && found.line.find(" Fatal ") != std::string::npos) {
+  if (known->is_fatal == false && found.is_fatal == true) {
+    known->is_fatal = true;
     known->line = found.line;
     known->first = found.first;
     known->time = found.time;

@@ -1032,6 +1032,14 @@ TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
       << names(found[0].consequences[0].codes);
 }
 
+// The words of other lines are not those of NVIDIA's driver.
+TEST(Codes, OnlyAnXidSaysThatItIsFatal) {
+  EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)").codes.is_fatal, true);
+  EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 5").codes.is_fatal, false);
+  EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus.").codes.is_fatal, std::nullopt);
+  EXPECT_EQ(read_line("bnxt_en 0000:3b:00.0: a Fatal error").codes.is_fatal, std::nullopt);
+}
+
 TEST(LogOfManyLines, UnknownErrorLinesAreShownAndDecoded) {
   const auto found = found_in(
       "a:1:2 [0] some_new.cc:1 new call failed in device mlx5_9: Invalid argument\n"
