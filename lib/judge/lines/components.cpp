@@ -778,7 +778,7 @@ constexpr LineMessage kRows[] = {
            "limits (memlock, memory). A note about a default or a fallback is harmless.",
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio",
            Printer::library),
-    marked(
+    complaining(
         "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs_", "",
         "The library by which a GPU drives an NVIDIA NIC itself (DOCA GPUNetIO, in NCCL's GIN and others). Usual "
         "causes: no GPUDirect RDMA (DMA-BUF, nvidia_peermem) or GDRCopy, a driver or firmware that is too old, a GID "

@@ -18,8 +18,8 @@ constexpr Condition kConditions[] = {
     {"says-dma-map",
      host,
      "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
-     "dma*fail|fail*"
-     "to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
+     "dma*fail|"
+     "fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
      {"By its words memory could not be mapped for DMA, the access of the device: the address space of the IOMMU or "
       "the "
       "bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory at a time, "
@@ -441,8 +441,9 @@ constexpr Condition kConditions[] = {
      "irq|alloc*irq vector|irq vectors*fail|msix vectors*fail|msi-x vectors*fail|request_irq*fail|request irq*fail",
      {"By its words a device got no interrupt vectors (MSI-X), or not all: they are used up by other devices, many "
       "queues or virtual functions, or the platform or hypervisor gives the device too few. Reduce queues or "
-      "functions; "
-      "then reload the driver or reboot."}},
+      "functions",
+      {Work::ends_jobs, "; then reload the driver or reboot"},
+      "."}},
 
     {"says-unsupported",
      host,

@@ -89,14 +89,18 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-command-queue",
+     host,
+     "canceled on out of queue timeout|timeout while waiting for command semaphore",
+     {"A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
+      "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
+      "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to "
+      "the cause. ",
+      {Work::ends_jobs, "Reset the NIC. "},
+      "Update its firmware if it recurs."},
+     "journalctl -k -g {pci}; devlink health show pci/{pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
-    {"mlx5-command-queue", host,
-     "canceled on out of queue timeout|timeout while waiting for command semaphore|timed out while waiting for a slot",
-     "A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
-     "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
-     "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to the "
-     "cause. Reset the NIC and update its firmware if it recurs.",
-     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -232,9 +236,9 @@ constexpr LineMessage kDriverRows[] = {
      cable,
      "query_mcia_reg failed|access register MCIA|register MCIA (module|MCIA*status: |MLX4_CMD_MAD_IFC Get Module "
      "info|Cannot read module EEPROM memory",
-     {"The firmware of the NIC could not read the EEPROM of the module in the cage: there is no module, it does not "
-      "answer, or the I2C bus to it failed; the status says which. An empty cage is no fault. ",
-      {Work::at_link, "Else insert the module again, then change module or cable."}},
+     {"The firmware of the NIC could not read the EEPROM of the module in the cage: the module does not answer, it is "
+      "of a kind that the NIC does not support, or the I2C bus to it failed; the status says which. ",
+      {Work::at_link, "Insert the module again, then change module or cable."}},
      "ethtool -m {netdev}; mlxlink -d {pci} -m",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c, mlx4/port.c"},
     {"module-unplugged", cable, "Port module event*able unplugged|Port module event*able removed",
@@ -368,14 +372,16 @@ constexpr LineMessage kDriverRows[] = {
      "unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
-    {"bnxt-firmware-fatal", host,
+    {"bnxt-firmware-fatal",
+     host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
      "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-     "The firmware of the NIC failed or does not answer, and the driver resets it. If it does not come back, "
-     "power-cycle "
-     "the node; update the firmware if it recurs.",
-     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+     {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
+      {Work::in_machine, "If it does not come back, power the node off and on. "},
+      "Update the firmware if it recurs."},
+     kReporter,
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed",
      host,
      "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
@@ -465,40 +471,45 @@ constexpr LineMessage kDriverRows[] = {
      "ethtool {netdev}; ethtool -m {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-pf-unavailable", host, "bnxt_en*while PF is unavailable|bnxt_en*while PF unavailable",
      "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
-     "down. "
-     "Look at the state and the log of the PF on the host.",
+     "down. Look at the state and the log of the PF on the host.",
      "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"ice-no-rdma", host, "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
      "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
      "RDMA: ice makes no device for irdma. Use another port or NIC for RDMA, or correct the mode.",
      "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/intel/ice"},
-    {"hfi1-firmware", host, "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
-     "The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
-     "Reload hfi1, then power-cycle the node; check the firmware files (hfi1_dc8051.fw); replace the adapter if it "
-     "stays.",
-     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/firmware.c"},
-    {"hfi1-drain", host, "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
-     "The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
-     "stuck without credits of the other end. Look at the link and at congestion of the fabric; take the link down and "
-     "up.",
-     "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
-    {"bnxt-congestion-control", host, "ailed to setup CC enable|ailed to modify CC|ailed to query CC|bnxt_re*CC param",
+    {"hfi1-firmware",
+     host,
+     "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
+     {"The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
+      "Check the firmware files (hfi1_dc8051.fw). ",
+      {Work::ends_jobs, "Reload hfi1. "},
+      {Work::in_machine, "If that does not help, power the node off and on, then replace the adapter."}},
+     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1",
+     "Linux drivers/infiniband/hw/hfi1/firmware.c"},
+    {"hfi1-drain",
+     host,
+     "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
+     {"The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
+      "stuck without credits of the other end. Look at the link and at congestion of the fabric. ",
+      {Work::ends_jobs, "Take the link down and up."}},
+     "opainfo; journalctl -k -g hfi1",
+     "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
+    {"bnxt-congestion-control", host,
+     "bnxt_re*ailed to setup CC enable|bnxt_re*ailed to modify CC|bnxt_re*ailed to query CC|bnxt_re*CC param",
      "Congestion control of RoCE (DCQCN, by ECN) could not be set or read in the firmware of the NIC: the NIC does not "
      "slow down when the network is congested. Update the firmware, then set and check it with niccli or configfs.",
      "devlink dev info pci/{pci}; ls /sys/kernel/config/bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
     {"bnxt-resources", host,
-     "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation "
-     "failed|bnxt_en*ailed "
-     "to reserve default rings",
+     "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation failed|"
+     "bnxt_en*ailed to reserve default rings",
      "The firmware of the NIC does not have as many rings, queues or contexts as the driver wants: too many functions "
      "(VFs, ports, the RDMA driver) share the card. Reduce the number of VFs or queues, or change the card's profile.",
      "ethtool -l {netdev}; devlink resource show pci/{pci}; ip link show {netdev}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-post", software, "FP: QP (0x*Q is full|FP: QP (0x*is in the 0x",
      "A program posted a request to a queue pair that is full, or that is not connected (state 0 is RESET, 1 INIT): "
-     "the "
-     "queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error that "
+     "the queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error that "
      "it did not see. The NIC has no fault.",
      "rdma resource show qp", "Linux drivers/infiniband/hw/bnxt_re/qplib_fp.c"},
     {"ionic-completion",
@@ -514,12 +525,14 @@ constexpr LineMessage kDriverRows[] = {
      {},
      false,
      "wc"},
-    {"ionic-queue-state", host,
-     "qp * bad msn 0x|bad cqe type|bad cqe qid|bad cqe for empty|unexpected cqe type|recv index * invalid|recv index * "
-     "not posted",
-     "The NIC reported a completion that does not fit the state of the driver's queue: an index, a number or a kind "
-     "that was not posted. Driver and firmware disagree, and the queue pair is not usable. Update both to one release; "
-     "reset the NIC if it goes on.",
+    {"ionic-queue-state",
+     host,
+     "ionic*qp * bad msn 0x|ionic*bad cqe type|ionic*bad cqe qid|ionic*bad cqe for empty|ionic*unexpected cqe type|"
+     "ionic*recv index * invalid|ionic*recv index * not posted",
+     {"The NIC reported a completion that does not fit the state of the driver's queue: an index, a number or a kind "
+      "that was not posted. Driver and firmware disagree, and the queue pair is not usable. ",
+      {Work::ends_jobs, "Reset the NIC. "},
+      "Update both to one release if it recurs."},
      "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
      "Linux drivers/infiniband/hw/ionic/ionic_datapath.c, ionic_admin.c"},
     {"ionic-firmware",
@@ -717,7 +730,7 @@ constexpr LineMessage kDriverRows[] = {
      "addresses of its pages, service level, port). The queue pair is in error. For MTU compare the MTU of port and "
      "path on both hosts; else driver, library (libhns) and firmware must fit each other.",
      "ibv_devinfo -d {rdma} | grep mtu; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
-    {"hns-congestion", host, "for congestion selection|hns_*congestion type|hns_*ong type",
+    {"hns-congestion", host, "hns_*for congestion selection|hns_*congestion type|hns_*^cong type",
      "The driver does not know the algorithm of congestion control that the NIC is set to (DCQCN, LDCP, HC3, DIP): "
      "driver and firmware do not fit each other. Update one of them, or set an algorithm that both have.",
      "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},

@@ -25,18 +25,19 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-report-detail", none,
      "NVRM: *Lost RC diagnostic record|NVRM: *lease also check logs above|NVRM: Attempting to close unopened",
      "A detail after another error of a GPU: a record about it that was lost, a pointer to the lines above, or a "
-     "device "
-     "file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start of the "
+     "device file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start of the "
      "GPU, in an earlier line is the cause.",
      "journalctl -k -g 'NVRM|Xid'", kXid, 0, Role::consequence},
-    {"gpu-confidential", host,
+    {"gpu-confidential",
+     host,
      "NVRM: *CC key derivation failed|NVRM: *SpdmSession|NVRM: *Spdm*fail|NVRM: *onfCompute*fail",
-     "Confidential Computing: the driver could not make the secure session (SPDM) with the firmware of the GPU, and "
-     "the "
-     "GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit each "
-     "other; reset the GPU after a change of the mode.",
-     "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios", kXid},
-    {"gpu-address-space", host, "MemAddressReserve*failed|MemAddressReserve size=|MemAddressReserve: ",
+     {"Confidential Computing: the driver could not make the secure session (SPDM) with the firmware of the GPU, and "
+      "the GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit "
+      "each other. ",
+      {Work::ends_jobs, "Reset the GPU after a change of the mode."}},
+     "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios",
+     kXid},
+    {"gpu-address-space", host, "MemAddressReserve*ailed|ailed*MemAddressReserve|ailed to reserve*symmetric heap",
      "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
      "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
      "smaller "

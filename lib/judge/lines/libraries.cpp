@@ -270,7 +270,7 @@ constexpr LineMessage kLibraryRows[] = {
      "The RDMA device was removed while it was in use: its driver was unloaded or reset, or it was moved to another "
      "network namespace.",
      "journalctl -k -g {rdma}; rdma link show", "rdma-core librdmacm/cma.c"},
-    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED",
+    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
      "The peer closed the connection. This is a consequence unless the job had just ended.", "ping -c 3 {peer}",
      "rdma-core librdmacm/cma.c", 0, Role::consequence},
     {"rdmacm-unreachable", network, "CM_EVENT_UNREACHABLE",

@@ -44,7 +44,7 @@ struct Found {
   size_t first = 0, count = 0;  // number of the first line; number of lines
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
   std::optional<bool> is_fatal;  // Codes::is_fatal of `line`
-  std::string vendor_error;  // the first of `codes` that is one of a work completion; empty: none
+  std::string vendor_error;      // the first of `codes` that is one of a work completion; empty: none
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
   // For a component or an unknown line: the first errno, and the condition that its words name.

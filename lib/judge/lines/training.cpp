@@ -246,7 +246,7 @@ constexpr LineMessage kRows[] = {
      "mount, or evict), the object was evicted or never written, or a segment of a client that ended. The network is "
      "not at fault.",
      "grep -h segment LOG-OF-THE-MASTER | tail; env | grep MOONCAKE", "Mooncake mooncake-store"},
-    {"mooncake-device-skipped", host, "Skipping unavailable device",
+    {"mooncake-device-skipped", host, "topology.cpp:*Skipping unavailable device",
      "Mooncake leaves out an RDMA device, because its port is not active or it cannot be opened. It goes on with the "
      "others; if the device should be used, look at its port and link, and at the devices of the container.",
      "rdma link show; ibv_devinfo | grep -E 'hca_id|state'", "Mooncake mooncake-transfer-engine/src/topology.cpp"},

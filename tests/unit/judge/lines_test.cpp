@@ -994,7 +994,8 @@ TEST(LogOfManyLines, EveryPeerAndEveryCodeIsKept) {
 
 TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
   const auto pair = [](const std::string& gid) {
-    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd 0x15 "
+    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd "
+           "0x15 "
            "vend 0x81 hw_synd 0/0)\n[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR RC QP 0x2a1 wqe[44]: SEND --e "
            "[rqpn 0x99 dlid=0 sl=0 port=1 src_path_bits=0 dgid=::ffff:" +
            gid + " sgid_index=3 traffic_class=106]\n";
@@ -1034,7 +1035,8 @@ TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
 
 // The words of other lines are not those of NVIDIA's driver.
 TEST(Codes, OnlyAnXidSaysThatItIsFatal) {
-  EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)").codes.is_fatal, true);
+  EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)").codes.is_fatal,
+            true);
   EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 5").codes.is_fatal, false);
   EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus.").codes.is_fatal, std::nullopt);
   EXPECT_EQ(read_line("bnxt_en 0000:3b:00.0: a Fatal error").codes.is_fatal, std::nullopt);
