@@ -1010,6 +1010,17 @@ TEST(Correction, OfWhatAnEntryMatches) {
     EXPECT_EQ(match_advice(good), "") << good;
 }
 
+TEST(Correction, RangesOfVersionsAllowNone) {
+  for (const char* text : {"[firmware]\nMT_1 = \">=28.43\"\n", "[firmware]\nMT_1 = [\"28.39.*\", \"28.40 - 28.43\"]\n",
+                           "[driver_version]\nmlx5_core = \"24.10,24.07\"\n"}) {
+    const auto loaded = parsed(std::string("mode = \"audit\"\n") + text);
+    ASSERT_TRUE(loaded.ok()) << text << loaded.error().text();
+    ASSERT_EQ(loaded->warnings.size(), 1u) << text;
+    EXPECT_TRUE(has(loaded->warnings[0].what, "allows no version")) << loaded->warnings[0].what;
+  }
+  EXPECT_TRUE(parsed("mode = \"audit\"\n[firmware]\nMT_1 = \"28.43.*\"\n")->warnings.empty());
+}
+
 // 26 is DSCP 6 if it is a type of service.
 TEST(Correction, TellsDscpFromTypeOfService) {
   const auto warns = [](const std::string& text) {
