@@ -213,7 +213,8 @@ constexpr Rule kPlanes{
     .title = "A GPU has lost planes of its network",
     .meaning =
         "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
-        "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; port-state does not report it as well. "
+        "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; "
+        "port-state does not report it as well. "
         "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",

@@ -439,11 +439,11 @@ Values readings(const Pause*, const Setting&, const Json& written) {
   if (written.is_array())
     for (const Json& each : written) append_item(text, text_of(each), " ");
   const std::string word = folded(text);
-  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" ||
-      word == "enabled" || word == "enable" || word == "yes" || word == "true")
+  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" || word == "enabled" ||
+      word == "enable" || word == "yes" || word == "true")
     return {"rx,tx"};
-  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled" ||
-      word == "disable" || word == "no" || word == "false" || word == "0")
+  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled" || word == "disable" ||
+      word == "no" || word == "false" || word == "0")
     return {"off"};
   if (word == "rx" || word == "rxon" || word == "rxontxoff") return {"rx"};
   if (word == "tx" || word == "txon" || word == "rxofftxon") return {"tx"};
@@ -453,12 +453,12 @@ Values readings(const Pause*, const Setting&, const Json& written) {
 Values readings(const Fec*, const Setting&, const Json& written) {
   constexpr std::string_view kWords[] = {"auto", "off", "rs", "baser", "llrs"};
   constexpr OtherName kOthers[] = {
-      {"none", "off"},    {"disabled", "off"}, {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
-      {"rs528514", "rs"}, {"rs544514", "rs"},  {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
-      {"fc", "baser"},    {"fcfec", "baser"},  {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
-      {"cl91", "rs"},     {"clause91", "rs"},  {"cl108", "rs"},        {"clause108", "rs"},    {"cl134", "rs"},
-      {"clause134", "rs"}, {"kr4", "rs"},      {"kp4", "rs"},          {"kr4fec", "rs"},       {"kp4fec", "rs"},
-      {"cl74", "baser"},  {"clause74", "baser"}};
+      {"none", "off"},     {"disabled", "off"},  {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
+      {"rs528514", "rs"},  {"rs544514", "rs"},   {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
+      {"fc", "baser"},     {"fcfec", "baser"},   {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
+      {"cl91", "rs"},      {"clause91", "rs"},   {"cl108", "rs"},       {"clause108", "rs"}, {"cl134", "rs"},
+      {"clause134", "rs"}, {"kr4", "rs"},        {"kp4", "rs"},         {"kr4fec", "rs"},    {"kp4fec", "rs"},
+      {"cl74", "baser"},   {"clause74", "baser"}};
   if (written == false) return {"off"};
   if (const Values one = known_words(written, kWords, kOthers); !one.empty()) return one;
   return lists(written, [&](const Json& each) { return known_words(each, kWords, kOthers); });
@@ -508,12 +508,29 @@ Values readings(const OrNone*, const Setting& setting, const Json& written) {
 
 template <HasWords Enum>
 Values readings(const Enum*, const Setting& setting, const Json& written) {
-  static constexpr OtherName kOthers[] = {
-      {"os", "host"}, {"software", "host"}, {"fw", "firmware"}, {"l3", "dscp"},   {"ipdscp", "dscp"},
-      {"oscontrolled", "host"}, {"hostcontrolled", "host"}, {"sw", "host"}, {"firmwarecontrolled", "firmware"},
-      {"fwcontrolled", "firmware"}, {"trustdscp", "dscp"}, {"trustpcp", "pcp"}, {"vlan", "pcp"}, {"vlanpcp", "pcp"},
-      {"l2", "pcp"},  {"8021p", "pcp"},     {"cos", "pcp"},     {"rocev2", "v2"}, {"roce2", "v2"},
-      {"2", "v2"},    {"rocev1", "v1"},     {"roce1", "v1"},    {"1", "v1"}};
+  static constexpr OtherName kOthers[] = {{"os", "host"},
+                                          {"software", "host"},
+                                          {"fw", "firmware"},
+                                          {"l3", "dscp"},
+                                          {"ipdscp", "dscp"},
+                                          {"oscontrolled", "host"},
+                                          {"hostcontrolled", "host"},
+                                          {"sw", "host"},
+                                          {"firmwarecontrolled", "firmware"},
+                                          {"fwcontrolled", "firmware"},
+                                          {"trustdscp", "dscp"},
+                                          {"trustpcp", "pcp"},
+                                          {"vlan", "pcp"},
+                                          {"vlanpcp", "pcp"},
+                                          {"l2", "pcp"},
+                                          {"8021p", "pcp"},
+                                          {"cos", "pcp"},
+                                          {"rocev2", "v2"},
+                                          {"roce2", "v2"},
+                                          {"2", "v2"},
+                                          {"rocev1", "v1"},
+                                          {"roce1", "v1"},
+                                          {"1", "v1"}};
   (void)setting;
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
@@ -970,7 +987,8 @@ std::string correction(const Correctable& key, const toml::node& written) {
       accepted.insert(value);
     }
   // What stands in the quotes may be right without them: "2026-12-31", "[3]".
-  if (const auto* text = written.as_string(); accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
+  if (const auto* text = written.as_string();
+      accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
     const std::string bare(trim(text->get()));
     toml::table table;
     if (bare.find_first_of("\n\r#") == std::string::npos && !parse_toml("x = " + bare + "\n", table) &&

@@ -113,14 +113,26 @@ Values readings(const bool*, const ValueLimits&, const Json& written) { return s
 template <HasWords Enum>
 Values readings(const Enum*, const ValueLimits&, const Json& written) {
   // known_words() takes those that the key has.
-  constexpr OtherName kOthers[] = {
-      {"enforcing", "enforce"},        {"monitor", "audit"},        {"observe", "audit"},
-      {"dryrun", "audit"},             {"readonly", "audit"},       {"report", "audit"},
-      {"warn", "warning"},             {"crit", "critical"},        {"always", "now"},
-      {"immediately", "now"},          {"keep", "leave"},           {"revert", "restore"},
-      {"rollback", "restore"},         {"ddc", "scheduled"},        {"dsf", "scheduled"},
-      {"scheduledethernet", "scheduled"}, {"losslessethernet", "lossless"}, {"losslessroce", "lossless"},
-      {"lossyethernet", "lossy"},      {"lossyroce", "lossy"}};
+  constexpr OtherName kOthers[] = {{"enforcing", "enforce"},
+                                   {"monitor", "audit"},
+                                   {"observe", "audit"},
+                                   {"dryrun", "audit"},
+                                   {"readonly", "audit"},
+                                   {"report", "audit"},
+                                   {"warn", "warning"},
+                                   {"crit", "critical"},
+                                   {"always", "now"},
+                                   {"immediately", "now"},
+                                   {"keep", "leave"},
+                                   {"revert", "restore"},
+                                   {"rollback", "restore"},
+                                   {"ddc", "scheduled"},
+                                   {"dsf", "scheduled"},
+                                   {"scheduledethernet", "scheduled"},
+                                   {"losslessethernet", "lossless"},
+                                   {"losslessroce", "lossless"},
+                                   {"lossyethernet", "lossy"},
+                                   {"lossyroce", "lossy"}};
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
 template <class T>
@@ -431,7 +443,7 @@ MaybeProblem read_version_list(const toml::node& node, std::vector<std::string>&
 
 // ">=28.43", "28.39.1002 - 28.43.2026", "28.39.1002,28.43.2026": no version is called so.
 bool is_version_range(const std::string& pattern) {
-  return pattern.find_first_of("<>=~,;") != std::string::npos || pattern.find(" - ") != std::string::npos;
+  return pattern.find_first_of("<>=,;") != std::string::npos || pattern.find(" - ") != std::string::npos;
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ constexpr size_t kMostOfThread = 7;  // digits: the kernel's limit is 4194304 (P
 
 // The level of a message, in the place of a host or of a program.
 bool is_level(std::string_view word) {
-  constexpr std::string_view kLevels[] = {"trace", "debug", "info",  "notice",   "warn",  "warning",
+  constexpr std::string_view kLevels[] = {"trace", "debug", "info",  "notice",   "warn", "warning",
                                           "error", "err",   "fatal", "critical", "crit"};
   while (word.ends_with(':')) word.remove_suffix(1);
   return contains(kLevels, lower(word));
