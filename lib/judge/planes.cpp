@@ -109,7 +109,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
     append_item(lost, port->id() + " " + state);
     ports.push_back(port->id());
-    if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
+    if (fix.empty()) fix = fix_of_state(view, *port);
   }
   const double share = share_left(gpu);
   const std::string expected = std::to_string(gpu.ports.size()) + " planes",
