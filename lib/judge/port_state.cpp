@@ -985,7 +985,9 @@ void ask_port_state(const View& view, Findings& findings) {
       continue;
     }
     if (is_virtual(port)) {
-      if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
+      if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
+        findings.push_back(good(port.id(), link_state_text(port) + " (see planes)", kUpState));
+      else if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
       else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
       if (is_endpoint(port) && is_active(port) && is_roce(port) && !serves_jobs(view.now, port))
         unjudged.push_back(port.id());
@@ -1064,6 +1066,13 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
   Finding finding = is_member ? member_state_finding(port) : port_state_finding(view, port);
   if (finding.status == Status::ok || finding.status == Status::unknown) return std::nullopt;
   return finding;
+}
+
+Fix fix_of_state(const View& view, const Port& port) {
+  std::optional<Finding> fault = port_state_fault(view, port);
+  if (is_virtual(port)) fault = function_state_finding(view, port);
+  if (!fault || fault->fix.empty()) return {};
+  return fault->fix.front();
 }
 
 namespace {

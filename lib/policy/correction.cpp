@@ -264,14 +264,8 @@ std::vector<int64_t> priorities_of(uint8_t mask) {
 }
 
 // Priorities without the word for them, and with commas between them: "prio3 and prio4" is "3,4".
-Json bare_priorities(const Json& written) {
-  if (written.is_array()) {
-    Json out = Json::array();
-    for (const Json& each : written) out.push_back(each.is_string() ? bare_priorities(each) : each);
-    return out;
-  }
-  if (!written.is_string()) return written;
-  std::string text = lower(text_of(written));
+std::string bare_priorities(const std::string& written) {
+  std::string text = lower(trim(written));
   for (const char sign : {'+', '/', '&'}) std::ranges::replace(text, sign, ',');
   std::string out;
   for (const std::string& part : parts_of(text)) {
@@ -287,9 +281,18 @@ Json bare_priorities(const Json& written) {
   return out;
 }
 
-Values readings(const PrioSet* kind, const Setting& setting, const Json& written) {
-  if (written == false) return {Json::array()};
-  if (const Json bare = bare_priorities(written); bare != written) return readings(kind, setting, bare);
+Json bare_priorities_of(const Json& written) {
+  if (written.is_string()) return bare_priorities(written.get_ref<const std::string&>());
+  if (!written.is_array()) return written;
+  Json out = Json::array();
+  for (const Json& each : written)
+    out.push_back(each.is_string() ? Json(bare_priorities(each.get_ref<const std::string&>())) : each);
+  return out;
+}
+
+Values readings(const PrioSet*, const Setting&, const Json& as_written) {
+  if (as_written == false) return {Json::array()};
+  const Json written = bare_priorities_of(as_written);
   if (written.is_object()) {  // { 3 = true }
     Json out = Json::array();
     for (const auto& [prio, value] : written.items()) {
@@ -316,11 +319,14 @@ Values readings(const PrioSet* kind, const Setting& setting, const Json& written
     if (!mask) return {};
     return {priorities_of(*mask), {*mask}};
   }
-  if (std::string bits = lower(text_of(written)); written.is_string() && bits.starts_with("0b")) {
+  std::string bits;
+  if (written.is_string()) bits = lower(text_of(written));
+  if (bits.starts_with("0b")) {
     const auto mask = parse_number<uint8_t>(bits.substr(2), 2);
     if (!mask) return {};
     return {priorities_of(*mask)};
-  } else if (written.is_string() && bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
+  }
+  if (bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
     // A binary number, or a digit for each priority, 0 first.
     const uint8_t mask = parse_number<uint8_t>(bits, 2).value_or(0);
     std::ranges::reverse(bits);
@@ -439,11 +445,11 @@ Values readings(const Pause*, const Setting&, const Json& written) {
   if (written.is_array())
     for (const Json& each : written) append_item(text, text_of(each), " ");
   const std::string word = folded(text);
-  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" ||
-      word == "enabled" || word == "enable" || word == "yes" || word == "true")
+  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" || word == "enabled" ||
+      word == "enable" || word == "yes" || word == "true")
     return {"rx,tx"};
-  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled" ||
-      word == "disable" || word == "no" || word == "false" || word == "0")
+  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled" || word == "disable" ||
+      word == "no" || word == "false" || word == "0")
     return {"off"};
   if (word == "rx" || word == "rxon" || word == "rxontxoff") return {"rx"};
   if (word == "tx" || word == "txon" || word == "rxofftxon") return {"tx"};
@@ -453,12 +459,12 @@ Values readings(const Pause*, const Setting&, const Json& written) {
 Values readings(const Fec*, const Setting&, const Json& written) {
   constexpr std::string_view kWords[] = {"auto", "off", "rs", "baser", "llrs"};
   constexpr OtherName kOthers[] = {
-      {"none", "off"},    {"disabled", "off"}, {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
-      {"rs528514", "rs"}, {"rs544514", "rs"},  {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
-      {"fc", "baser"},    {"fcfec", "baser"},  {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
-      {"cl91", "rs"},     {"clause91", "rs"},  {"cl108", "rs"},        {"clause108", "rs"},    {"cl134", "rs"},
-      {"clause134", "rs"}, {"kr4", "rs"},      {"kp4", "rs"},          {"kr4fec", "rs"},       {"kp4fec", "rs"},
-      {"cl74", "baser"},  {"clause74", "baser"}};
+      {"none", "off"},     {"disabled", "off"},  {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
+      {"rs528514", "rs"},  {"rs544514", "rs"},   {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
+      {"fc", "baser"},     {"fcfec", "baser"},   {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
+      {"cl91", "rs"},      {"clause91", "rs"},   {"cl108", "rs"},       {"clause108", "rs"}, {"cl134", "rs"},
+      {"clause134", "rs"}, {"kr4", "rs"},        {"kp4", "rs"},         {"kr4fec", "rs"},    {"kp4fec", "rs"},
+      {"cl74", "baser"},   {"clause74", "baser"}};
   if (written == false) return {"off"};
   if (const Values one = known_words(written, kWords, kOthers); !one.empty()) return one;
   return lists(written, [&](const Json& each) { return known_words(each, kWords, kOthers); });
@@ -508,12 +514,29 @@ Values readings(const OrNone*, const Setting& setting, const Json& written) {
 
 template <HasWords Enum>
 Values readings(const Enum*, const Setting& setting, const Json& written) {
-  static constexpr OtherName kOthers[] = {
-      {"os", "host"}, {"software", "host"}, {"fw", "firmware"}, {"l3", "dscp"},   {"ipdscp", "dscp"},
-      {"oscontrolled", "host"}, {"hostcontrolled", "host"}, {"sw", "host"}, {"firmwarecontrolled", "firmware"},
-      {"fwcontrolled", "firmware"}, {"trustdscp", "dscp"}, {"trustpcp", "pcp"}, {"vlan", "pcp"}, {"vlanpcp", "pcp"},
-      {"l2", "pcp"},  {"8021p", "pcp"},     {"cos", "pcp"},     {"rocev2", "v2"}, {"roce2", "v2"},
-      {"2", "v2"},    {"rocev1", "v1"},     {"roce1", "v1"},    {"1", "v1"}};
+  static constexpr OtherName kOthers[] = {{"os", "host"},
+                                          {"software", "host"},
+                                          {"fw", "firmware"},
+                                          {"l3", "dscp"},
+                                          {"ipdscp", "dscp"},
+                                          {"oscontrolled", "host"},
+                                          {"hostcontrolled", "host"},
+                                          {"sw", "host"},
+                                          {"firmwarecontrolled", "firmware"},
+                                          {"fwcontrolled", "firmware"},
+                                          {"trustdscp", "dscp"},
+                                          {"trustpcp", "pcp"},
+                                          {"vlan", "pcp"},
+                                          {"vlanpcp", "pcp"},
+                                          {"l2", "pcp"},
+                                          {"8021p", "pcp"},
+                                          {"cos", "pcp"},
+                                          {"rocev2", "v2"},
+                                          {"roce2", "v2"},
+                                          {"2", "v2"},
+                                          {"rocev1", "v1"},
+                                          {"roce1", "v1"},
+                                          {"1", "v1"}};
   (void)setting;
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
@@ -970,7 +993,8 @@ std::string correction(const Correctable& key, const toml::node& written) {
       accepted.insert(value);
     }
   // What stands in the quotes may be right without them: "2026-12-31", "[3]".
-  if (const auto* text = written.as_string(); accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
+  if (const auto* text = written.as_string();
+      accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
     const std::string bare(trim(text->get()));
     toml::table table;
     if (bare.find_first_of("\n\r#") == std::string::npos && !parse_toml("x = " + bare + "\n", table) &&

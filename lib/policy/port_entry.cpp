@@ -164,8 +164,8 @@ constexpr std::string_view kVerbsFiles[] = {"uverbs", "umad", "issm"};
 
 // Drivers of RDMA devices, and those of their netdevs, by which an entry matches.
 constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
-    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"},  {"bnxt_re", "bnxt_en"}, {"bng_re", "bng_en"},
-    {"irdma", "ice i40e"},    {"i40iw", "i40e"},         {"ionic_rdma", "ionic"}, {"qedr", "qede"},
+    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"},   {"bnxt_re", "bnxt_en"},  {"bng_re", "bng_en"},
+    {"irdma", "ice i40e"},    {"i40iw", "i40e"},          {"ionic_rdma", "ionic"}, {"qedr", "qede"},
     {"mana_ib", "mana"},      {"hns_roce_hw_v2", "hns3"}, {"iw_cxgb4", "cxgb4"}};
 
 constexpr std::pair<std::string_view, std::string_view> kVendorDrivers[] = {
@@ -192,21 +192,15 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
   std::ranges::replace(same, '-', '_');
   for (const auto& [rdma, netdev] : kRdmaDrivers)
     if (glob_match(same, std::string(rdma)))
-      return PatternDoubt{
-          std::string(rdma) + " drives RDMA devices, and an entry matches by the driver of the netdev",
-          names_in(netdev)};
+      return PatternDoubt{std::string(rdma) + " drives RDMA devices, and an entry matches by the driver of the netdev",
+                          names_in(netdev)};
   for (const auto& [vendor, netdev] : kVendorDrivers)
     if (glob_match(pattern, std::string(vendor)))
       return PatternDoubt{std::string(vendor) + " is a vendor; the driver of its NICs counts", names_in(netdev)};
   if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return std::nullopt;
-  std::vector<std::string> begun;
-  for (const std::string_view name : known)
-    if (name.starts_with(pattern + "_")) begun.emplace_back(name);
-  const std::string none = "no driver is called " + toml_string(pattern);
-  if (begun.size() == 1) return PatternDoubt{none, std::move(begun)};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
-  return PatternDoubt{none, {near.front().get<std::string>()}};
+  return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};
 }
 
 // Why a name can match no port. Addresses, ids and numbers have forms of their own.
@@ -222,8 +216,7 @@ std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& 
       return PatternDoubt{std::string("the name of a netdev has no \"") + pattern[sign] + "\"",
                           {pattern.substr(0, sign)}};
     if (std::ranges::count_if(pattern, [](char letter) { return letter != '*'; }) > longest)
-      return PatternDoubt{quoted + " has more than the " + std::to_string(longest) +
-                          " characters of a netdev's name"};
+      return PatternDoubt{quoted + " has more than the " + std::to_string(longest) + " characters of a netdev's name"};
   }
   if (const size_t colon = pattern.rfind(':'); key == "rdma" && colon != std::string::npos)
     return PatternDoubt{"the name of an RDMA device has no \":\", and an entry matches all its ports",

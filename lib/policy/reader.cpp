@@ -265,8 +265,7 @@ std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::strin
     return PatternDoubt{quoted + " is one pattern, and no name has a comma or a blank", texts_of(list)};
   }
   if (is_statistic) return std::nullopt;
-  if (plain.starts_with('='))
-    return PatternDoubt{"no name begins with \"=\", as in NCCL_IB_HCA", {pattern.substr(1)}};
+  if (plain.starts_with('=')) return PatternDoubt{"no name begins with \"=\", as in NCCL_IB_HCA", {pattern.substr(1)}};
   // "^mlx5_0" excludes in NCCL_IB_HCA, and is "mlx5_0" as a regular expression.
   const bool is_expression = plain.ends_with('$') || plain.find(".*") != std::string::npos;
   if (plain.starts_with('!') || (plain.starts_with('^') && !is_expression))

@@ -994,7 +994,8 @@ TEST(LogOfManyLines, EveryPeerAndEveryCodeIsKept) {
 
 TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
   const auto pair = [](const std::string& gid) {
-    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd 0x15 "
+    return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd "
+           "0x15 "
            "vend 0x81 hw_synd 0/0)\n[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR RC QP 0x2a1 wqe[44]: SEND --e "
            "[rqpn 0x99 dlid=0 sl=0 port=1 src_path_bits=0 dgid=::ffff:" +
            gid + " sgid_index=3 traffic_class=106]\n";
