@@ -125,8 +125,8 @@ foreach(_test ${_tests})
   labels_of(${_test} _labels)
   suite_test(integration/${_name} COMMAND ${_test} NEEDS package programs LABELS "${_labels}" COST 100)
 endforeach()
-# Two cores do not evaluate the rules for all pairs at twelve times the speed.
-suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 18 NEEDS programs COST 100)
+# Two cores, of which one has another test, do not evaluate the rules at twelve times the speed.
+suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 18 --speed 6 NEEDS programs COST 100)
 suite_test(fleet/pairs COMMAND tests/fleet/alerts --speed 6 NEEDS programs COST 100 LABELS all)
 set_tests_properties(fleet/pairs PROPERTIES RUN_SERIAL ON)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)

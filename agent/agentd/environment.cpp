@@ -15,15 +15,11 @@ std::tm local_time() {
 }
 
 Environment real_environment(Kernel& kernel) {
-  constexpr std::chrono::minutes kRouteHold{2};
-  const bool read_only = !kernel.root.is_host();
-  const std::string directory = kernel.root.path();
-  Environment out{
-      .kernel = kernel,
-      .directory = directory,
-      .scan = {},
-      .in_use = qos::hold_default_route(qos::ask_kernel(kernel), kRouteHold, read_only ? std::string() : directory),
-      .read_only = read_only};
+  Environment out{.kernel = kernel,
+                  .directory = kernel.root.path(),
+                  .scan = {},
+                  .in_use = qos::ask_kernel_as_agent(kernel),
+                  .read_only = !kernel.root.is_host()};
   out.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();
     what.topology = matches_by_role(policy);

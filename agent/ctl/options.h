@@ -41,7 +41,7 @@ struct Options {
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: time to confirm
 
-  bool with_addresses = false;  // capture: keep MAC addresses, GUIDs and serial numbers
+  bool with_addresses = false;  // capture: keep the host name, MAC addresses, GUIDs, UUIDs and serial numbers
 
   // Opens the machine below `root`; capture and the tests replace this function.
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;

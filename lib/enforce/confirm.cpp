@@ -250,10 +250,10 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
   return all;
 }
 
-bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const qos::UseCheck& in_use,
-             const std::function<bool(const Port&)>& front_end) {
+bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const BootMoment& now,
+             const qos::UseCheck& in_use, const std::function<bool(const Port&)>& front_end) {
   qos::Terms terms = terms_of(record, ports, in_use);
-  const bool is_over = is_patience_over(record, this_moment(kernel.root));
+  const bool is_over = is_patience_over(record, now);
   const auto may_be_back = [&](const Change& change) {
     if (change.outcome == Outcome::pending) return false;
     return is_over || is_done(change.outcome) || change.outcome == Outcome::differs;

@@ -102,8 +102,8 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
 
 // Whether revert() would end the apply now, if the drivers accept its writes: no setting has to wait, and none is lost,
 // unless it has been for ten minutes. Writes nothing.
-bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const qos::UseCheck& in_use,
-             const std::function<bool(const Port&)>& front_end);
+bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& record, const BootMoment& now,
+             const qos::UseCheck& in_use, const std::function<bool(const Port&)>& front_end);
 
 // True if previous settings are of a card that is not among the ports: it is absent, or the present configuration
 // excludes it, which that of the apply (--config) did not.

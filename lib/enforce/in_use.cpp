@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/files.h"
+#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
@@ -83,50 +84,93 @@ Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& 
   return false;
 }
 
-// The file kHeldPortsFile.
+// The file kHeldPortsFile. Its ports are named by state::port_key().
 struct HeldPorts {
-  std::set<std::string> ports{};  // by state::port_key()
+  std::set<std::string> ports{};
+  // When the agent last saw the route, or started, to within kLate: in milliseconds of CLOCK_MONOTONIC, which all
+  // processes of a boot share. No entry: an agent of an earlier version wrote the file.
+  std::map<std::string, int64_t> seen{};
 };
-FABRIC_JSON(HeldPorts, ports)
+FABRIC_JSON(HeldPorts, ports, seen)
+
+// Whether this process is the agent, which keeps the file, or only reads it.
+enum class HeldFile : uint8_t { kept, read };
 
 // The ports that have or have had the default route within `hold`.
 class RouteHolds {
  public:
-  RouteHolds(std::chrono::milliseconds hold, std::string directory) : hold_(hold), directory_(std::move(directory)) {
-    if (directory_.empty()) return;
-    const auto root = Root::open(directory_);
-    if (!root) return;
-    const auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
-    if (!last || !*last) return;
-    saved_ = (*last)->ports;
-    for (const std::string& port : saved_) seen_[port] = Clock::now();
+  RouteHolds(std::chrono::milliseconds hold, std::string directory, HeldFile file)
+      : hold_(hold), directory_(std::move(directory)), file_(file) {
+    if (file_ == HeldFile::read) return;
+    saved_ = load();
+    for (const std::string& port : saved_.ports) seen_[port] = Clock::now();
+    save();
   }
 
   bool is_held(const Port& port, bool has_route) {
     const auto now = Clock::now();
     const std::string key = state::port_key(port);
     if (has_route) seen_[key] = now;
+    if (file_ == HeldFile::read)
+      for (const auto& [other, moment] : load().seen)
+        if (0 <= moment && moment <= in_milliseconds(now))
+          seen_[other] = std::max(seen_[other], Clock::time_point(std::chrono::milliseconds(moment)));
     std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
-    save();
+    if (file_ == HeldFile::kept) save();
     return seen_.contains(key);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr int64_t kLate = 5'000;
+
+  static int64_t in_milliseconds(Clock::time_point moment) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(moment.time_since_epoch()).count();
+  }
+
+  [[nodiscard]] HeldPorts load() const {
+    if (directory_.empty()) return {};
+    const auto root = Root::open(directory_);
+    if (!root) return {};
+    const auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
+    return last && *last ? **last : HeldPorts{};
+  }
 
   // Without the file, which /run may have no room for, this agent still holds the ports.
   void save() {
+    if (directory_.empty()) return;
     HeldPorts held;
-    for (const auto& [port, last] : seen_) held.ports.insert(port);
-    if (directory_.empty() || held.ports == saved_) return;
-    if (replace_file(directory_, kHeldPortsFile, state_text(held))) saved_ = std::move(held.ports);
+    for (const auto& [port, last] : seen_) {
+      held.ports.insert(port);
+      held.seen[port] = in_milliseconds(last);
+    }
+    const auto is_saved = [&](const auto& each) {
+      const int64_t* before = find_in(saved_.seen, each.first);
+      return before != nullptr && each.second - *before < kLate;
+    };
+    if (held.ports == saved_.ports && std::ranges::all_of(held.seen, is_saved)) return;
+    if (replace_file(directory_, kHeldPortsFile, state_text(held))) saved_ = std::move(held);
   }
 
   const std::chrono::milliseconds hold_;
   const std::string directory_;
+  const HeldFile file_;
   std::map<std::string, Clock::time_point> seen_;
-  std::set<std::string> saved_;
+  HeldPorts saved_;
 };
+
+UseCheck with_holds(UseCheck ask, std::chrono::milliseconds hold, std::shared_ptr<RouteHolds> holds) {
+  return [ask = std::move(ask), hold, holds = std::move(holds)](const Port& port) -> Use {
+    Use use = ask(port);
+    if (!holds->is_held(port, use.has_default_route)) return use;
+    use.has_default_route = true;
+    if (use) return use;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
+    return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
+            .kind = UseKind::default_route,
+            .has_default_route = true};
+  };
+}
 
 }  // namespace
 
@@ -170,28 +214,31 @@ Use is_in_use(Kernel& kernel, const Port& port) {
   }
   if (!known) return unknown(port.rdma + " is not listed by RDMA netlink");
   NetdevUse use = use_of_netdev(kernel, port);
-  return {.why = std::move(use.why),
-          .only_default_route = use.user == NetdevUse::User::default_route,
-          .only_forwarding = use.user == NetdevUse::User::forwarding,
-          .has_default_route = use.has_default_route};
-}
-
-UseCheck ask_kernel(Kernel& kernel) {
-  return [&kernel](const Port& port) { return is_in_use(kernel, port); };
+  Use out{.why = std::move(use.why), .has_default_route = use.has_default_route};
+  switch (use.user) {
+    case NetdevUse::User::default_route: out.kind = UseKind::default_route; break;
+    case NetdevUse::User::forwarding: out.kind = UseKind::forwarding; break;
+    case NetdevUse::User::none:
+    case NetdevUse::User::session: break;
+  }
+  return out;
 }
 
 UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
-  return [ask = std::move(ask), hold,
-          holds = std::make_shared<RouteHolds>(hold, std::move(directory))](const Port& port) -> Use {
-    Use use = ask(port);
-    if (!holds->is_held(port, use.has_default_route)) return use;
-    use.has_default_route = true;
-    if (use) return use;
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
-    return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
-            .only_default_route = true,
-            .has_default_route = true};
-  };
+  return with_holds(std::move(ask), hold, std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::kept));
+}
+
+UseCheck hold_as_agent(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
+  return with_holds(std::move(ask), hold, std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::read));
+}
+
+UseCheck ask_kernel(Kernel& kernel) {
+  return hold_as_agent([&kernel](const Port& port) { return is_in_use(kernel, port); }, kRouteHold, kernel.root.path());
+}
+
+UseCheck ask_kernel_as_agent(Kernel& kernel) {
+  return hold_default_route([&kernel](const Port& port) { return is_in_use(kernel, port); }, kRouteHold,
+                            kernel.root.is_host() ? kernel.root.path() : std::string());
 }
 
 }  // namespace fabric::qos

@@ -11,16 +11,21 @@
 
 namespace fabric::qos {
 
-// The user of a port, for people: "a process has registered memory with mlx5_0". Empty: the port is idle.
+// Who uses a port. An entry with front_end = true says that the port is for a default route and for forwarding.
+enum class UseKind : uint8_t {
+  work,           // a job, a guest, a session: anything that is not named below; or nothing
+  default_route,  // the machine's default route alone
+  forwarding,     // containers or guests whose packets the host routes, alone
+};
+
+// `why` is for people: "a process has registered memory with mlx5_0". Empty: the port is idle.
 struct Use {
   std::string why{};
-  bool only_default_route = false;  // the machine's default route is the only user
-  bool only_forwarding = false;     // containers or guests whose packets the host routes are the only users
+  UseKind kind = UseKind::work;
   // Known to carry the machine's default route, or held for it (hold_default_route()), also if `why` names another
   // user.
   bool has_default_route = false;
-  // An entry with front_end = true says that the port is for such traffic.
-  [[nodiscard]] bool is_front_end() const { return only_default_route || only_forwarding; }
+  [[nodiscard]] bool is_front_end() const { return kind != UseKind::work; }
   explicit operator bool() const { return !why.empty(); }
 };
 
@@ -62,9 +67,6 @@ class UseCheck {
 // A use that cannot be determined counts as a user: a job may be running.
 Use is_in_use(Kernel& kernel, const Port& port);
 
-// A UseCheck that calls is_in_use(). `kernel` must outlive it.
-UseCheck ask_kernel(Kernel& kernel);
-
 // Also reports a port as in use for `hold` after `ask` has last reported its default route. A network service that
 // restarts takes the route away for a moment, and with the address the sessions that used the port until then; without
 // its link the port might not get the route back. A route that `ask` has not reported, because no write waited or RDMA
@@ -72,6 +74,15 @@ UseCheck ask_kernel(Kernel& kernel);
 // file), because the next agent of this boot must hold them, too: from its start on, since it cannot know when the
 // route left.
 inline constexpr const char* kHeldPortsFile = "run/fabric-agent/held-ports.json";
+inline constexpr std::chrono::minutes kRouteHold{2};
 UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory = {});
+// For programs that write once, beside the agent: also holds the ports that the file says an agent of this boot holds
+// now. Does not write the file.
+UseCheck hold_as_agent(UseCheck ask, std::chrono::milliseconds hold, std::string directory);
+
+// A UseCheck of is_in_use() and hold_as_agent(). `kernel` must outlive it.
+UseCheck ask_kernel(Kernel& kernel);
+// The agent's: of is_in_use() and hold_default_route(). A captured tree gets no file.
+UseCheck ask_kernel_as_agent(Kernel& kernel);
 
 }  // namespace fabric::qos

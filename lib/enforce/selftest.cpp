@@ -123,7 +123,7 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   if (is_audit_only(port)) return port.id() + " is owned by its DPU, which sets it";
   if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
     return port.id() + " is a bond, or a member of one";
-  Use use = is_in_use(kernel, port);
+  Use use = ask_kernel(kernel)(port);
   if (!use.is_front_end()) return std::move(use.why);
   if (route_allowed) return {};
   return use.why + "; --force tests it anyway";

@@ -22,12 +22,13 @@ Finding agent_finding(const View& view, const AgentState& agent) {
   if (const auto& lost = agent.lost_originals) {
     std::string fix = "Repair the file and move it back to /var/lib/fabric-agent/originals.json";
     if (lost->is_newer) fix = "Install the newer release of fabric-agent again";
+    // The agent of an earlier version names the file in its error only.
+    const std::string away = lost->file.empty() ? "move this file to /root/" : "mv " + lost->file + " /root/";
     return bad(
         Status::critical, kHostSubject, "original settings unreadable: " + lost->why, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        {fix + ", or abandon those settings: mv " + lost->file + " /root/; ",
-         {Work::service, "then: systemctl reload fabric-agent"}});
+        {fix + ", or abandon those settings: " + away + "; ", {Work::service, "then: systemctl reload fabric-agent"}});
   }
   if (!agent.config_error.empty())
     return bad(Status::warning, kHostSubject,

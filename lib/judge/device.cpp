@@ -35,7 +35,7 @@ double count_common(const std::vector<Counter>& before, const std::vector<Counte
 // a function of the same card in another slot (socket direct, multi-host).
 bool shares_its_wire(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const bool is_bare_metal = view.now.topology.hypervisor.empty();
+  const bool is_bare_metal = !view.now.topology.is_guest();
   if (const Nic* own = nic_at(view.now.topology, port.pci); own != nullptr) {
     if (own->subfunctions) return true;
     for (const Nic& nic : nics) {

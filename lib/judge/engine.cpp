@@ -3,6 +3,7 @@
 
 #include "base/name_index.h"
 #include "judge/cause.h"
+#include "judge/network.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
@@ -413,7 +414,9 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   Report report;
   Findings& findings = report.findings;
   View view = given;
-  view.built = built_of(given);
+  view.built = built_of(view);
+  view.gpu_devices = gpu_devices(view);
+  view.rails = rails(view);
   const RulePolicy& policy = rule_policy(view);
   const auto is_wanted = [&](const Rule& rule) {
     return only.empty() || contains(only, rule.id) || contains(only, rule.group);

@@ -34,8 +34,8 @@ Change with_agent_outcome(const Node& node, Change change) {
     return change;
   }
   // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
-  if (change.setting == SettingId::fec && change.sysctl.empty() && change.from == "none" && is_down(*port) &&
-      change.outcome != Outcome::refused) {
+  if (change.setting == SettingId::fec && change.sysctl.empty() && change.from == to_text(kUnknownFec) &&
+      is_down(*port) && change.outcome != Outcome::refused) {
     change.outcome = Outcome::in_sync;
     change.from = "unknown while the link is down";
   }

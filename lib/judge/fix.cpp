@@ -83,7 +83,7 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   if (port != nullptr) {
     netdev = port->netdev.empty() ? port->rdma : port->netdev;  // of InfiniBand, for the commands of this program
     rdma = port->rdma + "/" + std::to_string(port->number);
-    pci = port->pci;
+    pci = port->pci.empty() ? "PCI_ADDRESS" : port->pci;
   }
   replace_all(out, "{netdev}", netdev);
   replace_all(out, "{rdma}", rdma);

@@ -94,7 +94,9 @@ Finding shared_gid_finding(const View& view, const Port& port, const std::vector
   const std::string bond = bond_of(view.now, port);
   const std::string observed =
       describe(gid) + ": on " + joined(sharers, ", ", [](const Port* each) { return each->id(); });
-  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
+  // A port that serves no GPU also gets answers that were for one that does.
+  if (std::ranges::all_of(sharers, [&](const Port* each) { return has_other_purpose(view, *each); }))
+    return good(port.id(), observed + " (serves no GPU)", kOneDeviceOfBond);
   return bad(Status::critical, port.id(), observed, kOneDeviceOfBond,
              bond + " spans " + std::to_string(sharers.size()) +
                  " RDMA devices, and no RoCE LAG combines them: all have its GIDs. The switch sends answers to any of "
@@ -160,9 +162,9 @@ Finding odd_default_finding(const Port& port, const Gid& odd, const Gid& best) {
       describe(best) + "; default GID " + describe(odd) + " and a link-local GID are made from two MAC addresses",
       "a default GID of the MAC address of the netdev",
       "The MAC address of " + best.netdev +
-          " has changed, and one of both GIDs is of the earlier address: usually the default GID, if the address was "
-          "set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal machines: "
-          "a job with a fixed index takes the wrong one.",
+          " has changed, and one of the two GIDs is of the earlier address: usually the default GID, if the address "
+          "was set while the RDMA device registered. The GIDs of the addresses have other indexes than on equal "
+          "machines: a job with a fixed index takes the wrong one.",
       {"Compare: cat /sys/class/net/" + best.netdev + "/address. ",
        {Work::ends_jobs | Work::when_idle,
         fill_names("While no job runs, register the RDMA device again, with the MAC address in place: devlink dev "

@@ -5,6 +5,8 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
+#include "node/machine.h"
 #include "node/rdma_software.h"
 
 namespace fabric {
@@ -13,11 +15,9 @@ namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
-// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
+// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
+// controls frequency, idle states and clocks.
 bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.topology.gpus.empty(); }
-
-// In a guest the host controls frequency, idle states and clocks.
-bool is_guest(const View& view) { return !view.now.topology.hypervisor.empty(); }
 
 // A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and the
 // limit of its unit files, which applies from its next start.
@@ -396,7 +396,8 @@ bool has_energy_preference(const HostCpu& cpu) {
 
 std::optional<Finding> ask_governor(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_guest(view)) return std::nullopt;
+  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || view.now.topology.is_guest())
+    return std::nullopt;
   const HostCpu& cpu = host->cpu;
   const FrequencyGroup* slow = nullptr;
   std::string observed;
@@ -446,7 +447,7 @@ namespace {
 // Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
 std::optional<Finding> ask_c_states(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_guest(view)) return std::nullopt;
+  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || view.now.topology.is_guest()) return std::nullopt;
   const HostCpu& cpu = host->cpu;
   std::string groups;
   for (const IdleGroup& group : cpu.idle) {
@@ -504,7 +505,8 @@ std::optional<Finding> ask_clock_source(const View& view) {
   if (!host || host->clock.current.empty() || !has_rdma(view)) return std::nullopt;
   const ClockSource& clock = host->clock;
   const bool slow = contains(kSlow, clock.current);
-  if (!slow || is_guest(view)) return good(kHostSubject, clock.current, "a clock source without a system call");
+  if (!slow || view.now.topology.is_guest())
+    return good(kHostSubject, clock.current, "a clock source without a system call");
   std::string cause = "The kernel found the time stamp counters of the CPUs unstable.";
   std::string remedy =
       "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor guarantees a stable counter, add "
@@ -573,7 +575,7 @@ Finding irq_finding(const Host& host, const NicInterrupts& nic) {
 }
 
 void ask_irq_affinity(const View& view, Findings& findings) {
-  if (!view.now.host || is_guest(view)) return;
+  if (!view.now.host || view.now.topology.is_guest()) return;
   for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(irq_finding(*view.now.host, nic));
 }
 
@@ -611,7 +613,7 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
       "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
       "to a NUMA node only pay for the page faults, which delay GPU work.";
   // RCCL issue 1377: by the BIOS name "Hyper-V UEFI Release".
-  if (view.now.topology.hypervisor == "Hyper-V" && view.now.platform.gpudirect.amdgpu)
+  if (view.now.topology.hypervisor == machine::kHyperV && view.now.platform.gpudirect.amdgpu)
     meaning += " On Hyper-V, RCCL also turns GPUDirect RDMA off if NCCL_IB_PCI_RELAXED_ORDERING is 0.";
   return bad(
       Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0", std::move(meaning),
@@ -646,11 +648,10 @@ std::optional<Finding> ask_snc(const View& view) {
   std::string observed = counted(most, "NUMA node") + " per package";
   if (most == 1) return good(kHostSubject, observed, "any");
   // The firmware's name for this number of nodes. AMD has up to NPS4.
-  const std::string& vendor = view.now.host->cpu.vendor;
-  const bool is_amd = vendor == "AuthenticAMD" || vendor == "HygonGenuine";
-  if (vendor == "GenuineIntel") observed += " (SNC" + std::to_string(most) + ")";
-  else if (is_amd && most <= 4) observed += " (NPS" + std::to_string(most) + ")";
-  else if (is_amd) observed += " (L3 cache as NUMA domain)";
+  const auto& cpu = view.now.host->cpu;
+  if (is_intel(cpu)) observed += " (SNC" + std::to_string(most) + ")";
+  else if (is_amd(cpu) && most <= 4) observed += " (NPS" + std::to_string(most) + ")";
+  else if (is_amd(cpu)) observed += " (L3 cache as NUMA domain)";
   observed +=
       ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as close as a "
       "NODE pair without clustering";
@@ -732,7 +733,9 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
   Fix fix =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
-      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used.";
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Where rdma-core is not "
+      "installed, "
+      "nothing loads rdma_ucm, which programs that connect by rdma_cm (SPDK, rping) need, too: modprobe rdma_ucm";
   if (!is_known_provider(name)) {
     const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
     fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
@@ -804,6 +807,28 @@ void add_closed_files(const View& view, Findings& findings) {
   }
 }
 
+// In a container with a network namespace of its own: devices that it can use, by a netdev that was given to it, and
+// whose file it was not given, while others have theirs. (With the network of the host it sees the netdevs of all
+// NICs.)
+void add_missing_files(const View& view, Findings& findings) {
+  const auto& files = view.now.verbs_files;
+  if (files.empty() || !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere)) return;
+  for (const Port& port : view.now.ports) {
+    const auto is_own = [&](const Gid& gid) {
+      return is_routable_v2(gid) && !gid.netdev.empty() && is_here(view.now, port, gid);
+    };
+    const auto own = std::ranges::find_if(port.gids, is_own);
+    if (own == port.gids.end() || !is_endpoint(port) || !is_active(port) || files.contains(port.rdma)) continue;
+    findings.push_back(bad(
+        Status::warning, port.rdma, own->netdev + " is here, and the device file of " + port.rdma + " is not",
+        "its uverbs file in /dev/infiniband, like those of " + counted(files.size(), "other device"),
+        "This container has the netdev of the NIC, and no program in it can open the RDMA device: NCCL uses the other "
+        "devices only, and a rank with fewer devices than its peers hangs.",
+        "ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev. The device plugin gives the files: ask for as "
+        "many of its resource as for networks, and read its log for this NIC."));
+  }
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
@@ -816,6 +841,7 @@ void ask_rdma_provider(const View& view, Findings& findings) {
     return;
   }
   add_closed_files(view, findings);
+  add_missing_files(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
@@ -839,7 +865,8 @@ constexpr Rule kRdmaProvider{
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
         "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
-        "fewer users may open than those of other devices is reported.",
+        "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
+        "own, also a device without a file whose netdev the container has.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

@@ -32,8 +32,6 @@ constexpr Program kPrograms[] = {
     {"nvme_rdma.c:*: |nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: |nvmf_rdma", ""},
 };
 
-std::string_view family_of(const LineMessage& message) { return message.id.substr(0, message.id.find('-')); }
-
 // The patterns of a message, prepared.
 struct Prepared {
   const LineMessage* message;
@@ -44,7 +42,7 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   const LineMessage& message = *prepared.message;
   // Words mean something else in another program; a code, and a harmless line, do not.
   const bool is_of_program =
-      families.empty() || message.cause == FaultLocation::none || has_word(families, family_of(message));
+      families.empty() || message.cause == FaultLocation::none || has_word(families, message.family());
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
     return is_of_program && line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
@@ -139,9 +137,7 @@ LogLine read_line(std::string_view line) {
   out.small = lower(out.text);
   out.severity = severity_of(out.text);
   out.codes = codes_of(out.text, out.small, out.severity);
-  // The patterns find a status by its name, also if the line has only its number.
-  for (const std::string& code : out.codes.texts)
-    if (code.starts_with(kNvStatus)) out.text += " " + code.substr(0, code.find(':'));
+  out.text += out.codes.names;
   return out;
 }
 

@@ -20,9 +20,31 @@ std::string_view to_text(FaultLocation value);
 // LineMessage::errors of a component whose lines have no errno.
 inline constexpr std::string_view kNoErrno = "none";
 
-// A consequence is not a cause of its own. If the log has a cause of the same family (the ID up to its first '-'), it
-// is shown there.
+// A consequence is not a cause of its own. If the log has a cause of the same family(), it is shown there.
 enum class Role : uint8_t { cause, consequence };
+
+// Who prints the lines of a component, as far as words, errnos and verbs mean another thing with it (condition.h).
+// Several at once.
+enum class Printer : uint16_t {
+  other = 0,
+  nic_driver = 1 << 0,   // of the kernel
+  driver_rest = 1 << 1,  // a row for any line of a NIC's driver that no row before it has: a step, a setting, a link
+  gpu = 1 << 2,          // its driver and its services
+  storage = 1 << 3,      // a client or target over the network
+  fabric = 1 << 4,       // subnet manager and diagnostics of InfiniBand
+  switch_software = 1 << 5,  // of a switch
+  node_service = 1 << 6,     // container runtime, kubelet, device plugins
+  slurm = 1 << 7,
+  ranks = 1 << 8,  // connects the processes of a job over TCP
+  dpdk = 1 << 9,
+  library = 1 << 10,  // of the communication of jobs: the verb of a line is the step that failed
+};
+constexpr Printer operator|(Printer a, Printer b) {
+  return static_cast<Printer>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
+}
+constexpr bool has_any(Printer kind, Printer of) {
+  return (static_cast<uint16_t>(kind) & static_cast<uint16_t>(of)) != 0;
+}
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
 // text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
@@ -48,8 +70,15 @@ struct LineMessage {
   Aer aer = Aer::none;                  // a bit of the AER registers
   std::string_view printer = {};        // of a component
   Severity severity = Severity::plain;  // at least; plain: `printer` has the mark of an error, "NCCL WARN"
+  Printer kind = Printer::other;        // of a component
+  bool is_link_down = false;            // the link of the netdev that the line names went down
+  // The text before the name of a netdev that its own host resets: if the link of this netdev goes down shortly after,
+  // the reset is the cause. Empty: no such message.
+  std::string_view resets_netdev_after = {};
 
   constexpr bool is_component() const { return !printer.empty(); }
+  // The program, library or driver: the ID up to its first '-'.
+  constexpr std::string_view family() const { return id.substr(0, id.find('-')); }
 };
 const std::vector<LineMessage>& messages();
 

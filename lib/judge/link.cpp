@@ -49,6 +49,38 @@ const Port* faster_port_of_card(const View& view, const Port& port) {
   return best;
 }
 
+// The fastest link of the members of the bond with the netdev `bond`. Null: none of them has a link with a known speed.
+const Port* fastest_member(const Node& node, const std::string& bond) {
+  const Port* out = nullptr;
+  for (const Port& member : node.ports)
+    if (member.is_member() && member.bond == bond && member.carrier == true && member.speed &&
+        (out == nullptr || *member.speed > *out->speed))
+      out = &member;
+  return out;
+}
+
+// The member of a bond whose link is slower than that of another member. nullopt: it is no such member.
+std::optional<Finding> slow_member_finding(const Node& node, const Port& member) {
+  if (!member.is_member() || member.carrier != true || !member.speed) return std::nullopt;
+  const Port* fastest = fastest_member(node, member.bond);
+  if (fastest == nullptr || *fastest->speed <= *member.speed) return std::nullopt;
+  const auto text = [](const Port& each) { return rate_text(*each.speed * 1e6 / 8); };
+  return bad(Status::warning, member.id(), member.netdev + " at " + text(member),
+             text(*fastest) + ", like " + fastest->netdev + " of the same bond",
+             "The members of " + member.bond +
+                 " have links of different speeds. 802.3ad (LACP) aggregates links of one speed only, so that some of "
+                 "them carry nothing; another mode fills the slower link while the faster one waits.",
+             {{Work::ends_jobs, "Configure the same speed and FEC at both ends of " + member.netdev + " (ethtool " +
+                                    member.netdev + "; cat /proc/net/bonding/" + member.bond + "). "},
+              {Work::at_link, "Else replace its cable or module by one for the higher speed."}});
+}
+
+bool has_slow_member(const Node& node, const Port& port) {
+  return std::ranges::any_of(node.ports, [&](const Port& member) {
+    return member.is_member() && member.bond == port.netdev && slow_member_finding(node, member);
+  });
+}
+
 Finding rate_finding(const View& view, const Port& port) {
   const bool for_gpus = serves_gpu(view, port);
   // Equal ports with the same purpose.
@@ -59,7 +91,8 @@ Finding rate_finding(const View& view, const Port& port) {
                "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && is_like(other)) rates.push_back(*other.rate);
+    if (is_active(other) && other.rate && is_like(other) && (&other == &port || !has_slow_member(view.now, other)))
+      rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) {
     const Port* faster = faster_port_of_card(view, port);
@@ -107,7 +140,10 @@ bool has_driver_without_rate(const View& view, const Port& port) {
 // The reference is the rate of equal ports, not a table of models.
 void ask_rate(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
-    if (is_own_device(port) && is_active(port) && !misses_speed(view, port) && !has_driver_without_rate(view, port))
+    if (auto slow = slow_member_finding(view.now, port)) findings.push_back(std::move(*slow));
+    else if (has_slow_member(view.now, port)) continue;
+    else if (is_own_device(port) && is_active(port) && !misses_speed(view, port) &&
+             !has_driver_without_rate(view, port))
       findings.push_back(rate_finding(view, port));
 }
 
@@ -120,7 +156,8 @@ constexpr Rule kRate{
     .meaning =
         "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
         "speed, and every collective runs at the speed of its slowest link. If the machine has one card of the "
-        "model, its ports are compared with each other, if both serve GPUs and neither carries the default route.",
+        "model, its ports are compared with each other, if both serve GPUs and neither carries the default route. The "
+        "members of a bond are compared with each other.",
     .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,
@@ -149,7 +186,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  if (capabilities_of(port.kernel_driver).is_software && !view.now.topology.hypervisor.empty())
+  if (capabilities_of(port.kernel_driver).is_software && view.now.topology.is_guest())
     return good(port.id(), observed + " (software RDMA over a network of the hypervisor)", expected);
   if (function_above_mtu(view.now, port) != nullptr) return good(port.id(), observed + " (see mtu-chain)", expected);
   // The check of the setting has the fix.
@@ -498,7 +535,7 @@ bool another_link_was_lost(const PortContext& ctx) {
 // The netdev was created again.
 bool was_driver_reloaded(const View& view, const Port& port) {
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& before) {
-           return before.id() == port.id() && before.ifindex != port.ifindex;
+           return is_same_port(before, port) && before.ifindex != port.ifindex;
          });
 }
 

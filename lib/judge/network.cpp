@@ -12,21 +12,15 @@
 
 namespace fabric {
 
-std::vector<const Port*> rails(const View& view) {
+std::shared_ptr<const std::vector<const Port*>> rails(const View& view) {
+  if (view.rails != nullptr) return view.rails;
+  const auto for_gpus = gpu_devices(view);
   std::vector<const Port*> out;
-  const auto built = built_of(view);
-  const auto& nics = view.now.topology.nics;
-  std::set<std::string> devices;  // of the NICs that serve GPUs
-  for (size_t nic = 0; nic < nics.size(); ++nic) {
-    if (!built->serves_gpu(nic)) continue;
-    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-    for (const Port* port : endpoints_of(view.now, nics[nic])) devices.insert(port->rdma);
-  }
   for (const Port& port : view.now.ports)
-    if (serves_jobs(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
-        devices.contains(port.rdma))
+    if (is_active(port) && is_roce(port) && !port.netdev.empty() && for_gpus->contains(port.rdma) &&
+        serves_jobs(view.now, port))
       out.push_back(&port);
-  return out;
+  return std::make_shared<const std::vector<const Port*>>(std::move(out));
 }
 
 std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
@@ -119,8 +113,9 @@ std::string cloud_addresses(const Topology& topology) {
 
 bool lacks_address(const View& view, const Port& port) {
   if (!has_no_address(view.now, port)) return false;
+  const auto all = rails(view);
   size_t twins = 0, without = 0;
-  for (const Port* each : rails(view)) {
+  for (const Port* each : *all) {
     if (!are_twins(port, *each)) continue;
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
@@ -416,7 +411,8 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
       "none.";
   // IPv6 on one port only shifts the GID table.
   const auto disabled = ipv6_disabled(view, port);
-  for (const Port* other : rails(view)) {
+  const auto all = rails(view);
+  for (const Port* other : *all) {
     const auto theirs = ipv6_disabled(view, *other);
     if (!disabled || !theirs || *disabled == *theirs) continue;
     const std::string state = *disabled ? "off" : "on";
@@ -435,9 +431,10 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
 
 // `gid` reports ports without a routable RoCE v2 GID.
 void ask_gid_index(const View& view, Findings& findings) {
+  const auto all = rails(view);
   std::vector<const Port*> ports;
   bool ipv4 = false;
-  for (const Port* port : rails(view)) {
+  for (const Port* port : *all) {
     const bool has4 = !gid_indices(view.now, *port, true).empty();
     if (!has4 && gid_indices(view.now, *port, false).empty()) continue;
     ports.push_back(port);
@@ -541,14 +538,51 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
        {Work::ends_jobs | Work::when_idle, ", when no job runs:\n" + mtu_command(port, std::max(of_function, k9000))}});
 }
 
+// The netdev of the container by which it uses the port of a NIC whose own netdev is elsewhere (macvlan, IPVLAN). Null:
+// none, or its MTU is unknown.
+const std::pair<const std::string, Interface>* given_netdev(const Node& node, const Port& port) {
+  if (!port.netdev.empty() || !is_roce(port) || !is_active(port)) return nullptr;
+  for (const Gid& gid : port.gids) {
+    if (!is_routable_v2(gid) || gid.netdev.empty() || !is_here(node, port, gid)) continue;
+    const auto found = node.network.interfaces.find(gid.netdev);
+    if (found != node.network.interfaces.end() && found->second.mtu) return &*found;
+  }
+  return nullptr;
+}
+
+// Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev.
+void add_given_netdevs(const View& view, Findings& findings) {
+  std::map<const Port*, const std::pair<const std::string, Interface>*> given;
+  for (const Port& port : view.now.ports)
+    if (const auto* netdev = given_netdev(view.now, port)) given[&port] = netdev;
+  for (const auto& [port, netdev] : given) {
+    std::map<uint32_t, size_t> counts;
+    for (const auto& [other, its] : given)
+      if (other == port || are_twins(*port, *other)) ++counts[*its->second.mtu];
+    const auto usual = majority(counts);
+    const uint32_t mtu = *netdev->second.mtu;
+    if (!usual || *usual <= mtu) continue;
+    findings.push_back(bad(
+        Status::warning, port->id(), netdev->first + " " + to_text(mtu),
+        to_text(*usual) + ", like those of equal ports",
+        "The netdev of this container on the NIC has a smaller MTU than those on equal NICs: connections by rdma_cm "
+        "get a smaller path MTU, and TCP over this rail is slower. Queue pairs without rdma_cm have the MTU of the "
+        "NIC.",
+        {"Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as "
+         "in the others. ",
+         {Work::ends_jobs, "It takes effect in new containers."}}));
+  }
+}
+
 void ask_mtu_chain(const View& view, Findings& findings) {
-  const std::vector<const Port*> all = rails(view);
+  const auto all = rails(view);
+  add_given_netdevs(view, findings);
   for (const Port& port : view.now.ports)
     if (const Port* function = function_above_mtu(view.now, port))
       findings.push_back(function_mtu_finding(view, port, *function));
     else if (is_judged_for_addresses(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
              port.qos.mtu && sends_by_its_netdev(view.now, port))
-      findings.push_back(mtu_chain_finding(view, all, port));
+      findings.push_back(mtu_chain_finding(view, *all, port));
 }
 
 }  // namespace
@@ -596,8 +630,9 @@ struct RailNetdev {
 };
 
 std::vector<RailNetdev> rails_with_address(const View& view) {
+  const auto all = rails(view);
   std::vector<RailNetdev> out;
-  for (const Port* port : rails(view))
+  for (const Port* port : *all)
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
       if (!each.interface->addresses || contains(out, each.netdev, &RailNetdev::netdev)) continue;
       // The first IPv4 address, else the first IPv6 address: beside IPv4, an IPv6 address is usually from the router,
@@ -909,7 +944,7 @@ std::optional<Membership> usual_membership(const View& view, const Port& port, u
   auto out = Membership::full;
   for (const Port& other : view.now.ports) {
     const auto* keys = find_in(view.now.network.pkeys, other.id());
-    if (other.id() == port.id() || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
+    if (is_same_port(other, port) || keys == nullptr || !is_active(other) || !are_twins(other, port) ||
         has_other_purpose(view, other))
       continue;
     out = std::min(out, membership(*keys, partition));
@@ -953,7 +988,7 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
   std::set<uint16_t> partitions;
   for (const Port& other : view.now.ports) {
     const auto* table = find_in(view.now.network.pkeys, other.id());
-    if (table == nullptr || (other.id() != port.id() && has_other_purpose(view, other))) continue;
+    if (table == nullptr || (!is_same_port(other, port) && has_other_purpose(view, other))) continue;
     for (const uint16_t key : *table)
       if ((key & kDefaultPartition) != 0) partitions.insert(key & kDefaultPartition);
   }
@@ -961,8 +996,8 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
     const Membership own = membership(*keys, partition), usual = usual_membership(view, port, partition).value_or(own);
     if (own >= usual) continue;
     const uint16_t expected = usual == Membership::full ? partition | kFullMember : partition;
-    std::string meaning = "The port is no member of partition " + key_text(partition) +
-                          ", as equal ports are: connections in it fail, although the port is ACTIVE.";
+    std::string meaning = "The port is not a member of partition " + key_text(partition) +
+                          ", unlike equal ports: connections in it fail, although the port is ACTIVE.";
     if (own == Membership::limited)
       meaning =
           "The port is a limited member of partition " + key_text(partition) +

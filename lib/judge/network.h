@@ -6,8 +6,9 @@
 
 namespace fabric {
 
-// Active RoCE ports with a netdev on NICs that serve a GPU, in the order of the node.
-std::vector<const Port*> rails(const View& view);
+// Active RoCE ports with a netdev that serve jobs and a GPU (serves_gpu()), in the order of the node. View::rails, or
+// computed if it is absent.
+std::shared_ptr<const std::vector<const Port*>> rails(const View& view);
 
 // Bytes of a frame beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
 // counts it and the FCS, but Junos announces 1514 if its port accepts 1500, and Cumulus Linux and NX-OS announce the

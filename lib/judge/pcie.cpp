@@ -147,7 +147,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
     }
     // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
     // GPU and its NIC does not leave the switch. An emulated bridge has no real link.
-    if (!topology.hypervisor.empty() || hop.cards.size() != 1 || !starves) continue;
+    if (topology.is_guest() || hop.cards.size() != 1 || !starves) continue;
     // A NIC with a missing GPU has the same link as equal NICs, which share it with their GPUs.
     bool is_shared_elsewhere = false;
     for (const auto& [lower, other] : all)
@@ -229,7 +229,7 @@ std::string limit_of_slot(const CheckedLink& subject) {
     append_item(parts, number_text(*most.max_speed) + " of its " + number_text(*own.max_speed) + " GT/s", " and ");
   if (parts.empty()) return {};
   return " The slot (port " + subject.device->bridges.front() + " above it) gives the device " + parts +
-         ": that is no fault, and no repair changes it.";
+         ": that is not a fault, and no repair changes it.";
 }
 
 template <class Value>
@@ -459,7 +459,7 @@ void ask_pcie(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   std::vector<CheckedLink> all;
   const auto built = built_of(view);
-  const bool is_guest = !topology.hypervisor.empty();
+  const bool is_guest = topology.is_guest();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if ((nic.rdma.empty() && !nic.link.all_ones) || nic.is_virtual_function() ||
@@ -826,7 +826,7 @@ constexpr Rule kPcieErrors{
     .title = "The PCIe path stalls, overflows or has errors",
     .meaning =
         "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit errors.",
-    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie --only aer --only pci-tuning",
+    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie,aer,pci-tuning",
     .fix = "Reseat the NIC. Set relaxed ordering, MRRS and IOMMU mode as on the other NICs.",
     .windows = kPcieErrorsWindows,
 };
@@ -926,7 +926,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
     for (const Finding& each : faults_before_gpus(ctx)) {
       out.add(fault_text(each));
       out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
-      is_slow = is_slow || each.id == "pcie";
+      is_slow = is_slow || each.id == kPcie.id;
     }
     // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {
@@ -971,13 +971,13 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
       path.insert(chain.begin(), chain.end());
   }
   if (path.empty()) return {};
-  const std::string ids[]{"pcie", "acs"};
+  const std::string ids[]{std::string(kPcie.id), "acs"};
   return faults_at(ctx, ids, path);
 }
 
 std::optional<Finding> link_fault(const PortContext& ctx) {
   if (ctx.nic == nullptr) return std::nullopt;
-  const std::string ids[]{"pcie"};
+  const std::string ids[]{std::string(kPcie.id)};
   Findings found = faults_at(ctx, ids, {ctx.nic->name});
   if (found.empty()) return std::nullopt;
   return std::move(found.front());
@@ -989,7 +989,7 @@ std::optional<NarrowSlot> narrow_slot(const PortContext& ctx) {
   constexpr double kFull = 0.75;
   const Nic* nic = ctx.nic;
   const auto& rate = ctx.port.rate;
-  if (nic == nullptr || !rate || nic->is_virtual_function() || !ctx.view.now.topology.hypervisor.empty() ||
+  if (nic == nullptr || !rate || nic->is_virtual_function() || ctx.view.now.topology.is_guest() ||
       ctx.port.is_member() || !members_of(ctx.view.now, ctx.port).empty() || is_suppressed(ctx.view, kPcie.id))
     return std::nullopt;
   double carries = carried(*nic), fastest = 0, arrived = 0;

@@ -90,7 +90,9 @@ std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
   if (*port.qos.pfc_watchdog != 0)
     return good(port.id(), pfc + ", watchdog " + std::to_string(*port.qos.pfc_watchdog) + " ms", expected);
   const uint32_t longest = capabilities_of(port.driver).longest_pfc_watchdog;
-  const std::string value = longest == 0 ? "auto" : std::to_string(longest);
+  // PFC_STORM_PREVENTION_AUTO, with which the driver chooses; ethtool --set-tunable rejects words.
+  constexpr uint32_t kAutomatic = 65535;
+  const std::string value = std::to_string(longest == 0 ? kAutomatic : longest);
   return bad(Status::warning, port.id(), pfc + ", watchdog off", expected,
              "If this host hangs, the NIC sends PFC pause without end and stops every port of the network behind it.",
              "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout " + value +
@@ -112,7 +114,8 @@ constexpr Rule kPfcWatchdog{
         "watchdog of their own. Not judged if the driver has no such tunable, or the policy sets pfc_watchdog.",
     .inspect = "ethtool --get-tunable NETDEV pfc-prevention-tout",
     .fix =
-        "ethtool --set-tunable NETDEV pfc-prevention-tout MILLISECONDS (or auto), or set pfc_watchdog in the policy.",
+        "ethtool --set-tunable NETDEV pfc-prevention-tout MILLISECONDS (65535: the driver chooses), or set "
+        "pfc_watchdog in the policy.",
     .settings = kOfPfcWatchdog,
     .ask_port = ask_pfc_watchdog,
 };
@@ -364,9 +367,9 @@ constexpr Rule kUnprotectedTraffic{
     .meaning =
         "Compares the RDMA bytes of the port, and of its virtual functions and subfunctions that are visible here, "
         "with the port's bytes by priority: half of them or more used no priority with PFC (the policy's, if PFC is "
-        "off). Nothing need be lost yet: PFC does not protect this traffic when the network is congested. The priority "
-        "follows from the DSCP, and the DSCP from the traffic class that the job gives to its queue pairs: traffic "
-        "class = DSCP x 4, plus 2 for ECT(0).",
+        "off). The traffic may not have losses yet, but PFC does not protect it when the network is congested. The "
+        "priority follows from the DSCP, and the DSCP from the traffic class that the job gives to its queue pairs: "
+        "traffic class = DSCP x 4, plus 2 for ECT(0).",
     .inspect = "ethtool -S NETDEV | grep -E 'prio[0-9]_bytes|bytes_pri'; fabric-agentctl show --port NETDEV",
     .fix =
         "Give the job the traffic class of this network (NCCL_IB_TC of fabric-agentctl topo --format nccl; "

@@ -22,17 +22,21 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
   for (const auto& [nics, names] : gpus) {
     GpuPlanes each{names, {}};
     std::set<std::string> cards, planes;
+    bool has_functions = false;
     for (const size_t index : nics) {
       const Nic& nic = topology.nics[index];
       cards.insert(card_of(nic));
       for (const Port& port : view.now.ports) {
-        if (!contains(nic.rdma, port.rdma) || !is_judged(port) || why_unused(view, port)) continue;
+        if (!contains(nic.rdma, port.rdma) || !is_own_device(port) || why_unused(view, port)) continue;
         each.ports.push_back(&port);
+        has_functions = has_functions || is_virtual(port);
         planes.insert(rail_place(view.now, view.policy, port).plane);
       }
     }
     const bool are_declared = planes.size() == each.ports.size() && !planes.contains("");
-    if (each.ports.size() > 1 && (cards.size() == 1 || are_declared)) out.push_back(std::move(each));
+    // Functions of a guest or pod on one card may be of one port: only the policy knows their planes.
+    if (each.ports.size() > 1 && ((cards.size() == 1 && !has_functions) || are_declared))
+      out.push_back(std::move(each));
   }
   return out;
 }
@@ -101,9 +105,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
       append_item(maintained, port->id() + " (" + reason + ")");
       continue;
     }
-    std::string state = port->state ? std::string(port_state_text(*port->state)) : "state unknown";
-    if (port->phys_state) state.append(" ").append(phys_state_text(*port->phys_state));
-    append_item(lost, port->id() + " " + state);
+    append_item(lost, port->id() + " (" + link_state_text(*port) + ")");
     ports.push_back(port->id());
     if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
   }
@@ -209,11 +211,11 @@ constexpr Rule kPlanes{
     .title = "A GPU has lost planes of its network",
     .meaning =
         "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
-        "different planes. A lost plane costs its share of the GPU's bandwidth; port-state does not report it as well. "
+        "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; port-state does not report it as well. "
         "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",
-    .fix = "Bring the plane back as a port that is down: enable the switch port, reseat or replace cable and module.",
+    .fix = "Restore the link of the plane: enable the switch port, reseat or replace cable and module.",
     .limits = {&kCriticalShare},
     .ask = ask_planes,
 };

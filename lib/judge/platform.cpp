@@ -47,9 +47,7 @@ bool has_pcie_alone(const Gpu& gpu) {
 
 // Across root ports NCCL lets GPUs write to each other on AMD's CPUs alone: with those of Intel, Zhaoxin and Arm it
 // uses host memory if two GPUs share no switch (ncclTopoCheckP2p() in src/graph/paths.cc).
-bool crosses_root_ports(const Node& node) {
-  return node.host && (node.host->cpu.vendor == "AuthenticAMD" || node.host->cpu.vendor == "HygonGenuine");
-}
+bool crosses_root_ports(const Node& node) { return node.host && is_amd(node.host->cpu); }
 
 // The ports at which the path between two GPUs turns: those of the switch that they share, else their root ports.
 std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, const Gpu& b) {
@@ -60,7 +58,7 @@ std::vector<std::string> turning_ports_of_gpus(const Node& node, const Gpu& a, c
 
 void add_turns_between_gpus(const View& view, std::map<std::string, Turn>& turns) {
   const Topology& topology = view.now.topology;
-  if (!topology.hypervisor.empty()) return;
+  if (topology.is_guest()) return;
   for (const Gpu& gpu : topology.gpus) {
     std::map<std::string, std::vector<std::string>> others;  // by the port of this GPU
     for (const Gpu& other : topology.gpus) {
@@ -117,7 +115,7 @@ Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t c
     if ((control & bit) != 0) append_item(observed, name, " ");
   if ((control & kAcsDirectTranslated) != 0)
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
-  if (!node.topology.hypervisor.empty())
+  if (node.topology.is_guest())
     return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
   Fix fix{Work::ends_jobs, kSetAcsOfDataDirect};
   if (!turn.direct)
@@ -190,13 +188,14 @@ void add_split_groups(const View& view, Findings& findings) {
 
 void ask_acs(const View& view, Findings& findings) {
   const Node& node = view.now;
-  if (node.topology.hypervisor.empty()) add_split_groups(view, findings);
-  if (const std::string& hypervisor = node.topology.hypervisor; !hypervisor.empty())
-    if (const auto pairs = gpu_nic_pairs(view); !pairs.empty()) findings.push_back(guest_finding(hypervisor, pairs));
+  if (!node.topology.is_guest()) add_split_groups(view, findings);
+  if (node.topology.is_guest())
+    if (const auto pairs = gpu_nic_pairs(view); !pairs.empty())
+      findings.push_back(guest_finding(node.topology.hypervisor, pairs));
   const std::map<std::string, Turn> bridges = turns_of(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
-    if (!node.topology.hypervisor.empty()) return;
+    if (node.topology.is_guest()) return;
     // A captured tree may contain devices without their bridges.
     bool any_known = false;
     for (const auto& [bridge, turn] : bridges)
@@ -222,8 +221,8 @@ void ask_acs(const View& view, Findings& findings) {
     else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
     else ++clear;
   }
-  if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
-  else if (clear == bridges.size() && node.topology.hypervisor.empty())
+  if (!unread.empty() && !node.topology.is_guest()) findings.push_back(unread_finding(unread));
+  else if (clear == bridges.size() && !node.topology.is_guest())
     findings.push_back(good(kHostSubject, "no redirect on " + counted(clear, "bridge"), "none"));
 }
 
@@ -360,18 +359,40 @@ Finding efa_gpudirect(const GpuDirect& has) {
        "that has no open modules: the module efa_nv_peermem of the EFA installer."});
 }
 
-// Intel's processors for clients forward writes between two root ports, and no reads, without any PCIe error (NVIDIA's
-// answer in the issue 1253 of open-gpu-kernel-modules). nullopt: the processor is of another kind, or each GPU shares a
-// root port with its NIC.
+// The dies of Intel's processors for clients, by family and model of CPUID (arch/x86/include/asm/intel-family.h of
+// Linux, which marks server dies with _X and _D). The brand does not show the die: Core X-series have that of a server,
+// Xeon E and Xeon W-1200 that of a client. They forward writes between two root ports, and no reads, without any PCIe
+// error (NVIDIA's answer in the issue 1253 of open-gpu-kernel-modules); none of their host bridges is among those that
+// Linux trusts with peer-to-peer DMA (pci_p2pdma_whitelist of drivers/pci/p2pdma.c).
+struct CpuDie {
+  unsigned family = 0, model = 0;
+};
+constexpr CpuDie kClientDies[]{
+    {6, 0x2a}, {6, 0x3a},                        // Sandy Bridge, Ivy Bridge
+    {6, 0x3c}, {6, 0x45}, {6, 0x46},             // Haswell
+    {6, 0x3d}, {6, 0x47},                        // Broadwell
+    {6, 0x4e}, {6, 0x5e}, {6, 0x8e}, {6, 0x9e},  // Skylake, Kaby Lake, Coffee Lake
+    {6, 0xa5}, {6, 0xa6},                        // Comet Lake
+    {6, 0x7d}, {6, 0x7e}, {6, 0xa7},             // Ice Lake, Rocket Lake
+    {6, 0x8c}, {6, 0x8d},                        // Tiger Lake
+    {6, 0x97}, {6, 0x9a},                        // Alder Lake
+    {6, 0xb7}, {6, 0xba}, {6, 0xbf}, {6, 0xd7},  // Raptor Lake, Bartlett Lake
+    {6, 0xaa}, {6, 0xac},                        // Meteor Lake
+    {6, 0xb5}, {6, 0xc5}, {6, 0xc6},             // Arrow Lake
+    {6, 0xbd}, {6, 0xcc},                        // Lunar Lake, Panther Lake
+};
+
+bool is_client_die(const HostCpu& cpu) {
+  return is_intel(cpu) && std::ranges::any_of(kClientDies, [&](const CpuDie& die) {
+           return die.family == cpu.family && die.model == cpu.model_number;
+         });
+}
+
+// nullopt: the processor is of another kind, or each GPU shares a root port with its NIC.
 std::optional<Finding> client_processor_finding(const Node& node, const std::vector<GpuNic>& pairs,
                                                 const std::string& observed) {
-  if (!node.host || node.host->cpu.vendor != "GenuineIntel" || !node.topology.hypervisor.empty()) return std::nullopt;
+  if (!node.host || !is_client_die(node.host->cpu) || node.topology.is_guest()) return std::nullopt;
   const std::string& model = node.host->cpu.model;
-  // Core X-series (i9-10980XE) has the die of a server; the HX of laptops does not.
-  const bool has_server_die = std::ranges::any_of(split(model, ' '), [](std::string_view word) {
-    return word.ends_with("XE") || (word.ends_with('X') && !word.ends_with("HX"));
-  });
-  if (has_server_die || model.find("Core(TM)") == std::string::npos) return std::nullopt;
   std::string across;
   for (const auto& [gpu, nic] : pairs)
     if (!below_shared(*gpu, nearer_function(*gpu, *nic))) append_item(across, gpu->name + " and " + nic->name);
@@ -458,8 +479,8 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
 // on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
 constexpr FixRow kRemedy{
     Work::ends_jobs,
-    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace from Linux 6.11 on: iommu.passthrough=1) and "
-    "reboot."};
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace from Linux 6.11 on: iommu.passthrough=1), run "
+    "update-grub and reboot."};
 
 // Without an RDMA NIC, several GPUs of a vendor exchange data by peer-to-peer.
 std::vector<InUse> gpus_without_nic(const Node& node) {
@@ -511,7 +532,7 @@ std::optional<Finding> address_translation_finding(const Node& node) {
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
-  if (!node.topology.hypervisor.empty()) return std::nullopt;
+  if (node.topology.is_guest()) return std::nullopt;
   auto devices = devices_in_use(view);
   const bool has_nic = std::ranges::any_of(devices, &InUse::nic);
   if (!has_nic) devices = gpus_without_nic(node);

@@ -35,10 +35,20 @@ bool is_switched_off(const Port& port) {
   return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
-// The NIC reports no sign of an earlier connection. Two losses of carrier prove a link; some drivers count one when
-// they first open the netdev (__bnxt_open_nic() of Linux 6.12).
-bool was_never_connected(const Port& port) {
-  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+// The port itself keeps the trace of an earlier link. Two losses of carrier prove one; some drivers count one when they
+// first open the netdev (__bnxt_open_nic() of Linux 6.12). A LID is from a subnet manager that saw the link.
+bool has_trace_of_link(const View& view, const Port& port) {
+  if (port.counters.carrier_down.value_or(0) > 1) return true;
+  if (const auto* lids = find_in(view.now.network.lids, port.id()); lids != nullptr && infiniband::is_lid(lids->own))
+    return true;
+  return std::ranges::any_of(port.counters.pma, [](const Counter& counter) {
+    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
+  });
+}
+
+// The NIC reports no sign of an earlier connection.
+bool was_never_connected(const View& view, const Port& port) {
+  if (port.phys_state != kPhysDisabled || has_trace_of_link(view, port)) return false;
   if (!port.link_status) return true;
   const std::string& reason = port.link_status->reason;
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
@@ -47,8 +57,8 @@ bool was_never_connected(const Port& port) {
 // A port of the same card has a routable address or an earlier connection, and this one has neither: that one is the
 // port in use, also while it is down.
 bool has_used_neighbor(const View& view, const Port& port) {
-  const auto was_used = [](const Port& each) {
-    return each.counters.carrier_down.value_or(0) > 1 || std::ranges::any_of(each.gids, is_routable_v2);
+  const auto was_used = [&view](const Port& each) {
+    return has_trace_of_link(view, each) || std::ranges::any_of(each.gids, is_routable_v2);
   };
   return !was_used(port) && std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return &other != &port && is_judged(other) && !port.pci.empty() && card_of(other.pci) == card_of(port.pci) &&
@@ -103,7 +113,7 @@ bool was_up(const View& view, const Port& port) {
     if (part != nullptr && contains(part->up, port.id())) return true;
   }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
-           return old.id() == port.id() && is_active(old);
+           return is_same_port(old, port) && is_active(old);
          });
 }
 
@@ -123,11 +133,14 @@ std::optional<std::string> why_unused(const View& view, const Port& port) {
       if (is_used_function(*function) && serves_jobs(view.now, *function))
         return "its function " + function->id() + " is used instead";
   if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
-  const bool never_connected = was_never_connected(port), is_off = is_switched_off(port);
+  const bool never_connected = was_never_connected(view, port), is_off = is_switched_off(port);
   if (never_connected && is_spare(view, port)) return "second port, disabled";
   if ((is_off || never_connected) && is_of_the_board(view, port)) return "no port of its model is in use, disabled";
   const bool has_no_cable = port.link_status && port.link_status->reason == kNoCable;
   if (!is_off && !has_no_cable) return std::nullopt;
+  // A netdev that is down has been configured so. An InfiniBand port has no such configuration: one that had a link was
+  // disabled by hand, by a fault or by the switch.
+  if (port.link_layer == LinkLayer::infiniband && is_off && has_trace_of_link(view, port)) return std::nullopt;
   bool another_is_active = false;
   for (const Port& other : view.now.ports) {
     if (&other == &port || !is_judged(other) || !is_active(other)) continue;
@@ -362,9 +375,11 @@ bool may_manage_nvlink(const View& view, const Port& port) {
 
 // " (PSM2 looks for hfi1_N ...)" for an Omni-Path device that udev has renamed: PSM2 has no other way to find it.
 std::string name_for_libraries(const Port& port) {
-  if (verbs_provider_of(port.kernel_driver).name != "hfi1verbs" || port.rdma.starts_with("hfi1_")) return {};
-  return " (udev has renamed it: PSM2 looks for hfi1_N, the kernel's name, and says that no device is active. Keep the "
-         "name: NAME_KERNEL in /etc/udev/rules.d/60-rdma-persistent-naming.rules)";
+  const std::string_view prefix = verbs_provider_of(port.kernel_driver).psm_prefix;
+  if (port.rdma.starts_with(prefix)) return {};
+  return " (udev has renamed it: PSM2 looks for " + std::string(prefix) +
+         "N, the kernel's name, and says that no device is active. Keep the name: NAME_KERNEL in "
+         "/etc/udev/rules.d/60-rdma-persistent-naming.rules)";
 }
 
 // nullopt: the port is not ACTIVE.
@@ -379,13 +394,8 @@ std::optional<Finding> unknown_or_active(const Port& port) {
 
 // No sign of an earlier link: no counter of lost links, and the port was not up before.
 bool never_had_link(const View& view, const Port& port) {
-  if (port.state != kPortDown || was_up(view, port) || port.counters.carrier_down.value_or(0) > 1) return false;
-  if (std::ranges::any_of(port.gids, is_routable_v2)) return false;
-  if (const auto* lids = find_in(view.now.network.lids, port.id()); lids != nullptr && infiniband::is_lid(lids->own))
-    return false;  // a subnet manager has seen its link
-  return std::ranges::none_of(port.counters.pma, [](const Counter& counter) {
-    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
-  });
+  return port.state == kPortDown && !was_up(view, port) && !has_trace_of_link(view, port) &&
+         std::ranges::none_of(port.gids, is_routable_v2);
 }
 
 // " It never had a link ...": several equal ports never had one, and the others are up. Then the machine may be cabled
@@ -750,6 +760,11 @@ struct WithoutRdma {
     if (const std::string* card = split_card())
       out += " The card " + *card + " is split into " + std::to_string(ports.at(*card)) + " ports: with more than " +
              std::to_string(most_ports) + " it has neither RDMA nor PFC, whatever driver is loaded.";
+    const std::set<std::string> load = modules();
+    if (std::ranges::any_of(load, [](const std::string& module) { return module.starts_with("iw_"); }))
+      out +=
+          " Its RDMA is iWARP, which programs with rdma_cm use (NVMe over fabrics, NFS, storage). NCCL and other "
+          "libraries for GPUs need RoCE or InfiniBand, and use TCP over this NIC.";
     for (const ModuleRule& rule : rules(node))
       if (rule.text.empty()) out += " The kernel has no module " + rule.module + " (" + rule.where.text() + ").";
       else out += " A line of the configuration forbids it, " + rule.where.text() + ": " + rule.text + ".";
@@ -815,7 +830,7 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
 bool was_built_without_rdma(const View& view) {
   constexpr uint32_t kVga = 0x0300;
   const Node& node = view.now;
-  if (!node.topology.hypervisor.empty() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
+  if (node.topology.is_guest() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
   if (view.health != nullptr && !view.health->devices.empty()) return false;
   if (node.inventory) {
     const auto has_rdma = [](const InventoryPart& part) { return !part.rdma.empty(); };
@@ -825,28 +840,38 @@ bool was_built_without_rdma(const View& view) {
   return std::ranges::all_of(node.topology.gpus, [](const Gpu& gpu) { return gpu.class_code >> 8 == kVga; });
 }
 
-// Accelerators with a network of their own, without which collectives do not leave the machine. nullopt: there are
-// none, or their ports are here.
-std::optional<Finding> no_ports_of_accelerators(const Topology& topology) {
-  std::vector<const Gpu*> gaudi, ascend;
-  for (const Gpu& gpu : topology.gpus) {
+// Accelerators with a network of their own, without which collectives do not leave the machine.
+std::string list_of_accelerators(const std::vector<const Gpu*>& gpus, const std::string& of) {
+  return counted(gpus.size(), "accelerator") + " of " + of + " (" + gpus.front()->name + " at " + gpus.front()->pci +
+         (gpus.size() > 1 ? ", ...)" : ")");
+}
+
+// nullopt: there are none, or their ports are here. NICs of the host are no replacement: HCCL uses the cards' own ports
+// inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
+std::optional<Finding> no_ports_of_gaudi(const Node& node) {
+  std::vector<const Gpu*> gaudi;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (gpu.vendor == kHabana && nic_at(node.topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
+  if (gaudi.empty()) return std::nullopt;
+  return bad(
+      Status::warning, kHostSubject,
+      list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device",
+      "the netdevs or RDMA devices of their own ports",
+      "Gaudi has RoCE ports of its own, and collectives run over them. None of these has a netdev (habanalabs_en) "
+      "or an RDMA device (hlib, hbl; habanalabs_ib): a driver of the ports is not installed or not loaded, or "
+      "failed, or no port of the cards leads out of the machine.",
+      "lsmod | grep habanalabs; modprobe -a habanalabs_en habanalabs_ib; journalctl -k -g habanalabs; hl-smi "
+      "(links). If modprobe does not find them, install the driver package of the vendor for this kernel. If jobs "
+      "need no collectives, nothing is missing: fabric-agentctl ack port-state");
+}
+
+std::optional<Finding> no_ports_of_ascend(const Topology& topology) {
+  std::vector<const Gpu*> ascend;
+  for (const Gpu& gpu : topology.gpus)
     if (gpu.vendor == kHuawei) ascend.push_back(&gpu);
-    if (gpu.vendor == kHabana && nic_at(topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
-  }
-  const auto list = [](const std::vector<const Gpu*>& gpus, const std::string& of) {
-    return counted(gpus.size(), "accelerator") + " of " + of + " (" + gpus.front()->name + " at " + gpus.front()->pci +
-           (gpus.size() > 1 ? ", ...)" : ")");
-  };
-  if (!gaudi.empty())
-    return bad(Status::warning, kHostSubject, list(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev",
-               "the netdevs of their own ports",
-               "Gaudi has RoCE ports of its own, and collectives between nodes run over them. None of these has a "
-               "netdev: the driver of the ports is not loaded, or failed, or no port of the cards leads out of the "
-               "machine.",
-               "lsmod | grep habanalabs; modprobe habanalabs_en; journalctl -k -g habanalabs; hl-smi (links). If jobs "
-               "stay on this machine, nothing is missing: fabric-agentctl ack port-state");
   if (ascend.empty()) return std::nullopt;
-  Finding out = good(kHostSubject, list(ascend, "Huawei (Ascend)") + ": their own RoCE ports are not judged", "none");
+  Finding out = good(kHostSubject,
+                     list_of_accelerators(ascend, "Huawei (Ascend)") + ": their own RoCE ports are not judged", "none");
   out.unjudged = true;
   out.meaning =
       "Ascend has RoCE ports of its own, over which collectives run. The kernel of the host shows none of them.";
@@ -858,7 +883,7 @@ std::optional<Finding> no_ports_of_accelerators(const Topology& topology) {
 // beside the GPUs are Ethernet. Else a NIC may be missing.
 Finding no_rdma_nic(const View& view) {
   const Node& node = view.now;
-  if (auto finding = no_ports_of_accelerators(node.topology)) return std::move(*finding);
+  if (auto finding = no_ports_of_ascend(node.topology)) return std::move(*finding);
   std::map<std::string, size_t> drivers;
   bool serve_gpus = false;
   for (const Nic& nic : node.topology.nics) {
@@ -992,6 +1017,7 @@ void ask_port_state(const View& view, Findings& findings) {
   if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty())
     if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
+  if (auto finding = no_ports_of_gaudi(view.now)) findings.push_back(std::move(*finding));
   add_split_functions(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;
@@ -1028,7 +1054,7 @@ Fix fix_of_far_link() {
 
 std::string place_of_physical(const View& view, const Port& function) {
   if (function.role != PortRole::guest_function) return {};
-  const bool is_of_others = !view.now.topology.hypervisor.empty() || is_in_cloud(view.now);
+  const bool is_of_others = view.now.topology.is_guest() || is_in_cloud(view.now);
   return is_of_others ? "Ask the operator of the host" : "On the host";
 }
 
@@ -1041,6 +1067,17 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
 }
 
 namespace {
+
+// The NICs of NVIDIA for both link layers get no link with a switch for the other one. A port that had a link, or has
+// an equal one with a link, has the right one. "Lx", "EN" and "Dx" cards exist with one link layer, which sysfs does
+// not say.
+bool may_meet_other_link_layer(const View& view, const Port& port) {
+  return port.pci_id.starts_with("15b3:") && port.role == PortRole::physical && never_had_link(view, port) &&
+         std::ranges::none_of(view.now.ports, [&](const Port& other) {
+           return is_judged(other) && is_active(other) && other.link_layer == port.link_layer &&
+                  other.pci_id.starts_with("15b3:");
+         });
+}
 
 // The port is down now, and no reading says more than that it has no partner or no signal. The rules that know more
 // come first (kOrder in cause.cpp). The check reports the port in any case: it is the cause also if the culprit is
@@ -1085,6 +1122,15 @@ MaybeCause link_is_down(const PortContext& ctx) {
         "Read the state of the port at " + ctx.peer_label() +
             ": if it is enabled and has no link either, it is the cable or one of its modules.");
   }
+  if (may_meet_other_link_layer(ctx.view, ctx.port)) {
+    const bool is_ethernet = ctx.port.link_layer == LinkLayer::ethernet;
+    const std::string own = is_ethernet ? "Ethernet" : "InfiniBand", other = is_ethernet ? "InfiniBand" : "Ethernet";
+    out.add_ambiguous(
+        "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
+        "Ask what " + ctx.peer_label() + " is. If it is for " + other +
+            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
+            " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
+  }
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)
     out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
@@ -1114,7 +1160,8 @@ constexpr Rule kPortState{
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
         "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
-        "of their own: without their netdevs they are reported. In the exclusive mode of RDMA (rdma system) a function "
+        "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has. In the "
+        "exclusive mode of RDMA (rdma system) a function "
         "whose netdev is here without its "
         "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "
         "of its card nor equal cards have is a lost "

@@ -157,8 +157,8 @@ void adapt_remedy(Finding& finding, const View& view) {
     add_last(finding,
              "This is a captured tree: start or restart the service on the captured machine, and capture it again.");
   if (view.is_captured && leave_out(finding, Work::as_root)) add_last(finding, "Capture the machine again, as root.");
-  const std::string& hypervisor = view.now.topology.hypervisor;
-  if (!hypervisor.empty() && leave_out(finding, kHands)) add_last(finding, to_the_host(hypervisor));
+  const Topology& topology = view.now.topology;
+  if (topology.is_guest() && leave_out(finding, kHands)) add_last(finding, to_the_host(topology.hypervisor));
   else if (is_in_cloud(view.now) && leave_out(finding, kHands)) add_last(finding, kToTheCloud);
   const Port* port = find_port(view.now.ports, finding.subject);
   if (port != nullptr && is_audit_only(*port) && leave_out(finding, Work::at_link))

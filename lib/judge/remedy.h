@@ -19,7 +19,7 @@ Fix fix_of_guest(Fix fix, const std::string& hypervisor);
 // step says when to do it.
 Fix drained_first(Fix fix, Work ends_jobs = Work::ends_jobs);
 
-// The fix of a fault that is not proved, such as the usual causes of an unknown error line: it does not tell to drain
+// The fix of a fault that is not proved, such as the usual causes of an unknown error line: it does not say to drain
 // the node, but says before the first step of such work that the step ends jobs.
 Fix warned_first(Fix fix);
 

@@ -268,8 +268,18 @@ std::string counts_text(const Report& report, bool with_ok) {
   return text;
 }
 
+// What could not be read of the machine, and not of one port.
+static std::vector<std::string> unseen_of_machine(const Node& node) {
+  std::vector<std::string> out;
+  if (!node.topology_unread.empty()) out.push_back("GPUs and NICs: " + node.topology_unread);
+  if (!node.rdma_unread.empty()) out.push_back("RDMA devices: " + node.rdma_unread);
+  out.insert(out.end(), node.unseen.begin(), node.unseen.end());
+  if (!node.agent_unread.empty()) out.push_back("the agent's state: " + node.agent_unread);
+  return out;
+}
+
 std::vector<std::string> unseen_lines(const Node& node) {
-  std::vector<std::string> lines = node.unseen;
+  std::vector<std::string> lines = unseen_of_machine(node);
   for (const Port& port : node.ports)
     for (const UnreadPart& unread : port.unread) add_once(lines, port.id() + ": " + unread.why);
   return lines;
@@ -290,7 +300,7 @@ std::vector<UnseenLine> merged_unseen(const Node& node) {
     add_once(line.subjects, subject);
     if (line.subjects.size() > 1) line.reason = with_placeholders(text);
   };
-  for (const std::string& reason : node.unseen) {
+  for (const std::string& reason : unseen_of_machine(node)) {
     std::string device;  // the RDMA device that it names; empty: none
     for (const Nic& nic : node.topology.nics)
       for (const std::string& rdma : nic.rdma)

@@ -21,7 +21,7 @@ constexpr std::string_view kPlan = "fabric-agentctl plan";
 
 Verdict verdict_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
-  const std::string meaning(setting.meaning);
+  const std::string meaning = setting.meaning();
   switch (change.outcome) {
     case Outcome::in_sync:
     case Outcome::applied: return {Status::ok, {}, {}};
@@ -112,8 +112,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   finding.outcome = change.outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));
-    finding.meaning =
-        std::string(setting_of(change.setting).meaning) + " A DPU owns this port: observed, never written.";
+    finding.meaning = setting_of(change.setting).meaning() + " A DPU owns this port: observed, never written.";
     finding.fix = {"The Arm cores of the DPU own this port: change the setting there, or its value in the policy."};
     return finding;
   }
@@ -147,16 +146,9 @@ void ask(const View& view, Findings& findings) {
   ask_setting(view, kSettings[Row], findings);
 }
 
-// The first clause of the meaning: "The MTU differs from the policy".
-constexpr std::string_view title(std::string_view meaning) {
-  const size_t end = std::min(meaning.find(": "), meaning.find(". "));
-  return meaning.substr(0, std::min(end, meaning.size() - 1));
-}
-
 template <size_t Row>
 std::string_view meaning() {
-  static const std::string text =
-      std::string(kSettings[Row].meaning) + " The setting: " + std::string(kSettings[Row].help) + ".";
+  static const std::string text = kSettings[Row].meaning() + " The setting: " + std::string(kSettings[Row].help) + ".";
   return text;
 }
 
@@ -164,7 +156,7 @@ template <size_t... Row>
 std::vector<Rule> rows(std::index_sequence<Row...>) {
   return {{.id = kSettings[Row].key,
            .group = group::settings,
-           .title = title(kSettings[Row].meaning),
+           .title = kSettings[Row].title,
            .meaning = meaning<Row>(),
            .inspect = "fabric-agentctl plan; fabric-agentctl show",
            .fix = kApply,

@@ -242,18 +242,28 @@ Placement placement(const View& view) {
   return out;
 }
 
-bool serves_gpu(const View& view, const Port& port) {
+std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view) {
+  if (view.gpu_devices != nullptr) return view.gpu_devices;
   const auto built = built_of(view);
   const auto& nics = view.now.topology.nics;
-  const Port* physical = physical_of(view.now, port);
-  const auto is_of = [&](const Nic& nic) {
-    return contains(nic.rdma, port.rdma) || (physical != nullptr && contains(nic.rdma, physical->rdma)) ||
-           (port.role == PortRole::guest_function && port.owner == nic.pci);  // of a pod, whose NIC is here
-  };
-  for (size_t nic = 0; nic < nics.size(); ++nic)
-    if (is_of(nics[nic]) && built->serves_gpu(nic)) return true;
-  return false;
+  std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    addresses.insert(nics[nic].pci);
+  }
+  std::set<std::string> out = devices;
+  for (const Port& port : view.now.ports) {
+    if (!is_virtual(port) || out.contains(port.rdma)) continue;
+    const Port* physical = physical_of(view.now, port);
+    if ((physical != nullptr && devices.contains(physical->rdma)) ||
+        (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
+      out.insert(port.rdma);
+  }
+  return std::make_shared<const std::set<std::string>>(std::move(out));
 }
+
+bool serves_gpu(const View& view, const Port& port) { return gpu_devices(view)->contains(port.rdma); }
 
 bool has_other_purpose(const View& view, const Port& port) {
   const auto built = built_of(view);
@@ -310,8 +320,9 @@ Findings accepted_findings(const View& view) {
   Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
     // The inventory has no links between bridges.
-    const auto address_of = [](const auto& function) { return function.first; };
-    const bool is_bridge = each.id == "pcie" && contains(view.now.platform.functions, each.subject, address_of);
+    const bool is_bridge = then.platform.functions.contains(each.subject) &&
+                           !contains(then.topology.gpus, each.subject, &Gpu::name) &&
+                           !contains(then.topology.nics, each.subject, &Nic::name);
     return !is_fault(each.status) || is_bridge;
   });
   return out;
@@ -780,7 +791,13 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
   Fix fix = words.fix;
   fix += journal + ". " + accept;
-  return bad(change.kind == Kind::driver ? Status::critical : Status::warning, subject,
+  // A NIC without any RDMA device is lost for the GPU that it was paired with, as if it were gone.
+  const bool serves_gpu = change.kind == Kind::rdma && change.is == "none" &&
+                          std::ranges::any_of(inventory.parts, [&](const InventoryPart& part) {
+                            return part.gpu && contains(part.nics, change.pci);
+                          });
+  const bool is_lost = change.kind == Kind::driver || serves_gpu;
+  return bad(is_lost ? Status::critical : Status::warning, subject,
              words.what + change.is + ": " + part, words.what + change.was + ", as of " + taken, words.meaning,
              std::move(fix));
 }
@@ -1130,6 +1147,22 @@ void add_models_without_driver(const Node& node, Findings& out) {
   }
 }
 
+// The GPUs that NVIDIA's driver has and this /sys does not show. They are on the bus: the driver forgets a GPU that has
+// left it.
+Finding hidden_gpus_finding(const Topology& topology) {
+  const size_t hidden = topology.hidden_gpus.size(), shown = topology.gpus.size();
+  const std::string list = joined(topology.hidden_gpus);
+  return bad(
+      Status::warning, "GPUs", counted(shown, "GPU") + " in /sys, and " + list + " in the driver alone",
+      counted(shown + hidden, "GPU") + " in both",
+      "NVIDIA's driver has " + counted(shown + hidden, "GPU") + ", and /sys/bus/pci/devices lacks " + list +
+          ". The hardware is in order: the /sys of this container does not show the whole machine. CUDA sees all "
+          "GPUs; NCCL and the daemons of network plugins, which read the PCI topology from /sys, do not.",
+      {"Compare with the host: ls /sys/bus/pci/devices; ls /proc/driver/nvidia/gpus. ",
+       {Work::ends_jobs,
+        "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
@@ -1140,7 +1173,10 @@ void ask_symmetry(const View& view, Findings& findings) {
   const auto add = [&](Finding finding) {
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
+  const bool any_hidden = !topology.hidden_gpus.empty();
+  if (any_hidden) add(hidden_gpus_finding(topology));
   for (const MissingPart& part : placed.built->missing) {
+    if (part.kind == MissingPart::Kind::gpu && any_hidden) continue;
     if (is_reported(view, placed, pairings, part) ||
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;
@@ -1151,10 +1187,10 @@ void ask_symmetry(const View& view, Findings& findings) {
   const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
   const bool is_accepted = view.now.inventory && view.now.inventory->accepted;
   std::optional<Finding> below_switches;
-  if (!gpu && !is_accepted) below_switches = gpus_of_empty_ports(view.now, *placed.built);
-  if (auto places = gpus_of_places(*placed.built)) add(std::move(*places));
+  if (!gpu && !is_accepted && !any_hidden) below_switches = gpus_of_empty_ports(view.now, *placed.built);
+  if (auto places = any_hidden ? std::nullopt : gpus_of_places(*placed.built)) add(std::move(*places));
   else if (below_switches) add(std::move(*below_switches));
-  else if (placed.built->odd_gpus && !gpu) add(odd_gpus_finding(placed, view.now));
+  else if (placed.built->odd_gpus && !gpu && !any_hidden) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
     // A device, or all devices of a root bus.
@@ -1168,7 +1204,7 @@ void ask_symmetry(const View& view, Findings& findings) {
       observed += ": " + names;
     }
     std::string expected = "a node";
-    const bool is_guest = !topology.hypervisor.empty();
+    const bool is_guest = topology.is_guest();
     std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then ";
     fix += is_guest ? "correct the node in the definition of this virtual machine" : "update the firmware";
     if (odd.expected) {
@@ -1209,8 +1245,9 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers have one in any "
-        "case, and nouveau is none for jobs.",
+        "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
+        "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
+        "than nouveau.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

@@ -41,7 +41,10 @@ inline bool is_among(const Findings& accepted, const Finding& finding) {
       accepted, [&](const Finding& each) { return each.id == finding.id && each.subject == finding.subject; });
 }
 
-// Built::serves_gpu() of the port's NIC. A virtual function serves as its NIC does. Other NICs need not be equal.
+// The RDMA devices that serve a GPU: Built::serves_gpu() of their NIC. A function serves as its NIC does. Other NICs
+// need not be equal. View::gpu_devices, or computed if it is absent.
+std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view);
+// Whether the device of a port of the reading is one of them.
 bool serves_gpu(const View& view, const Port& port);
 
 // The port is for storage or management: other ports serve the GPUs.

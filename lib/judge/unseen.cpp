@@ -133,7 +133,7 @@ constexpr Rule kOtherNamespaces{
 
 // Queue pairs that are not counted.
 
-constexpr Limit kObservable{"unseen-traffic", "observable", 0.9, "of the RDMA bytes received", "ours", 0, 1};
+constexpr Limit kObservable{kUnseenTrafficId, "observable", 0.9, "of the RDMA bytes received", "ours", 0, 1};
 
 std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals) {
   if (!capabilities_of(port.kernel_driver).counts_by_queue_pair || !signals.requests) return std::nullopt;
@@ -184,7 +184,7 @@ std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
 }  // namespace
 
 constexpr Rule kUnseenTraffic{
-    .id = "unseen-traffic",
+    .id = kUnseenTrafficId,
     .group = group::counters,
     .title = "RDMA traffic is not covered by the RDMA counters",
     .meaning =

@@ -9,8 +9,11 @@
 
 namespace fabric {
 
+// The id of the rule about ports whose RDMA traffic is counted only in part, or not at all.
+inline constexpr std::string_view kUnseenTrafficId = "unseen-traffic";
+
 inline constexpr Limit kLargestMessage{
-    "unseen-traffic",
+    kUnseenTrafficId,
     "largest_message",
     67'108'864,
     "bytes of a request (RDMA WRITE)",

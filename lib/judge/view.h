@@ -30,6 +30,9 @@ struct View {
   const Health* health = nullptr;
   // built_of() `now`, which run_rules() computes once for all rules; nullptr: not computed.
   std::shared_ptr<const Built> built{};
+  // gpu_devices() and rails() of `now`, likewise.
+  std::shared_ptr<const std::set<std::string>> gpu_devices{};
+  std::shared_ptr<const std::vector<const Port*>> rails{};
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
   std::optional<Error> no_policy{};
   // Ids of the ports that the user named: one that is DOWN is a finding, even if it is unused.

@@ -102,7 +102,7 @@ constexpr ProviderRow kProviders[] = {
     {"qede", {"qedr"}},
     {"cxgb4", {"cxgb4"}},
     {"be2net", {"ocrdma"}},
-    {"hfi1", {"hfi1verbs"}},
+    {"hfi1", {"hfi1verbs", {}, "hfi1_"}},
     {"ib_qib", {"ipathverbs"}},
     {"vmw_pvrdma", {"vmw_pvrdma"}},
     {"rxe", {"rxe"}},

@@ -56,6 +56,7 @@ bool is_rdma_module(std::string_view module);
 // `former`: of rdma-core before the provider replaced it.
 struct VerbsProvider {
   std::string_view name{}, former{};
+  std::string_view psm_prefix{};  // the devices that PSM2 finds have names with it: "hfi1_"; empty: no PSM2
 };
 VerbsProvider verbs_provider_of(std::string_view kernel_driver);
 // Whether the provider is one of these.

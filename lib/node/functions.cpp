@@ -42,10 +42,10 @@ void read_use(const Root& root, const std::string& folder, VirtualFunction& out)
 
 }  // namespace
 
-void read_functions(Context& context, const std::vector<Port>& ports, PhysicalFunctions& out) {
+void read_functions(const Context& context, std::vector<Port>& ports, PhysicalFunctions& out) {
   const Root& root = context.kernel.root;
   if (!context.kernel.route) return;
-  for (const Port& port : ports) {
+  for (Port& port : ports) {
     if (is_virtual(port) || port.pci.empty() || out.contains(port.pci)) continue;
     const std::string folder = "sys/bus/pci/devices/" + port.pci;
     if (root.number_in<unsigned>(folder + "/sriov_numvfs").value_or(0) == 0) continue;
@@ -53,7 +53,7 @@ void read_functions(Context& context, const std::vector<Port>& ports, PhysicalFu
     if (netdev.empty()) continue;
     auto limits = rtnl::vf_limits(*context.kernel.route, netdev);
     if (!limits) {
-      context.note_unseen("limits of virtual functions: " + limits.error().text());
+      note_unread(port, PortPart::other, "limits of virtual functions", limits.error());
       continue;
     }
     PhysicalFunction& physical = out[port.pci];

@@ -37,7 +37,8 @@ namespace scanning {
 struct Context;
 
 // Reads those of the physical functions that have an RDMA port here. A function without virtual ones costs one file.
-void read_functions(Context& context, const std::vector<Port>& ports, PhysicalFunctions& out);
+// What fails for one is in the port's Port::unread.
+void read_functions(const Context& context, std::vector<Port>& ports, PhysicalFunctions& out);
 
 }  // namespace scanning
 }  // namespace fabric

@@ -130,6 +130,12 @@ std::optional<KfdNode> parse_kfd_properties(std::string_view text) {
 }
 
 void identify(const Root& root, Topology& topology) {
+  // "Excluded" by a parameter of the driver: those are on the bus, too.
+  for (const std::string& pci : root.names_in("proc/driver/nvidia/gpus"))
+    if (pci::parse_address(pci) &&
+        find_where(topology.gpus, [&](const Gpu& gpu) { return gpu.pci == pci; }) == nullptr &&
+        !root.exists("sys/bus/pci/devices/" + pci))
+      topology.hidden_gpus.push_back(pci);
   unsigned next_nvidia = 0;
   std::optional<std::vector<KfdNode>> nodes;
   for (Gpu& gpu : topology.gpus) {

@@ -105,13 +105,15 @@ std::string read_cpuinfo(const Root& root) {
 
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
   HostCpu out;
-  // "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
+  // "model name\t: Intel(R) Xeon(R) ..." of the first CPU, in front of which stands "model\t\t: 143".
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
     if (key == "vendor_id" && out.vendor.empty()) out.vendor = value;
     if (key == "model name" && out.model.empty()) out.model = value;
+    if (key == "cpu family" && out.family == 0) out.family = parse_number<unsigned>(value).value_or(0);
+    if (key == "model" && out.model_number == 0) out.model_number = parse_number<unsigned>(value).value_or(0);
   }
   const auto cpus = machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
   out.idle_driver = root.line_of(std::string(kCpus) + "cpuidle/current_driver");

@@ -145,12 +145,16 @@ struct IdleGroup {
 };
 
 struct HostCpu {
-  std::string vendor, model;     // of /proc/cpuinfo: "GenuineIntel", "Intel(R) Xeon(R) Platinum 8480C"
+  std::string vendor, model;              // of /proc/cpuinfo: "GenuineIntel", "Intel(R) Xeon(R) Platinum 8480C"
+  unsigned family = 0, model_number = 0;  // of x86, by CPUID: 6 and 0x8f; 0: unknown
   std::string frequency_driver;  // "intel_pstate", "amd-pstate-epp", "acpi-cpufreq"; empty: no frequency scaling
   std::vector<FrequencyGroup> frequency;
   std::string idle_driver;  // "intel_idle", "acpi_idle"; "none" or empty
   std::vector<IdleGroup> idle;
 };
+inline bool is_intel(const HostCpu& cpu) { return cpu.vendor == "GenuineIntel"; }
+// Hygon builds AMD's.
+inline bool is_amd(const HostCpu& cpu) { return cpu.vendor == "AuthenticAMD" || cpu.vendor == "HygonGenuine"; }
 
 struct Interrupt {
   unsigned irq = 0;

@@ -64,7 +64,7 @@ std::string hypervisor_name(std::string_view vendor, std::string_view product) {
   // Amazon's real machines have the same vendor; their product is "g4dn.metal".
   const bool is_metal = product.find(".metal") != std::string_view::npos;
   if (vendor == "Amazon EC2" && !is_metal) return "Amazon EC2";
-  if (vendor == "Microsoft Corporation" && product == "Virtual Machine") return "Hyper-V";
+  if (vendor == "Microsoft Corporation" && product == "Virtual Machine") return std::string(kHyperV);
   if (vendor == "Google" && product == "Google Compute Engine") return "Google Compute Engine";
   if (vendor == "Amazon EC2" || vendor == "Microsoft Corporation" || vendor == "Google") return {};
   if (vendor == "Alibaba Cloud") return "Alibaba Cloud";

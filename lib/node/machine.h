@@ -18,6 +18,7 @@ std::string cpus_text(std::vector<unsigned> cpus);
 // The hypervisor's name by the machine's DMI strings, as systemd-detect-virt(1) knows them; "an unnamed hypervisor" if
 // only the CPU reports one; empty: real hardware, or unknown.
 std::string hypervisor(const Root& root);
+inline constexpr std::string_view kHyperV = "Hyper-V";
 std::string hypervisor_name(std::string_view vendor, std::string_view product);
 
 // The cloud whose machine this is, virtual or real, by the chassis' asset tag and the vendor, as cloud-init's

@@ -102,19 +102,19 @@ void query_addressing(Context& context, Network& network) {
 
 }  // namespace
 
-void read_network(Context& context, const std::vector<Port>& ports, Network& network) {
+void read_network(Context& context, std::vector<Port>& ports, Network& network) {
   const Root& root = context.kernel.root;
-  for (const Port& port : ports) {
+  for (Port& port : ports) {
     if (port.link_layer == LinkLayer::infiniband && is_endpoint(port)) {
       auto keys = infiniband::pkeys(root, port.rdma, port.number);
       if (keys) network.pkeys.emplace(port.id(), std::move(*keys));
-      else if (keys.error().code != ENOENT) context.note_unseen(keys.error().text());
+      else if (keys.error().code != ENOENT) note_unread(port, PortPart::other, "P_Keys", keys.error());
       auto lids = infiniband::lids(root, port.rdma, port.number);
       if (lids) {
         lids->active = is_active(port);
         network.lids.emplace(port.id(), *lids);
       } else if (lids.error().code != ENOENT) {
-        context.note_unseen(lids.error().text());
+        note_unread(port, PortPart::other, "LIDs", lids.error());
       }
     }
     if (!port.netdev.empty()) network.interfaces[port.netdev];
@@ -130,6 +130,7 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
       return ConfValue{root.number_in<unsigned>(kIpv4Conf + std::string("all/") + name),
                        root.number_in<unsigned>(folder + name)};
     };
+    interface.mtu = root.number_in<uint32_t>("sys/class/net/" + netdev + "/mtu");
     interface.arp_ignore = read("arp_ignore");
     interface.arp_announce = read("arp_announce");
     interface.arp_filter = read("arp_filter");

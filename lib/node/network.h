@@ -27,6 +27,7 @@ struct ConfValue {
 
 struct Interface {
   int ifindex = 0;
+  std::optional<uint32_t> mtu{};
   std::optional<std::vector<Address>> addresses{};  // absent: not known (a captured tree without netlink)
   std::vector<Route> routes{};                      // by this interface, of all tables except "local"
   std::vector<IpNeighbor> gateways{};               // of those routes, if the kernel has a neighbor entry for them
@@ -58,13 +59,14 @@ namespace scanning {
 
 struct Context;
 
-// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs, and the P_Keys of the ports.
-void read_network(Context& context, const std::vector<Port>& ports, Network& network);
+// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs, the P_Keys and LIDs of the ports, and the limits of
+// their virtual functions. What fails for one port is in its Port::unread.
+void read_network(Context& context, std::vector<Port>& ports, Network& network);
 // Fills Node::neighbors, the other ends of the cables of node.ports, and their largest frame in node.network.
 void read_neighbors(Context& context, Node& node);
 
 // Fills Node::network and Node::neighbors for the netdevs that node.ports and their GIDs name, without opening an RDMA
-// device. Failures are named in node.unseen.
+// device. Failures are named in node.unseen or Port::unread.
 void read_network(Kernel& kernel, Node& node);
 
 }  // namespace scanning

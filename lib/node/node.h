@@ -33,7 +33,7 @@ struct SettingState {
 // A file of original settings that cannot be read.
 struct LostOriginals {
   std::string why;        // with the name of the file
-  std::string file;       // "/var/lib/fabric-agent/originals.json"
+  std::string file;       // "/var/lib/fabric-agent/originals.json"; empty: only `why` names it
   bool is_newer = false;  // a newer release wrote it
   bool operator==(const LostOriginals&) const = default;
 };
@@ -82,7 +82,9 @@ struct Node {
   std::optional<Inventory> inventory{};  // absent: none was recorded
   std::string inventory_unread{};        // why the inventory is unreadable
   Neighbors neighbors{};                 // the other ends of the cables, as far as a listener runs
-  std::vector<std::string> unseen;       // in words, what this process could not read, mostly for lack of privilege
+  // In words, what else this process could not read, mostly for lack of privilege. With the members above that say why
+  // something is unread: unseen_lines() (judge/report.h).
+  std::vector<std::string> unseen;
   Platform platform{};
   std::optional<PciState> pci_settings{};  // absent: neither published by fabric-agent-pci.service nor readable here
 };

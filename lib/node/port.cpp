@@ -85,9 +85,21 @@ std::string why_unmanageable(const Port& port) {
 }
 
 std::string link_state_text(const Port& port) {
+  if (!port.state) return "not known";
   std::string out(port_state_text(*port.state));
   if (port.phys_state) out.append(", ").append(phys_state_text(*port.phys_state));
+  if (is_active(port) && is_down(port)) out += ", no carrier";
   return out;
+}
+
+std::string_view link_word(const Port& port) {
+  if (is_up(port)) return "up";
+  if (is_down(port)) return "down";
+  return port.state ? "not active" : "state not known";
+}
+
+std::string link_summary(const Port& port) {
+  return is_up(port) && port.rate ? rate_text(*port.rate) : std::string(link_word(port));
 }
 
 std::string rate_text(double bytes_per_second) { return number_text(bytes_per_second * 8 / 1e9) + " Gb/s"; }

@@ -123,14 +123,24 @@ struct Port {
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
+// Whether the id of a port, or a name, is of this device: "mlx5_0/1" and "mlx5_0" of mlx5_0.
+inline bool is_of_device(std::string_view id, std::string_view device) {
+  return id.starts_with(device) && (id.size() == device.size() || id[device.size()] == '/');
+}
 // The port with this Port::id(); nullptr: none.
 inline const Port* find_port(const std::vector<Port>& ports, std::string_view id) {
-  return find_where(ports, [&](const Port& port) { return port.id() == id; });
+  return find_where(ports, [&](const Port& port) { return id.starts_with(port.rdma) && port.id() == id; });
+}
+
+// Whether both have the same Port::id(), which costs more.
+inline bool is_same_port(const Port& a, const Port& b) {
+  return a.rdma == b.rdma && a.number == b.number && a.is_member() == b.is_member() &&
+         (!a.is_member() || a.netdev == b.netdev);
 }
 
 // The same port in an earlier or later snapshot: of this name, and of the same device. Null: none.
 inline const Port* find_same_port(const std::vector<Port>& ports, const Port& port) {
-  return find_where(ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+  return find_where(ports, [&](const Port& other) { return is_same_port(other, port) && other.pci == port.pci; });
 }
 
 // Whether the port has no wire of its own: no cable, no module, and no settings of its own. The ports of functions for
@@ -184,8 +194,14 @@ inline bool is_endpoint(const Port& port) {
 // would fight with them or be refused for ever.
 inline bool is_audit_only(const Port& port) { return port.role == PortRole::dpu_owned; }
 
-// "DOWN, Disabled" of a port with a known state.
+// The states that the kernel shows: "DOWN, Disabled"; "ACTIVE, LinkUp, no carrier" of a member without a link, whose
+// bond has one; "not known" if the RDMA state could not be read.
 std::string link_state_text(const Port& port);
+// The link in a word, by the questions below (is_up() and its neighbors): "up", "down", "not active" (INIT and ARMED),
+// "state not known".
+std::string_view link_word(const Port& port);
+// The speed of a port that is up, "200 Gb/s"; without it, and of other ports, link_word().
+std::string link_summary(const Port& port);
 
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);

@@ -56,16 +56,12 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
   return id;
 }
 
-void note(Port& port, PortPart part, std::string_view subject, const Error& failure) {
-  port.unread.push_back({part, std::string(subject) + ": " + failure.text()});
-}
-
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.
 std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port,
                                       PortPart part = PortPart::other) {
   auto line = root.read_line(file);
   if (line) return std::move(line).value();
-  if (line.error().code != ENOENT) note(port, part, subject, line.error());
+  if (line.error().code != ENOENT) note_unread(port, part, subject, line.error());
   return std::nullopt;
 }
 
@@ -77,6 +73,10 @@ const verbs::PortAttributes* Context::attributes(const Port& port) const {
   const verbs::DeviceAttributes* device = find_in(by_verbs, port.rdma);
   if (device == nullptr) return nullptr;
   return find_in(device->ports, port.number);
+}
+
+void note_unread(Port& port, PortPart part, std::string_view subject, const Error& failure) {
+  port.unread.push_back({part, std::string(subject) + ": " + failure.text()});
 }
 
 void Context::note_unseen(const std::string& what) {
@@ -233,7 +233,7 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
       port.netdev.clear();  // soft-RoCE names a netdev of another namespace
       return std::nullopt;
     }
-    note(port, PortPart::netdev, "netdev, mtu, carrier", link.error());
+    note_unread(port, PortPart::netdev, "netdev, mtu, carrier", link.error());
     port.card.clear();  // of a bond's member: the bond's
     port.card_address.clear();
     return std::nullopt;
@@ -262,14 +262,14 @@ void read_speed(const Root& root, Port& port) {
     const auto text = root.read_line(net_folder(port) + "/speed");
     if (text) port.speed = parse_number<uint32_t>(*text);
     else if (text.error().code != ENOENT && text.error().code != EINVAL)
-      note(port, PortPart::speed, "speed, rate", text.error());
+      note_unread(port, PortPart::speed, "speed, rate", text.error());
     if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
   }
   if (port.speed) port.rate = *port.speed * 1e6 / 8;
   if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
   const auto text = root.read_line(infiniband::port_folder(port.rdma, port.number) + "/rate");
   if (text) port.rate = infiniband::parse_rate(*text);
-  else if (text.error().code != ENOENT) note(port, PortPart::rate, "rate", text.error());
+  else if (text.error().code != ENOENT) note_unread(port, PortPart::rate, "rate", text.error());
   port.has_no_width = !text && text.error().code == EINVAL;
 }
 
@@ -283,7 +283,7 @@ void read_gids(const Context& context, Port& port) {
   if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
   else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
   else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet)
-    note(port, PortPart::gids, "gids", gids.error());
+    note_unread(port, PortPart::gids, "gids", gids.error());
   if (has_unknown_mode(context, port))
     port.unread.push_back({PortPart::eswitch, "mode of the E-Switch (devlink, CAP_NET_ADMIN)"});
   for (Gid& gid : port.gids) {
@@ -399,7 +399,7 @@ void read_settings(Context& context, Port& port) {
   }
   auto reading = qos::read(context.kernel, port, context.options.keys);
   if (!reading) {
-    note(port, PortPart::settings, "settings", reading.error());
+    note_unread(port, PortPart::settings, "settings", reading.error());
     return;
   }
   port.qos = std::move(reading->values);

@@ -29,6 +29,9 @@ struct Context {
   void note_unseen(const std::string& what);                                      // unless it is noted already
 };
 
+// Adds a part of the port that could not be read to Port::unread.
+void note_unread(Port& port, PortPart part, std::string_view subject, const Error& failure);
+
 // Fills the hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, link_layer,
 // and role as far as the device shows it.
 void read_identity(const Context& context, Port& port);

@@ -35,7 +35,7 @@ bool is_smi(const Context& context, const Port& port) {
                              [&](const std::string& other) { return has_gids(root, other); });
 }
 
-// The PCI address of the physical function of a virtual one; empty: `function` is no virtual function.
+// The PCI address of the physical function of a virtual one; empty: `function` is not one.
 std::string physical_function_of(const Root& root, const std::string& function) {
   return root.link_name(function + "/physfn");
 }

@@ -25,7 +25,7 @@ namespace fabric::host {
 std::optional<VerbsLibrary> read_verbs_library(const Root& root);
 
 // The provider for an RDMA device of this kernel driver: that of rdma-core, else the installed or listed one by whose
-// name the driver or the device is called, else the only one that is none of rdma-core's. Empty: unknown.
+// name the driver or the device is called, else the only one that is not of rdma-core. Empty: unknown.
 VerbsProvider provider_of(const VerbsLibrary& library, std::string_view kernel_driver, std::string_view device);
 
 // "blacklist MODULE", or "install MODULE COMMAND" with a command that loads nothing (modprobe.d(5)), of a module for

@@ -38,9 +38,9 @@ std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& d
     if (is_excluded(context.options, device)) continue;
     const auto numbers = infiniband::ports(kernel.root, device);
     if (!numbers) {
-      context.note_unseen("the ports of " + device + ": " + numbers.error().text());
       const bool is_gone = numbers.error().code == ENOENT || numbers.error().code == ENODEV;
-      if (unread.empty() && !is_gone) unread = numbers.error().text();
+      if (is_gone) context.note_unseen("the ports of " + device + ": " + numbers.error().text());
+      else append_item(unread, numbers.error().text(), "; ");
       continue;
     }
     for (const unsigned number : *numbers) {
@@ -107,17 +107,13 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     auto topology = load_topology(kernel);
     if (topology) node.topology = std::move(topology).value();
     else node.topology_unread = topology.error().text();
-    if (!topology) node.unseen.push_back("GPUs and NICs: " + node.topology_unread);
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
     else node.inventory_unread = inventory.error().text();
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
   const auto devices = infiniband::devices(kernel.root);
-  if (!devices) {
-    node.rdma_unread = devices.error().text();
-    context.note_unseen("RDMA devices: " + node.rdma_unread);
-  }
+  if (!devices) node.rdma_unread = devices.error().text();
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
   if (options.topology) {  // of the machine: not once for each device that a scan opens
     node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel.root);
@@ -151,10 +147,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.optics) read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);
   if (auto state = state::load_agent_state(kernel.root)) node.agent = std::move(state).value();
-  else {
-    node.agent_unread = state.error().text();
-    node.unseen.push_back("the agent's state: " + node.agent_unread);
-  }
+  else node.agent_unread = state.error().text();
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
   return node;
 }

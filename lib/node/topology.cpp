@@ -17,6 +17,11 @@
 
 namespace fabric {
 
+std::string short_model(const Gpu& gpu) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  return gpu.model.starts_with(kMaker) ? gpu.model.substr(kMaker.size()) : gpu.model;
+}
+
 std::string card_of(const Nic& nic) {
   if (!nic.card.empty()) return nic.card;
   std::string slot = card_of(nic.pci);
@@ -97,7 +102,7 @@ bool is_flattened(const Topology& topology) {
   if (topology.gpus.empty()) return false;
   const bool any_on_root_bus =
       std::ranges::any_of(topology.gpus, [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); });
-  if (topology.hypervisor.empty() && !any_on_root_bus) return false;
+  if (!topology.is_guest() && !any_on_root_bus) return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
     return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.contains(bridge); });
@@ -351,6 +356,15 @@ void join_data_direct(std::vector<Nic>& nics) {
   for (auto& [nic, direct] : found) nic->direct = std::move(direct);
 }
 
+// Chelsio T4 to T6: function 4 has the netdevs of all ports (device 0x64xx of T6). Functions 0 to 3 (0x60xx) are for
+// virtual functions alone: cxgb4 binds them and makes no netdev (CH_PCI_DEVICE_ID_FUNCTION2 in cxgb4_main.c,
+// Linux 6.12).
+bool is_for_functions_alone(const Nic& nic) {
+  constexpr uint16_t kChelsio = 0x1425, kT4 = 4;
+  return nic.vendor == kChelsio && nic.device >> 12 >= kT4 && (nic.device & 0x0f00) == 0 && nic.netdevs.empty() &&
+         nic.rdma.empty();
+}
+
 }  // namespace
 
 Topology sort_topology(std::vector<Nic> found, Topology machine) {
@@ -368,7 +382,7 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
       // An accelerator with ports of its own (Gaudi) is its own nearest NIC. Its library needs no RDMA device.
       is_nic = !function.rdma.empty() || (function.vendor == kHabana && !function.netdevs.empty());
     }
-    if (!is_nic) continue;
+    if (!is_nic || is_for_functions_alone(function)) continue;
     if (!function.rdma.empty()) function.name = function.rdma.front();
     else if (!function.netdevs.empty()) function.name = function.netdevs.front();
     else function.name = function.pci;

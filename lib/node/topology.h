@@ -33,6 +33,8 @@ struct Gpu : PciDevice {
   std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: unknown
   std::optional<GpuLoad> load{};          // absent: not asked, or unknown
 };
+// The model without NVIDIA's name, for small tiles: "H100 80GB HBM3".
+std::string short_model(const Gpu& gpu);
 
 // The role of a PCI function of a NIC, from the evidence in node/port_role.cpp. The roles of its ports (PortRole)
 // follow from it: those say more, by the port's link and by whether a physical function is here.
@@ -121,12 +123,16 @@ struct Topology {
   std::map<int, int> numa_socket{};      // NUMA node -> its package, if the kernel reports it
   std::vector<int> memory_nodes{};       // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
   std::vector<Core> cores{};             // by socket, NUMA node, number
-  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
+  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: is_guest() is false
   std::string cloud{};                   // "Oracle Cloud"; empty: none, or another (machine::cloud_name())
   // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
   // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
   std::vector<std::string> unknown_accelerators{};
+  // The PCI addresses of GPUs that NVIDIA's driver has and /sys does not show: that of a container may lack some.
+  std::vector<std::string> hidden_gpus{};
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
+  // Whether this machine is a virtual one, as far as is known: a hypervisor may hide itself.
+  [[nodiscard]] bool is_guest() const { return !hypervisor.empty(); }
 };
 
 // The class of the path between two PCI functions:

@@ -141,9 +141,8 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     policy.origin[full] = reader.line(node);
     if (section == "fabric") note_fabric(name, reader.place(node), draft);
     if (std::vector<std::string> patterns; key.are_patterns && !read_texts(node, patterns))
-      for (const std::string& pattern : patterns)
-        if (const std::string doubt = pattern_doubt(key.name, pattern); !doubt.empty())
-          reader.warn(node.source().begin, full + ": " + doubt);
+      warn_of_patterns(reader, node, section, key.name, patterns,
+                       [&](const std::string& pattern) { return pattern_doubt(key.name, pattern); });
     return;
   }
   if (section == "rules") return read_rule(reader, name, at, node, draft.rules, policy);

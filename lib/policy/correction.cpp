@@ -140,17 +140,30 @@ constexpr UnitName kUnitNames[] = {
     {"/1024", "/1024", 1},
 };
 
+// "9,000", "1,048,576 bytes".
+bool has_grouped_thousands(std::string_view text) {
+  constexpr size_t kGroup = 3;
+  const std::string_view number = text.substr(0, text.find_first_not_of("0123456789,"));
+  const auto groups = split(number, ',');
+  if (groups.size() < 2 || groups.front().empty() || groups.front().size() > kGroup || groups.front() == "0")
+    return false;
+  return std::all_of(groups.begin() + 1, groups.end(), [](std::string_view each) { return each.size() == kGroup; });
+}
+
 // A number and the text after it: "400 Gb/s" is 400 and "Gb/s".
 struct Quantity {
   double number = 0;
   std::string unit;
 };
 std::optional<Quantity> quantity_of(std::string text) {
+  if (text.ends_with(')')) text.resize(std::min(text.find('('), text.size()));  // a remark: "48 (CS6)"
+  text = std::string(trim(text));
   if (const std::string small = lower(text); small.starts_with("0x")) {
     const auto number = parse_number<uint32_t>(small, 16);
     if (!number) return std::nullopt;
     return Quantity{static_cast<double>(*number), {}};
   }
+  if (has_grouped_thousands(text)) std::erase(text, ',');
   const size_t end = std::min(text.find_first_not_of("+-0123456789._"), text.size());
   std::string digits = text.substr(0, end);
   std::erase(digits, '_');
@@ -242,8 +255,50 @@ Values number_lists(const Json& written, std::string_view unit = {}) {
 
 // ---- the kinds of a port's settings
 
-Values readings(const PrioSet*, const Setting&, const Json& written) {
+// The bits of a mask, in hexadecimal or binary digits.
+std::vector<int64_t> priorities_of(uint8_t mask) {
+  std::vector<int64_t> out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if ((mask >> prio & 1) != 0) out.push_back(prio);
+  return out;
+}
+
+// Priorities without the word for them, and with commas between them: "prio3 and prio4" is "3,4".
+Json bare_priorities(const Json& written) {
+  if (written.is_array()) {
+    Json out = Json::array();
+    for (const Json& each : written) out.push_back(each.is_string() ? bare_priorities(each) : each);
+    return out;
+  }
+  if (!written.is_string()) return written;
+  std::string text = lower(text_of(written));
+  for (const char sign : {'+', '/', '&'}) std::ranges::replace(text, sign, ',');
+  std::string out;
+  for (const std::string& part : parts_of(text)) {
+    std::string_view word = part;
+    for (const std::string_view head : {"priorities", "priority", "prios", "prio", "p"})
+      if (word.starts_with(head)) {
+        word.remove_prefix(head.size());
+        break;
+      }
+    if (!word.empty() && word != "and") append_item(out, word, ",");
+  }
+  if (out.find_first_not_of("0123456789,") != std::string::npos) return written;
+  return out;
+}
+
+Values readings(const PrioSet* kind, const Setting& setting, const Json& written) {
   if (written == false) return {Json::array()};
+  if (const Json bare = bare_priorities(written); bare != written) return readings(kind, setting, bare);
+  if (written.is_object()) {  // { 3 = true }
+    Json out = Json::array();
+    for (const auto& [prio, value] : written.items()) {
+      const Json on = only(switches(value)), number = only(integers(prio));
+      if (!on.is_boolean() || !number.is_number_integer()) return {};
+      if (on.get<bool>()) out.push_back(number);
+    }
+    return {out};
+  }
   std::vector<int64_t> out;
   const std::string word = folded(text_of(written));
   if (written.is_string() && (word == "none" || word == "off")) return {Json::array()};
@@ -259,9 +314,17 @@ Values readings(const PrioSet*, const Setting&, const Json& written) {
   if (lower(text_of(written)).starts_with("0x")) {  // a bit mask, or one priority in hexadecimal
     const auto mask = parse_number<uint8_t>(text_of(written), 16);
     if (!mask) return {};
-    for (int prio = 0; prio < kPriorities; ++prio)
-      if ((*mask >> prio & 1) != 0) out.push_back(prio);
-    return {out, {*mask}};
+    return {priorities_of(*mask), {*mask}};
+  }
+  if (std::string bits = lower(text_of(written)); written.is_string() && bits.starts_with("0b")) {
+    const auto mask = parse_number<uint8_t>(bits.substr(2), 2);
+    if (!mask) return {};
+    return {priorities_of(*mask)};
+  } else if (written.is_string() && bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
+    // A binary number, or a digit for each priority, 0 first.
+    const uint8_t mask = parse_number<uint8_t>(bits, 2).value_or(0);
+    std::ranges::reverse(bits);
+    return {priorities_of(mask), priorities_of(parse_number<uint8_t>(bits, 2).value_or(0))};
   }
   if (const std::string text = text_of(written);
       text.size() == 3 && text[1] == '-' && is_digit(text[0]) && is_digit(text[2]) && text[0] < text[2]) {  // "3-4"
@@ -342,7 +405,8 @@ Values readings(const Ets*, const Setting&, const Json& written) {
     if (!key.is_string() || out.contains(key.get<std::string>())) return {};
     Values member;
     if (key == "tsa")
-      member = lists(value, [&](const Json& each) { return known_words(each, kAlgorithms, kOtherAlgorithms); });
+      member = lists(
+          value, [&](const Json& each) { return known_words(each, kAlgorithms, kOtherAlgorithms); }, Repeats::kept);
     else if (key == "bw") member = number_lists(value, "%");
     else member = number_lists(value);
     out[key.get<std::string>()] = only(member);
@@ -375,8 +439,12 @@ Values readings(const Pause*, const Setting&, const Json& written) {
   if (written.is_array())
     for (const Json& each : written) append_item(text, text_of(each), " ");
   const std::string word = folded(text);
-  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on") return {"rx,tx"};
-  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled") return {"off"};
+  if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" ||
+      word == "enabled" || word == "enable" || word == "yes" || word == "true")
+    return {"rx,tx"};
+  if (word == "rxofftxoff" || word == "off" || word == "none" || word == "disabled" ||
+      word == "disable" || word == "no" || word == "false" || word == "0")
+    return {"off"};
   if (word == "rx" || word == "rxon" || word == "rxontxoff") return {"rx"};
   if (word == "tx" || word == "txon" || word == "rxofftxon") return {"tx"};
   return {};
@@ -387,7 +455,10 @@ Values readings(const Fec*, const Setting&, const Json& written) {
   constexpr OtherName kOthers[] = {
       {"none", "off"},    {"disabled", "off"}, {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
       {"rs528514", "rs"}, {"rs544514", "rs"},  {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
-      {"fc", "baser"},    {"fcfec", "baser"},  {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"}};
+      {"fc", "baser"},    {"fcfec", "baser"},  {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
+      {"cl91", "rs"},     {"clause91", "rs"},  {"cl108", "rs"},        {"clause108", "rs"},    {"cl134", "rs"},
+      {"clause134", "rs"}, {"kr4", "rs"},      {"kp4", "rs"},          {"kr4fec", "rs"},       {"kp4fec", "rs"},
+      {"cl74", "baser"},  {"clause74", "baser"}};
   if (written == false) return {"off"};
   if (const Values one = known_words(written, kWords, kOthers); !one.empty()) return one;
   return lists(written, [&](const Json& each) { return known_words(each, kWords, kOthers); });
@@ -423,6 +494,8 @@ Values types_of_service(const Json& written) {
 Values readings(const uint32_t*, const Setting& setting, const Json& written) {
   if (setting.id == SettingId::cnp_dscp || setting.id == SettingId::roce_dscp) return dscps(written);
   if (setting.id == SettingId::roce_tos) return types_of_service(written);
+  if (setting.id == SettingId::pfc_watchdog)
+    if (const Values on = switches(written); on == Values{false}) return {0};
   return integers(written, setting.unit);
 }
 
@@ -437,6 +510,8 @@ template <HasWords Enum>
 Values readings(const Enum*, const Setting& setting, const Json& written) {
   static constexpr OtherName kOthers[] = {
       {"os", "host"}, {"software", "host"}, {"fw", "firmware"}, {"l3", "dscp"},   {"ipdscp", "dscp"},
+      {"oscontrolled", "host"}, {"hostcontrolled", "host"}, {"sw", "host"}, {"firmwarecontrolled", "firmware"},
+      {"fwcontrolled", "firmware"}, {"trustdscp", "dscp"}, {"trustpcp", "pcp"}, {"vlan", "pcp"}, {"vlanpcp", "pcp"},
       {"l2", "pcp"},  {"8021p", "pcp"},     {"cos", "pcp"},     {"rocev2", "v2"}, {"roce2", "v2"},
       {"2", "v2"},    {"rocev1", "v1"},     {"roce1", "v1"},    {"1", "v1"}};
   (void)setting;
@@ -560,7 +635,7 @@ Values known_words(const Json& written, std::span<const std::string_view> known,
   return nearest;
 }
 
-Values lists(const Json& written, const std::function<Values(const Json& element)>& element) {
+Values lists(const Json& written, const std::function<Values(const Json& element)>& element, Repeats repeats) {
   std::vector<Json> elements;
   const auto add = [&](const Json& each) {
     std::vector<std::string> parts;
@@ -579,7 +654,7 @@ Values lists(const Json& written, const std::function<Values(const Json& element
   for (const Json& each : elements) {
     const Json value = only(element(each));
     if (value.is_null()) return {};
-    if (!contains(out, value)) out.push_back(value);
+    if (repeats == Repeats::kept || !contains(out, value)) out.push_back(value);
   }
   if (out.empty()) return {};
   return {out};
@@ -894,6 +969,14 @@ std::string correction(const Correctable& key, const toml::node& written) {
       if (reading.is_null() || parse_toml("x = " + value + "\n", table) || key.check(*table.get("x"))) continue;
       accepted.insert(value);
     }
+  // What stands in the quotes may be right without them: "2026-12-31", "[3]".
+  if (const auto* text = written.as_string(); accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
+    const std::string bare(trim(text->get()));
+    toml::table table;
+    if (bare.find_first_of("\n\r#") == std::string::npos && !parse_toml("x = " + bare + "\n", table) &&
+        table.size() == 1 && !key.check(*table.get("x")))
+      accepted.insert(bare);
+  }
   if (accepted.size() == 1) return "write " + key.key + " = " + *accepted.begin();
   return "for example " + key.key + " = " + key.example;
 }

@@ -50,7 +50,10 @@ using OtherName = std::pair<std::string_view, std::string_view>;
 Values known_words(const Json& written, std::span<const std::string_view> known,
                    std::span<const OtherName> others = {});
 // A list, whose elements `element` reads. One text may hold several elements: "a, b", "a b", "a{1,2}".
-Values lists(const Json& written, const std::function<Values(const Json& element)>& element);
+// repeats: whether a list that has an element twice means it twice.
+enum class Repeats : uint8_t { dropped, kept };
+Values lists(const Json& written, const std::function<Values(const Json& element)>& element,
+             Repeats repeats = Repeats::dropped);
 Values setting_values(const Setting& setting, const Json& written);
 
 // The key of the setting that other programs call so: "dscp2prio" of mlnx_qos is dscp_map. Empty: no program does.

@@ -112,7 +112,15 @@ Values readings(const T*, const ValueLimits&, const Json& written) {
 Values readings(const bool*, const ValueLimits&, const Json& written) { return switches(written); }
 template <HasWords Enum>
 Values readings(const Enum*, const ValueLimits&, const Json& written) {
-  constexpr OtherName kOthers[] = {{"enforcing", "enforce"}, {"warn", "warning"}, {"crit", "critical"}};
+  // known_words() takes those that the key has.
+  constexpr OtherName kOthers[] = {
+      {"enforcing", "enforce"},        {"monitor", "audit"},        {"observe", "audit"},
+      {"dryrun", "audit"},             {"readonly", "audit"},       {"report", "audit"},
+      {"warn", "warning"},             {"crit", "critical"},        {"always", "now"},
+      {"immediately", "now"},          {"keep", "leave"},           {"revert", "restore"},
+      {"rollback", "restore"},         {"ddc", "scheduled"},        {"dsf", "scheduled"},
+      {"scheduledethernet", "scheduled"}, {"losslessethernet", "lossless"}, {"losslessroce", "lossless"},
+      {"lossyethernet", "lossy"},      {"lossyroce", "lossy"}};
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
 template <class T>

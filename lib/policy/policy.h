@@ -104,7 +104,7 @@ enum class RawCounters : uint8_t { unmapped, all };
 template <>
 inline constexpr std::string_view kEnumWords<RawCounters>[] { "unmapped", "all" };
 
-// Series that the exporter publishes only on request. Each group has some 50 to 300 series on a node with eight NICs.
+// Series that the exporter publishes only on request. Each group has some 30 to 500 series on a node with eight NICs.
 enum class SeriesGroup : uint8_t { module_limits, casts, lanes, bursts, checks, owners, timings };
 template <>
 inline constexpr std::string_view kEnumWords<SeriesGroup>[] {

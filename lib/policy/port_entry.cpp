@@ -60,6 +60,13 @@ Normal pci_address(const toml::node& element) {
   if (domain.size() > kDomain && domain.front() == '0') return std::nullopt;
   if (text->find('*') != std::string::npos) return text;
   if (std::ranges::count(*text, ':') != 2 || text->find('.') == std::string::npos) return std::nullopt;
+  // A slot has 32 devices of 8 functions.
+  const std::string_view slot = std::string_view(*text).substr(text->rfind(':') + 1);
+  if (slot.find_first_of("?[") == std::string_view::npos) {
+    const auto parts = split(slot, '.');
+    const auto device = parse_number<unsigned>(parts.front(), 16), function = parse_number<unsigned>(parts.back(), 16);
+    if (parts.size() != 2 || !device || *device > 0x1f || !function || *function > 7) return std::nullopt;
+  }
   return text;
 }
 
@@ -126,6 +133,17 @@ Values pattern_lists(const MatchKey& key, const Json& written) {
     if (!each.is_string() && !key.number) return {};
     return key.readings(each);
   };
+  // A number may have a blank before its unit: "400 Gb/s" is not two numbers.
+  Json whole = written;
+  if (key.number && written.is_string()) whole = Json::array({written});
+  if (key.number && whole.is_array()) {
+    Json out = Json::array();
+    for (const Json& each : whole) {
+      const Values one = element(each);
+      if (one.size() == 1) out.push_back(one.front());
+    }
+    if (out.size() == whole.size() && !out.empty()) return {out.size() == 1 ? out.front() : out};
+  }
   Values out = lists(written, element);
   if (out.size() == 1 && out.front().size() == 1) return {out.front().front()};
   return out;
@@ -142,22 +160,25 @@ constexpr std::string_view kRdmaNames[] = {"mlx5_", "mlx5_bond_", "mlx4_",  "bnx
                                            "ibp",   "rdmap",      "ionic_", "hns_",    "qedr",  "efa_",  "mana_"};
 constexpr std::string_view kNetdevNames[] = {"eth", "ens", "enp", "eno", "enP"};
 
+constexpr std::string_view kVerbsFiles[] = {"uverbs", "umad", "issm"};
+
 // Drivers of RDMA devices, and those of their netdevs, by which an entry matches.
 constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
-    {"mlx5_ib", "\"mlx5_core\""},     {"mlx4_ib", "\"mlx4_core\""},
-    {"bnxt_re", "\"bnxt_en\""},       {"bng_re", "\"bng_en\""},
-    {"irdma", "[\"ice\", \"i40e\"]"}, {"i40iw", "\"i40e\""},
-    {"ionic_rdma", "\"ionic\""},      {"qedr", "\"qede\""},
-    {"mana_ib", "\"mana\""},          {"hns_roce_hw_v2", "\"hns3\""},
-    {"iw_cxgb4", "\"cxgb4\""}};
+    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"},  {"bnxt_re", "bnxt_en"}, {"bng_re", "bng_en"},
+    {"irdma", "ice i40e"},    {"i40iw", "i40e"},         {"ionic_rdma", "ionic"}, {"qedr", "qede"},
+    {"mana_ib", "mana"},      {"hns_roce_hw_v2", "hns3"}, {"iw_cxgb4", "cxgb4"}};
 
 constexpr std::pair<std::string_view, std::string_view> kVendorDrivers[] = {
-    {"nvidia", "\"mlx5_core\""}, {"mellanox", "\"mlx5_core\""}, {"broadcom", "\"bnxt_en\""},
-    {"intel", "\"ice\""},        {"amd", "\"ionic\""},          {"pensando", "\"ionic\""},
-    {"amazon", "\"efa\""},       {"huawei", "\"hns3\""},        {"microsoft", "\"mana\""}};
+    {"nvidia", "mlx5_core"}, {"mellanox", "mlx5_core"}, {"broadcom", "bnxt_en"}, {"intel", "ice"},     {"amd", "ionic"},
+    {"pensando", "ionic"},   {"amazon", "efa"},         {"huawei", "hns3"},      {"microsoft", "mana"}};
 
-// Why the name of a driver can match no port, and what to write; empty if it can.
-std::string driver_doubt(const std::string& pattern) {
+std::vector<std::string> names_in(std::string_view list) {
+  const auto names = words(list);
+  return {names.begin(), names.end()};
+}
+
+// Why the name of a driver can match no port, and what to write.
+std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
   std::set<std::string_view> names;
   for (const Driver* driver : drivers()) {
     names.insert(driver->name);
@@ -166,38 +187,55 @@ std::string driver_doubt(const std::string& pattern) {
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   if (std::ranges::any_of(known, [&](std::string_view name) { return glob_match(pattern, std::string(name)); }))
-    return {};
+    return std::nullopt;
+  std::string same = pattern;  // modprobe(8) takes "hns-roce-hw-v2", too
+  std::ranges::replace(same, '-', '_');
   for (const auto& [rdma, netdev] : kRdmaDrivers)
-    if (glob_match(pattern, std::string(rdma)))
-      return std::string(rdma) +
-             " drives RDMA devices, and an entry matches by the driver of the netdev; write driver = " +
-             std::string(netdev);
+    if (glob_match(same, std::string(rdma)))
+      return PatternDoubt{
+          std::string(rdma) + " drives RDMA devices, and an entry matches by the driver of the netdev",
+          names_in(netdev)};
   for (const auto& [vendor, netdev] : kVendorDrivers)
     if (glob_match(pattern, std::string(vendor)))
-      return std::string(vendor) + " is a vendor; the driver of its NICs counts; write driver = " + std::string(netdev);
-  if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return {};
+      return PatternDoubt{std::string(vendor) + " is a vendor; the driver of its NICs counts", names_in(netdev)};
+  if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return std::nullopt;
+  std::vector<std::string> begun;
+  for (const std::string_view name : known)
+    if (name.starts_with(pattern + "_")) begun.emplace_back(name);
+  const std::string none = "no driver is called " + toml_string(pattern);
+  if (begun.size() == 1) return PatternDoubt{none, std::move(begun)};
   const Values near = known_words(pattern, known);
-  if (near.size() != 1) return {};
-  return "no driver is called " + toml_string(pattern) + "; write driver = " + json_toml(near.front());
+  if (near.size() != 1) return std::nullopt;
+  return PatternDoubt{none, {near.front().get<std::string>()}};
 }
 
-// Why a name can match no port; empty if it can. Addresses, ids and numbers have forms of their own.
-std::string name_doubt(std::string_view key, const std::string& pattern) {
-  if (key != "driver" && key != "rdma" && key != "netdev") return {};
+// Why a name can match no port. Addresses, ids and numbers have forms of their own.
+std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& pattern) {
+  if (key != "driver" && key != "rdma" && key != "netdev") return std::nullopt;
   if (key == "driver")
-    if (std::string doubt = driver_doubt(pattern); !doubt.empty()) return doubt;
+    if (auto doubt = driver_doubt(pattern)) return doubt;
   const std::string quoted = toml_string(pattern);
   const auto longest = static_cast<std::ptrdiff_t>(IFNAMSIZ - 1);
-  if (key == "netdev" && pattern.find('[') == std::string::npos &&
-      std::ranges::count_if(pattern, [](char letter) { return letter != '*'; }) > longest)
-    return quoted + " has more than the " + std::to_string(longest) + " characters of a netdev's name";
+  if (key == "netdev" && pattern.find_first_of("[,; ") == std::string::npos) {
+    // "eth0@if5" of ip(8), "eth0:1" of ifconfig(8)
+    if (const size_t sign = pattern.find_first_of("@:"); sign != std::string::npos && sign > 0)
+      return PatternDoubt{std::string("the name of a netdev has no \"") + pattern[sign] + "\"",
+                          {pattern.substr(0, sign)}};
+    if (std::ranges::count_if(pattern, [](char letter) { return letter != '*'; }) > longest)
+      return PatternDoubt{quoted + " has more than the " + std::to_string(longest) +
+                          " characters of a netdev's name"};
+  }
   if (const size_t colon = pattern.rfind(':'); key == "rdma" && colon != std::string::npos)
-    return "the name of an RDMA device has no \":\", and an entry matches all its ports; write rdma = " +
-           toml_string(pattern.substr(0, colon));
+    return PatternDoubt{"the name of an RDMA device has no \":\", and an entry matches all its ports",
+                        {pattern.substr(0, colon)}};
+  if (key == "rdma" && is_like(pattern, kVerbsFiles))
+    return PatternDoubt{quoted + " is a file in /dev/infiniband; the name of its device: cat /sys/class/infiniband_" +
+                        (pattern.starts_with("uverbs") ? "verbs" : "mad") + "/" + pattern + "/ibdev"};
+  // The key is wrong, and the value is right: no value to write for this key.
   if (key != "rdma" && is_like(pattern, kRdmaNames))
-    return quoted + " is like the name of an RDMA device; write rdma = " + quoted;
+    return PatternDoubt{quoted + " is like the name of an RDMA device; write rdma = " + quoted};
   if (key == "rdma" && is_like(pattern, kNetdevNames))
-    return quoted + " is like the name of a netdev; write netdev = " + quoted;
+    return PatternDoubt{quoted + " is like the name of a netdev; write netdev = " + quoted};
   return pattern_doubt(key, pattern);
 }
 
@@ -219,9 +257,8 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
     if (!reader.read("match." + std::string(name), value, {std::string(name), std::string(key->example), readings},
                      read, patterns))
       return;
-    for (const std::string& pattern : patterns)
-      if (const std::string doubt = name_doubt(name, pattern); !doubt.empty())
-        reader.warn(value.source().begin, "match." + std::string(name) + ": " + doubt);
+    warn_of_patterns(reader, value, "match", name, patterns,
+                     [&](const std::string& pattern) { return name_doubt(name, pattern); });
   });
 }
 

@@ -215,38 +215,106 @@ MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
   return each_of(node, [&](const toml::node& element) { return read_name(element, out.emplace_back()); });
 }
 
-std::string pattern_doubt(std::string_view key, const std::string& pattern) {
-  // Outside of a set in brackets, and not after a backslash.
+namespace {
+
+// Outside of a set in brackets, and not after a backslash.
+std::string plain_of(const std::string& pattern) {
   std::string plain;
   for (size_t at = 0; at < pattern.size(); ++at) {
     if (pattern[at] == '\\') ++at;
     else if (pattern[at] == '[' && pattern.find(']', at + 2) != std::string::npos) at = pattern.find(']', at + 2);
     else plain += pattern[at];
   }
-  const std::string written = std::string(key) + " = ";
+  return plain;
+}
+
+std::vector<std::string> texts_of(const std::string& text) {
+  const Values list = lists(text, texts);
+  if (list.size() != 1) return {};
+  return list.front().get<std::vector<std::string>>();
+}
+
+// "mlx5_0-mlx5_3", "mlx5_0..3", "mlx5_0-3": the names of a range; empty: it is none.
+std::vector<std::string> names_of_range(const std::string& text) {
+  constexpr unsigned kMost = 64;
+  for (const std::string_view sign : {"..", "-"}) {
+    const size_t middle = text.find(sign);
+    if (middle == std::string::npos) continue;
+    const std::string from = text.substr(0, middle), to = text.substr(middle + sign.size());
+    const size_t digits = from.find_last_not_of("0123456789") + 1;  // 0 if it has digits alone
+    const std::string head = from.substr(0, digits);
+    const auto first = parse_number<unsigned>(from.substr(digits));
+    const auto last = parse_number<unsigned>(to.starts_with(head) ? to.substr(head.size()) : to);
+    if (head.empty() || !first || !last || *first >= *last || *last - *first >= kMost) continue;
+    if (*last <= 9) return {head + "[" + std::to_string(*first) + "-" + std::to_string(*last) + "]"};
+    std::vector<std::string> out;
+    for (unsigned number = *first; number <= *last; ++number) out.push_back(head + std::to_string(number));
+    return out;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::string& pattern) {
+  const std::string plain = plain_of(pattern), quoted = toml_string(pattern);
   const bool is_statistic = key == "ethtool";  // "[0]: rx_packets" of bnxt_en has a blank, and others have dots
   if (plain.find_first_of(is_statistic ? ",;" : ",; \t") != std::string::npos) {
-    const Values list = lists(pattern, texts);
-    if (list.size() != 1) return toml_string(pattern) + " is one pattern, and no name has a comma or a blank";
-    return toml_string(pattern) + " is one pattern, and no name has a comma or a blank; write " + written +
-           json_toml(list.front());
+    std::string list = pattern;
+    if (list.starts_with('=') && !is_statistic) list.erase(0, 1);  // of NCCL_IB_HCA: these names exactly
+    return PatternDoubt{quoted + " is one pattern, and no name has a comma or a blank", texts_of(list)};
   }
+  if (is_statistic) return std::nullopt;
+  if (plain.starts_with('='))
+    return PatternDoubt{"no name begins with \"=\", as in NCCL_IB_HCA", {pattern.substr(1)}};
+  // "^mlx5_0" excludes in NCCL_IB_HCA, and is "mlx5_0" as a regular expression.
+  const bool is_expression = plain.ends_with('$') || plain.find(".*") != std::string::npos;
+  if (plain.starts_with('!') || (plain.starts_with('^') && !is_expression))
+    return PatternDoubt{quoted + " excludes nothing: a pattern names what matches"};
   // "ens1.*" also is the pattern of VLANs.
   const size_t dots = plain.find(".*");
   const bool is_vlan = key == "netdev" && dots != std::string::npos && dots > 0 && is_digit(plain[dots - 1]);
-  const bool is_regex = plain.starts_with('^') || plain.ends_with('$') || plain.find('|') != std::string::npos ||
+  const bool has_class = pattern.find("\\d") != std::string::npos || pattern.find("\\w") != std::string::npos;
+  const bool is_regex = plain.starts_with('^') || plain.find_first_of("|+$(") != std::string::npos || has_class ||
                         (dots != std::string::npos && !is_vlan);
-  if (!is_regex || is_statistic) return {};
-  std::string glob = pattern;
-  if (glob.starts_with('^')) glob.erase(0, 1);
-  if (glob.ends_with('$')) glob.pop_back();
-  for (size_t at = glob.find(".*"); at != std::string::npos; at = glob.find(".*")) glob.replace(at, 2, "*");
-  std::ranges::replace(glob, '|', ',');
-  Json value = glob;
-  if (const Values list = lists(glob, texts); list.size() == 1 && list.front().size() > 1) value = list.front();
-  std::string out = toml_string(pattern) + " is a regular expression, and patterns are as in glob(7)";
-  if (glob.find_first_of("()^$+\\") == std::string::npos) out += "; write " + written + json_toml(value);
-  return out;
+  if (is_regex) {
+    std::string glob = pattern;
+    if (glob.starts_with('^')) glob.erase(0, 1);
+    if (glob.ends_with('$')) glob.pop_back();
+    for (const auto& [regex, same] : {std::pair("\\d", "[0-9]"), std::pair("]+", "]*"), std::pair(".*", "*")})
+      for (size_t at = glob.find(regex); at != std::string::npos; at = glob.find(regex))
+        glob.replace(at, std::string_view(regex).size(), same);
+    std::ranges::replace(glob, '|', ',');
+    PatternDoubt out{quoted + " is a regular expression, and patterns are as in glob(7)"};
+    if (glob.find_first_of("()^$+\\") == std::string::npos) out.instead = texts_of(glob);
+    return out;
+  }
+  if (plain.find("..") != std::string::npos || key == "rdma" || key == "exclude")
+    if (std::vector<std::string> names = names_of_range(pattern); !names.empty())
+      return PatternDoubt{quoted + " is one name, not a range", std::move(names)};
+  return std::nullopt;
+}
+
+void warn_of_patterns(ConfigReader& reader, const toml::node& node, std::string_view section, std::string_view key,
+                      const std::vector<std::string>& patterns, const FindDoubt& find) {
+  std::vector<std::string> doubts;
+  Json value = Json::array();
+  bool is_certain = true;
+  for (const std::string& pattern : patterns) {
+    const auto doubt = find(pattern);
+    if (doubt) doubts.push_back(doubt->what);
+    if (doubt && doubt->instead.empty()) is_certain = false;
+    for (const std::string& each : doubt ? doubt->instead : std::vector{pattern}) {
+      if (doubt && (!is_glob(each) || find(each))) is_certain = false;
+      if (!contains(value, Json(each))) value.push_back(each);
+    }
+  }
+  if (value.size() == 1) value = Json(value.front());
+  for (const std::string& doubt : doubts) {
+    std::string text = std::string(section) + "." + std::string(key) + ": " + doubt;
+    if (is_certain) text += "; write " + std::string(key) + " = " + json_toml(value);
+    reader.warn(node.source().begin, text);
+  }
 }
 
 bool is_glob(std::string_view pattern) {

@@ -2,6 +2,7 @@
 // Internal to policy: a file that is being read, and its faults.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "policy/config.h"
@@ -90,9 +91,19 @@ class ConfigReader {
 
 // False: a bracket is not closed, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
 bool is_glob(std::string_view pattern);
-// Why a pattern of names can match nothing, and what to write; empty if it can. Names of devices have neither commas
-// nor blanks, and a pattern is as in glob(7), not a regular expression.
-std::string pattern_doubt(std::string_view key, const std::string& pattern);
+// Why a pattern of names can match nothing, and the patterns to write in its place (none: not certain).
+struct PatternDoubt {
+  std::string what;
+  std::vector<std::string> instead{};
+};
+// Nullopt if it can match. Names of devices have neither commas nor blanks, and a pattern is as in glob(7), not a
+// regular expression.
+std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::string& pattern);
+// Warns of each pattern of the key that `find` doubts. What to write is the whole value of the key: the patterns that
+// can match stay in it, and none is written that would be doubted again.
+using FindDoubt = std::function<std::optional<PatternDoubt>(const std::string& pattern)>;
+void warn_of_patterns(ConfigReader& reader, const toml::node& node, std::string_view section, std::string_view key,
+                      const std::vector<std::string>& patterns, const FindDoubt& find);
 // Reports text that is not TOML and returns false.
 bool parse(ConfigReader& reader, std::string_view text, toml::table& out);
 // parse() for a whole file. Also reports an empty or truncated file: the rest of it is usually valid TOML.

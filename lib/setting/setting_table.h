@@ -166,10 +166,10 @@ struct Setting {
   std::string_view help;  // one line, as in fabric-agent.toml(5)
   Member member;
   ValueRule* check;
-  // Severity and meaning of a difference from the policy. Critical: packets are lost or misdirected at once. Warning:
-  // lower speed or less margin.
+  // Severity, title and effect of a difference from the policy. Critical: packets are lost or misdirected at once.
+  // Warning: lower speed or less margin. The effect goes on after the title, with the separator.
   Status severity;
-  std::string_view meaning;
+  std::string_view title, effect;
   // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters are from NVIDIA "DCQCN
   // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn. Those of Broadcom's NICs are the
   // widths of the fields of struct cmdq_modify_roce_cc (Linux 6.12, infiniband/hw/bnxt_re/roce_hsi.h). Broadcom's
@@ -178,14 +178,16 @@ struct Setting {
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
   uint32_t example = 0;  // an example of a number, for the error text; 0: min
+
+  std::string meaning() const { return std::string(title) + std::string(effect); }
 };
 
 // A parameter of congestion control.
 constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view help, std::optional<uint32_t> Qos::*member,
                         uint32_t min, uint32_t max, std::string_view unit = {}, uint32_t example = 0) {
-  constexpr std::string_view kDiffers =
-      "A parameter of congestion control (DCQCN) differs from the policy. Flows on this port slow down or recover "
-      "differently from those of their peers.";
+  constexpr std::string_view kTitle = "A parameter of congestion control (DCQCN) differs from the policy";
+  constexpr std::string_view kEffect =
+      ". Flows on this port slow down or recover differently from those of their peers.";
   return {id,
           key,
           SettingGroup::congestion,
@@ -195,7 +197,8 @@ constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view hel
           member,
           kNoRule,
           Status::warning,
-          kDiffers,
+          kTitle,
+          kEffect,
           min,
           max,
           unit,
@@ -205,110 +208,95 @@ constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view hel
 inline constexpr std::array kSettings{
     Setting{SettingId::dcbx, "dcbx", SettingGroup::dcb, NotificationKind::nothing, TrafficPart::none,
             "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest", &Qos::dcbx,
-            kNoRule, Status::warning,
-            "The owner of DCBX differs from the policy. NIC firmware that owns DCBX can overwrite PFC and ETS without "
-            "notice."},
+            kNoRule, Status::warning, "The owner of DCBX differs from the policy",
+            ". NIC firmware that owns DCBX can overwrite PFC and ETS without notice."},
     Setting{
         SettingId::fw_lldp, "fw_lldp", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
         "the LLDP agent in the NIC's firmware (Intel's fw-lldp-agent, disable-fw-lldp); off, so that the host sets DCB",
-        &Qos::fw_lldp, kNoRule, Status::warning,
-        "The LLDP agent in the NIC firmware differs from the policy. While it runs, it owns DCBX and overwrites PFC "
-        "and ETS."},
-    Setting{
-        SettingId::pause, "pause", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
-        "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause, kNoRule,
-        Status::critical,
-        "Global pause differs from the policy. With PFC in use, global pause stops all priorities and disables PFC."},
+        &Qos::fw_lldp, kNoRule, Status::warning, "The LLDP agent in the NIC firmware differs from the policy",
+        ". While it runs, it owns DCBX and overwrites PFC and ETS."},
+    Setting{SettingId::pause, "pause", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
+            "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause, kNoRule,
+            Status::critical, "Global pause differs from the policy",
+            ". With PFC in use, global pause stops all priorities and disables PFC."},
     Setting{SettingId::mtu, "mtu", SettingGroup::netdev, NotificationKind::link, TrafficPart::none,
-            "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, kNoRule, Status::warning,
-            "The MTU differs from the policy. RoCE uses smaller packets, or the packets of the peer are too large.", 68,
-            65535, "bytes", 4200},
+            "netdev MTU in bytes; 4192 or more gives the RoCE path MTU 4096", &Qos::mtu, kNoRule, Status::warning,
+            "The MTU differs from the policy", ". RoCE uses smaller packets, or the packets of the peer are too large.",
+            68, 65535, "bytes", 4200},
     Setting{SettingId::ring_rx, "ring_rx", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
             "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx, kNoRule, Status::warning,
-            "The netdev has a different number of receive descriptors. Bursts of TCP/IP can overrun it. RDMA is not "
-            "affected.",
-            1, 65536, "", 8192},
+            "The netdev has a different number of receive descriptors",
+            ". Bursts of TCP/IP can overrun it. RDMA is not affected.", 1, 65536, "", 8192},
     Setting{SettingId::ring_tx, "ring_tx", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
             "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx, kNoRule, Status::warning,
-            "The netdev has a different number of transmit descriptors. TCP/IP can be slower. RDMA is not affected.", 1,
-            65536, "", 8192},
+            "The netdev has a different number of transmit descriptors",
+            ". TCP/IP can be slower. RDMA is not affected.", 1, 65536, "", 8192},
     Setting{SettingId::channels, "channels", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
             "combined queues of the netdev (ethtool -L)", &Qos::channels, kNoRule, Status::warning,
-            "The netdev has a different number of queues. TCP/IP can be slower. RDMA is not affected.", 1, 4096, "",
+            "The netdev has a different number of queues", ". TCP/IP can be slower. RDMA is not affected.", 1, 4096, "",
             64},
     Setting{SettingId::fec, "fec", SettingGroup::netdev, NotificationKind::ethtool, TrafficPart::none,
             "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch", &Qos::fec,
-            check_fec, Status::warning,
-            "Forward error correction differs from the policy. If the switch uses another mode, the link stays down or "
-            "loses packets."},
+            check_fec, Status::warning, "Forward error correction differs from the policy",
+            ". If the switch uses another mode, the link stays down or loses packets."},
     Setting{SettingId::trust, "trust", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::classifies,
             "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust, kNoRule, Status::critical,
-            "Received frames are classified by the wrong header field: RoCE lands in a priority without PFC."},
+            "Received frames are classified by the wrong header field", ": RoCE lands in a priority without PFC."},
     Setting{SettingId::apptrust, "apptrust", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::classifies,
             "order of the header fields that classify received frames, as [\"dscp\", \"pcp\"], if the driver has an "
             "APP trust table",
             &Qos::apptrust, check_apptrust, Status::critical,
-            "Received frames are classified by header fields in a different order: RoCE can land in a priority without "
-            "PFC."},
+            "Received frames are classified by header fields in a different order",
+            ": RoCE can land in a priority without PFC."},
     Setting{SettingId::dscp_map, "dscp_map", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::classifies,
             "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map, kNoRule, Status::critical,
-            "The DSCP map differs from that of the network: RoCE or CNP packets lose their class."},
+            "The DSCP map differs from that of the network", ": RoCE or CNP packets lose their class."},
     Setting{SettingId::ets, "ets", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::protects,
             "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)", &Qos::ets, check_ets,
-            Status::critical,
-            "Traffic classes share the link differently from the policy: RoCE can starve or lose its own queue."},
+            Status::critical, "Traffic classes share the link differently from the policy",
+            ": RoCE can starve or lose its own queue."},
     Setting{SettingId::prio2buffer, "prio2buffer", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::protects,
             "receive buffer of each priority, as eight numbers", &Qos::prio2buffer, kNoRule, Status::critical,
-            "Priorities share receive buffers differently from the policy: a lossless priority that shares a buffer "
-            "loses packets, or pauses for others."},
+            "Priorities share receive buffers differently from the policy",
+            ": a lossless priority that shares a buffer loses packets, or pauses for others."},
     Setting{SettingId::buffer_size, "buffer_size", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::protects,
             "bytes of the eight receive buffers; \"auto\" computes the headroom from cable, speed and MTU",
-            &Qos::buffer_size, kNoRule, Status::critical,
-            "The sizes of the receive buffers differ from the policy: a buffer that is too small loses packets of a "
-            "lossless priority."},
+            &Qos::buffer_size, kNoRule, Status::critical, "The sizes of the receive buffers differ from the policy",
+            ": a buffer that is too small loses packets of a lossless priority."},
     Setting{SettingId::pfc, "pfc", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::protects,
             "priorities with priority flow control, as [3]", &Qos::pfc, kNoRule, Status::critical,
-            "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
-            "priorities are paused."},
+            "PFC differs from the priorities that the network pauses",
+            ": RoCE drops packets under congestion, or other priorities are paused."},
     Setting{
         SettingId::pfc_watchdog, "pfc_watchdog", SettingGroup::netdev, NotificationKind::nothing, TrafficPart::none,
         "milliseconds of continuous PFC pause after which the NIC stops sending it (ethtool's pfc-prevention-tout); "
         "0 switches the watchdog off",
-        &Qos::pfc_watchdog, kNoRule, Status::warning,
-        "The PFC watchdog of the NIC differs from the policy: a host that hangs pauses the network for a different "
-        "time, or without end.",
-        0, 65534, "ms", 100},
+        &Qos::pfc_watchdog, kNoRule, Status::warning, "The PFC watchdog of the NIC differs from the policy",
+        ": a host that hangs pauses the network for a different time, or without end.", 0, 65534, "ms", 100},
     Setting{SettingId::cable_length, "cable_length", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::none,
             "length of the cable in meters; sizes the headroom on drivers that need it", &Qos::cable_length, kNoRule,
-            Status::warning,
-            "The headroom is sized for a different cable. A length that is too short loses packets when PFC pauses the "
-            "link.",
-            1, 999, "m", 30},
+            Status::warning, "The headroom is sized for a different cable",
+            ". A length that is too short loses packets when PFC pauses the link.", 1, 999, "m", 30},
     Setting{SettingId::maxrate, "maxrate", SettingGroup::dcb, NotificationKind::dcb, TrafficPart::none,
             "rate limit of the eight traffic classes, in kbit/s; 0 is none", &Qos::maxrate, check_maxrate,
-            Status::warning,
-            "The rate limits of traffic classes differ from the policy: RoCE is slower than it could be, or uses "
-            "reserved bandwidth."},
+            Status::warning, "The rate limits of traffic classes differ from the policy",
+            ": RoCE is slower than it could be, or uses reserved bandwidth."},
     Setting{SettingId::ecn_rp, "ecn_rp", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::protects,
             "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]", &Qos::ecn_rp, kNoRule,
-            Status::warning,
-            "Congestion notifications slow down other priorities than the policy wants: congestion then ends in PFC "
-            "pause."},
+            Status::warning, "Congestion notifications slow down other priorities than the policy wants",
+            ": congestion then ends in PFC pause."},
     Setting{SettingId::ecn_np, "ecn_np", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::protects,
             "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]", &Qos::ecn_np,
-            kNoRule, Status::warning,
-            "ECN marks are answered with CNPs on other priorities than the policy wants: senders then notice "
-            "congestion by PFC only."},
+            kNoRule, Status::warning, "ECN marks are answered with CNPs on other priorities than the policy wants",
+            ": senders then notice congestion by PFC only."},
     Setting{SettingId::cnp_dscp, "cnp_dscp", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::belongs,
             "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, kNoRule, Status::warning,
-            "CNPs carry a different DSCP: the network queues them with other traffic, and senders slow down too late.",
-            0, 63, "", 48},
-    Setting{
-        SettingId::cnp_prio, "cnp_prio", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::belongs,
-        "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, kNoRule,
-        Status::warning,
-        "CNPs have a different priority: the network queues them with other traffic, and senders slow down too late.",
-        0, 7, "", 6},
+            "CNPs carry a different DSCP",
+            ": the network queues them with other traffic, and senders slow down too late.", 0, 63, "", 48},
+    Setting{SettingId::cnp_prio, "cnp_prio", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::belongs,
+            "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, kNoRule,
+            Status::warning, "CNPs have a different priority",
+            ": the network queues them with other traffic, and senders slow down too late.", 0, 7, "", 6},
     dcqcn(SettingId::min_time_between_cnps, "min_time_between_cnps",
           "notification point: microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071, "us"),
     dcqcn(SettingId::clamp_tgt_rate, "clamp_tgt_rate",
@@ -350,13 +338,12 @@ inline constexpr std::array kSettings{
           &Qos::initial_alpha_value, 1, 1023, "/1024"),
     Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", SettingGroup::congestion, NotificationKind::nothing,
             TrafficPart::none, "DSCP of the responses to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, kNoRule,
-            Status::warning,
-            "Responses to round-trip probes carry a different DSCP: they measure the delay of another queue.", 0, 63,
-            "", 26},
+            Status::warning, "Responses to round-trip probes carry a different DSCP",
+            ": they measure the delay of another queue.", 0, 63, "", 26},
     Setting{SettingId::cc, "cc", SettingGroup::congestion, NotificationKind::nothing, TrafficPart::protects,
             "congestion control (DCQCN) as a whole, on NICs that cannot switch it for each priority", &Qos::cc, kNoRule,
-            Status::warning,
-            "Congestion control as a whole differs from the policy. Without it, every congestion ends in PFC pause."},
+            Status::warning, "Congestion control as a whole differs from the policy",
+            ". Without it, every congestion ends in PFC pause."},
     dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom NICs: 0 TCP-like, 1 DCQCN by probability",
           &Qos::cc_mode, 0, 1),
     dcqcn(SettingId::cc_g, "cc_g",
@@ -378,33 +365,31 @@ inline constexpr std::array kSettings{
     Setting{SettingId::roce_dscp, "roce_dscp", SettingGroup::congestion, NotificationKind::nothing,
             TrafficPart::classifies, "DSCP of RoCE data in the congestion control of Broadcom NICs", &Qos::roce_dscp,
             kNoRule, Status::critical,
-            "RoCE data carries a DSCP that the network does not map to the lossless priority.", 0, 63, "", 26},
+            "RoCE data carries a DSCP that the network does not map to the lossless priority", ".", 0, 63, "", 26},
     Setting{SettingId::roce_prio, "roce_prio", SettingGroup::congestion, NotificationKind::dcb, TrafficPart::classifies,
             "priority of RoCE data in the congestion control of Broadcom NICs", &Qos::roce_prio, kNoRule,
-            Status::critical, "RoCE data is sent on another priority than the lossless one.", 0, 7, "", 3},
+            Status::critical, "RoCE data is sent on another priority than the lossless one", ".", 0, 7, "", 3},
     Setting{SettingId::roce_mode, "roce_mode", SettingGroup::rdma, NotificationKind::nothing, TrafficPart::classifies,
             "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode, kNoRule, Status::warning,
-            "Connections of rdma_cm use another RoCE version. RoCE v1 is not routed and carries no DSCP."},
+            "Connections of rdma_cm use another RoCE version", ". RoCE v1 is not routed and carries no DSCP."},
     Setting{SettingId::roce_tos, "roce_tos", SettingGroup::rdma, NotificationKind::nothing, TrafficPart::classifies,
             "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)", &Qos::roce_tos,
             check_roce_tos, Status::warning,
-            "Connections of rdma_cm carry a different DSCP, so their packets use another priority. Programs that set "
-            "their own DSCP, such as NCCL, are not affected.",
-            0, 255, "", 106},
+            "Connections of rdma_cm carry a different DSCP, so their packets use another priority",
+            ". Programs that set their own DSCP, such as NCCL, are not affected.", 0, 255, "", 106},
     Setting{SettingId::traffic_class, "traffic_class", SettingGroup::rdma, NotificationKind::nothing,
             TrafficPart::classifies,
             "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), DSCP x 4 + ECN, or \"none\"",
-            &Qos::traffic_class, check_traffic_class, Status::critical,
-            "All queue pairs get a different traffic class: RoCE packets use another priority than the lossless one.",
-            0, 255, "", 106},
+            &Qos::traffic_class, check_traffic_class, Status::critical, "All queue pairs get a different traffic class",
+            ": RoCE packets use another priority than the lossless one.", 0, 255, "", 106},
     Setting{SettingId::optional_counters, "optional_counters", SettingGroup::rdma, NotificationKind::nothing,
             TrafficPart::none, "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters,
-            kNoRule, Status::warning, "Optional counters that the policy wants are off. Their metrics are missing."},
-    Setting{
-        SettingId::mrrs, "mrrs", SettingGroup::pci, NotificationKind::nothing, TrafficPart::none,
-        "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, check_mrrs, Status::warning,
-        "The PCIe read request size differs from the policy: reads from memory need more requests and lose bandwidth.",
-        128, 4096, "bytes", 4096},
+            kNoRule, Status::warning, "Optional counters that the policy wants are off",
+            ". Their metrics are missing."},
+    Setting{SettingId::mrrs, "mrrs", SettingGroup::pci, NotificationKind::nothing, TrafficPart::none,
+            "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, check_mrrs, Status::warning,
+            "The PCIe read request size differs from the policy",
+            ": reads from memory need more requests and lose bandwidth.", 128, 4096, "bytes", 4096},
 };
 inline constexpr size_t kSettingCount = kSettings.size();
 static_assert(

@@ -244,16 +244,34 @@ MissingPart part_at(const DeviceGroups& groups, const std::string& key, const Mo
   return out;
 }
 
-// Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot.
+// Whether the devices are a set of their own, as NICs for storage: equally many on each of several NUMA nodes.
+bool is_set(const std::vector<const ComparedDevice*>& devices) {
+  std::map<int, size_t> nodes;
+  for (const ComparedDevice* unit : devices) {
+    if (unit->model.gpu || !unit->device.numa) return false;
+    ++nodes[*unit->device.numa];
+  }
+  return nodes.size() > 1 &&
+         std::ranges::all_of(nodes, [&](const auto& each) { return each.second == nodes.begin()->second; });
+}
+
+// Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot. Devices of a set are
+// not, if they are more than those that lack: then they cannot all come from there.
 std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const ComparedDevices& units,
                                                       const Level& level, const DeviceGroups& groups, Movable movable) {
   std::vector<std::pair<MissingPart, Model>> out;
+  const auto lacks = lacks_of(groups, movable);
   const auto is_outside = [&](const Model& model) {
-    return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const ComparedDevice& unit) {
-             return unit.model == model && key_of(unit, level).empty();
-           });
+    if (level.kind == Level::Kind::card) return false;
+    std::vector<const ComparedDevice*> outside;
+    for (const ComparedDevice& unit : units)
+      if (unit.model == model && key_of(unit, level).empty()) outside.push_back(&unit);
+    size_t lacking = 0;
+    for (const Lack& lack : lacks)
+      if (const size_t* count = find_in(lack.models, model)) lacking += *count;
+    return !outside.empty() && !(is_set(outside) && outside.size() > lacking);
   };
-  for (const Lack& lack : lacks_of(groups, movable))
+  for (const Lack& lack : lacks)
     for (const auto& [model, count] : lack.models) {
       if (is_outside(model)) continue;
       const auto addresses = addresses_of(groups, lack.key, model, count);
@@ -660,13 +678,26 @@ class CardsOnSwitches {
 
 // The number of cards of compute NICs, if every socket has the same number of them, and at most one GPU fewer, or one
 // socket has a GPU for each card. Requires two GPUs: of two cards, one may be a spare. Several cards for each GPU are a
-// design, and more cards on the switch of a GPU than a switch has GPUs are for something else (storage).
+// design, and more cards on the switch of a GPU than a switch has GPUs are for something else (storage). So are cards
+// in slots of the CPU, if each GPU has one on its switch.
 std::optional<size_t> cards_with_fewer_gpus(const Topology& topology, const std::vector<size_t>& compute,
                                             const Sockets& sockets) {
   std::map<std::string, std::set<std::string>> cards;
   CardsOnSwitches on_switches(topology);
+  std::set<size_t> depths;  // below the root, of the NICs on switches of GPUs
+  bool has_each_one = true;
+  for (const Gpu& gpu : topology.gpus) {
+    bool has_one = false;
+    for (const size_t index : compute)
+      if (is_on_switch(path_class(gpu, topology.nics[index]))) {
+        depths.insert(topology.nics[index].bridges.size());
+        has_one = true;
+      }
+    has_each_one = has_each_one && has_one;
+  }
   for (const size_t index : compute) {
     const Nic& nic = topology.nics[index];
+    if (has_each_one && !depths.contains(nic.bridges.size())) continue;
     const std::string card = card_of(nic);
     if (!nic.numa) return std::nullopt;
     if (!on_switches.is_spare(nic, card)) cards[socket_text(topology, nic)].insert(card);
@@ -878,7 +909,7 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
   std::erase_if(units, [](const ComparedDevice& unit) { return !unit.device.numa; });
   Buses buses;
   for (const ComparedDevice& unit : units) buses[unit.device.root].push_back(&unit);
-  const bool is_flat_guest = !topology.hypervisor.empty() && is_flattened(topology);
+  const bool is_flat_guest = topology.is_guest() && is_flattened(topology);
   std::vector<OddNode> out;
   for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
     const auto usual = node_of(units, bus->second), other = node_for(units, buses, bus);

@@ -539,8 +539,9 @@ TEST(FixRows, OfMessagesDrainBeforeTheyEndJobs) {
     EXPECT_EQ(test::undrained_command(std::string(message.next)), "") << message.id << ": " << message.next;
     for (const StepRow& step : message.meaning) count += has_any(step.work, Work::ends_jobs) ? 1 : 0;
   }
-  for (const auto conditions : {lines::conditions(), lines::combinations()})
-    for (const lines::Condition& condition : conditions) expect_drained(condition.id, condition.meaning);
+  for (const lines::Condition& condition : lines::conditions()) expect_drained(condition.id, condition.meaning);
+  for (const lines::Combination& each : lines::combinations())
+    expect_drained(each.condition.id, each.condition.meaning);
   EXPECT_GT(count, 20u);
 }
 

@@ -2871,6 +2871,369 @@ def h100_all_ib_disabled(tree):
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
+def power9(tree):
+    """A POWER9 server of IBM: two NUMA nodes, 0 and 8."""
+    tree.file('proc/cpuinfo', 'processor\t: 0\ncpu\t\t: POWER9, altivec supported\nplatform\t: PowerNV\nmodel\t\t: 8335-GTX\nmachine\t\t: PowerNV 8335-GTX')
+    shutil.rmtree(tree.path('sys/devices/system/node/node1'))
+    for node, cpus in ((0, '0-87'), (8, '88-175')):
+        tree.file(f'sys/devices/system/node/node{node}/cpulist', cpus)
+
+
+def power9_root(tree, domain, numa):
+    return tree.bridge(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', numa, ('0x1014', '0x04c1'), ('16.0 GT/s PCIe', '8'))
+
+
+def summit(tree):
+    """Healthy: a node of Summit. Three V100 at each socket, and one ConnectX-5 with two ports that both sockets see: four functions."""
+    power9(tree)
+    gen3 = ('8.0 GT/s PCIe', '16')
+    for n, (domain, bus) in enumerate(((4, 4), (4, 5), (4, 6), (0x35, 3), (0x35, 4), (0x35, 5))):
+        numa = 8 * (n // 3)
+        above = f'sys/devices/pci{domain:04x}:00/{domain:04x}:00:00.0'
+        if bus in (4, 3) and n in (0, 3):
+            power9_root(tree, domain, numa)
+            tree.bridge(above, f'{domain:04x}:01:00.0', numa, ('0x10b5', '0x8725'), gen3)
+        port = tree.bridge(f'{above}/{domain:04x}:01:00.0', f'{domain:04x}:02:{bus:02x}.0', numa, ('0x10b5', '0x8725'), gen3)
+        tree.function(port, f'{domain:04x}:{bus:02x}:00.0', '0x030200', '0x10de', '0x1db1', 'nvidia', numa, ('8.0 GT/s PCIe', '2'))
+    for half, domain in enumerate((3, 0x33)):
+        above = power9_root(tree, domain, 8 * half)
+        for f in range(2):
+            name = 2 * half + f
+            nic = tree.function(above, f'{domain:04x}:01:00.{f}', '0x020700', '0x15b3', '0x1019', 'mlx5_core', 8 * half, ('16.0 GT/s PCIe', '8'))
+            port = infiniband(tree, nic, f'mlx5_{name}', name, 100)
+            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', '5aa2:e103:0000:0000')
+    tree.module('nvidia', 'nv_peer_mem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+
+
+def gaudi2(tree):
+    """A server with eight Gaudi 2 and two ConnectX-6; the folders of the accelerators."""
+    out = []
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        folder = tree.function(tree.root(bus, numa), f'0000:{bus + 1:02x}:00.0', '0x120000', '0x1da3', '0x1020', 'habanalabs', numa, ('16.0 GT/s PCIe', '16'))
+        tree.file(f'{folder}/accel/accel{n}/dev', f'261:{n}')
+        tree.link(f'{folder}/accel/accel{n}/device', folder)
+        tree.link(f'sys/class/accel/accel{n}', f'{folder}/accel/accel{n}')
+        out.append(folder)
+    for n in range(2):
+        port = tree.roce(tree.root(0xa0 + 0x10 * n, n), 0xa1 + 0x10 * n, f'mlx5_{n}', f'ens{n + 1}np0', n, rate=100, numa=n)
+        tree.file('/'.join(port.split('/')[:-4]) + '/device', '0x101b')
+    tree.module('habanalabs', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    return out
+
+
+def gaudi2_hlib(tree):
+    """Healthy: the RDMA device of each Gaudi 2 has 24 ports: 21 to the other seven accelerators of the server, 3 for other servers, without a cable.
+    The devices have no GUID, and the type "unspecified"."""
+    for n, folder in enumerate(gaudi2(tree)):
+        port = tree.rdma(folder, f'hlib_{n}', 40 + n, 100, node_type='7: unspecified', counters=False)
+        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='49.0.0')
+        more_ports(tree, port, range(2, 25), range(2, 22), 100)
+    tree.module('habanalabs_cn', 'habanalabs_en', 'habanalabs_ib')
+
+
+def gaudi2_ib_missing(tree):
+    """The image of the operating system has no habanalabs_ib."""
+    gaudi2(tree)
+    release = '5.14.0-362.24.1.el9_3.x86_64'
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.module('habanalabs_cn')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('habanalabs', 'habanalabs_cn', 'mlx5_ib', 'ib_uverbs', 'ib_core', 'mlx5_core')))
+    installed_modules(tree, release, 'accel/habanalabs/habanalabs', 'infiniband/core/ib_core', 'infiniband/hw/mlx5/mlx5_ib')
+
+
+def second_ports_free(tree):
+    """Healthy: two servers, connected without a switch other than their own subnet manager's: two ConnectX-6 with two ports each, of which the second
+    never had a cable. The subnet manager is this server (its LID is the one of mlx5_0)."""
+    for n in range(2):
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        for f in range(2):
+            name = 2 * n + f
+            nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, slot=f'00.{f}', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x101b')
+            port = infiniband(tree, nic, f'mlx5_{name}', name, 200)
+            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:000{2 * n}')
+            if f:
+                tree.files(port, state='1: DOWN', phys_state='3: Disabled', lid='0xffff', sm_lid='0x0', rate='10 Gb/sec (4X SDR)')
+            else:
+                tree.files(port, lid=f'0x{9 + n:x}', sm_lid='0x9')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+
+
+def four_and_four(tree):
+    """Healthy: two switches with four GPUs and four NICs each; the kernel has numbered the NICs of both switches in turn."""
+    names = iter((1, 3, 4, 5, 0, 2, 6, 7))
+    for half in range(2):
+        ports = tree.switch(8 * half, 8, half, ('0x1000', '0xc010'))
+        bus = 0x10 * (8 * half + 1)
+        for n in range(4):
+            tree.gpu(ports[n], bus + 3 + n, 'a100', half, link=('16.0 GT/s PCIe', '16'))
+        for n in range(4):
+            name = next(names)
+            port = tree.roce(ports[4 + n], bus + 8 + n, f'mlx5_{name}', f'ens{half}f{n}', name, rate=200, numa=half)
+            tree.files('/'.join(port.split('/')[:-4]), device='0x101b', max_link_speed='16.0 GT/s PCIe', current_link_speed='16.0 GT/s PCIe')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def stingray(tree):
+    """Healthy: a storage server with a Stingray PS225: eight functions, of which the first two have an RDMA device."""
+    tree.file('proc/sys/kernel/osrelease', '4.12.14-lp151.28.91-default')
+    above = tree.root(0x00)
+    for f in range(8):
+        nic = tree.function(above, f'0000:06:00.{f}', '0x020000', '0x14e4', '0xd802', 'bnxt_en', link=('8.0 GT/s PCIe', '8'))
+        if f < 2:
+            port = tree.rdma(nic, f'bnxt_re{f}', f, 25)
+            tree.netdev(nic, f'enp6s0f{f}', 25, mtu=9000)
+            tree.gids_of_both_versions(port, f'enp6s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{f}05')
+        else:
+            tree.netdev(nic, f'enp6s0f{f}', 25, carrier=False, mtu=1500)
+    tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs')
+
+
+def vmware_no_bridge(tree):
+    """Healthy: a virtual machine of VMware; GPU and InfiniBand NIC are on a PCI bus of their own, below no bridge."""
+    tree.files('sys/class/dmi/id', sys_vendor='VMware, Inc.', product_name='VMware7,1')
+    tree.file('proc/cpuinfo', 'flags : fpu hypervisor')
+    shutil.rmtree(tree.path('sys/devices/system/node/node1'))
+    gen4 = ('16.0 GT/s PCIe', '16')
+    tree.gpu('sys/devices/pci0000:03', 0x03, 'a100', -1, gen4)
+    nic = tree.function('sys/devices/pci0000:03', '0000:03:01.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', -1, gen4)
+    infiniband(tree, nic, 'mlx5_0', 0, 200)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+
+
+def bnxt_pod(tree):
+    """A pod that has been given bnxt_re2: its image has a provider for ABI 1 only (the kernel's is 6), and no netdev of a NIC is in the pod."""
+    for card in range(2):
+        above = tree.root(0x20 + 0x20 * card, card)
+        for f in range(2):
+            name = 2 * card + f
+            nic = tree.nic(above, 0x21 + 0x20 * card, 'bnxt', card, slot=f'00.{f}', link=('16.0 GT/s PCIe', '16'))
+            tree.rdma(nic, f'bnxt_re{name}', name, 100, state=('4: ACTIVE', '5: LinkUp') if f == 0 else ('1: DOWN', '3: Disabled'))
+            tree.file(f'{nic}/infiniband_verbs/uverbs{name}/abi_version', '6')
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+    virtual_netdev(tree, 'eth0', mtu=1450)
+    tree.file('sys/class/infiniband_verbs/abi_version', '6')
+    tree.file('sys/module/bnxt_re/version', '229.2.61.0')
+    tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs')
+    for name, most in ('bnxt_re', 1), ('mlx5', 1):
+        with open(tree.path(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav34.so'), 'wb') as file:
+            file.write(provider(name, 1, most))
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+    tree.file('proc/1/comm', 'sleep')
+    tree.file('dev/infiniband/uverbs2')
+
+
+def two_bonds(tree):
+    """Two ConnectX-5 with a bond each: a member of bond0 has no carrier, and one of bond1 has 10 Gb/s where the other has 25."""
+    tree.gpu(tree.root(0x10), 0x11, 'a100')
+    for card in range(2):
+        above, members = tree.root(0x20 + 0x20 * card), []
+        nics = [tree.nic(above, 0x21 + 0x20 * card, 'mlx5', slot=f'00.{f}', link=('8.0 GT/s PCIe', '8')) for f in range(2)]
+        port = tree.rdma(nics[0], f'mlx5_bond_{card}', card, 25)
+        for f, nic in enumerate(nics):
+            tree.file(f'{nic}/device', '0x1017')
+            name, up, speed = f'ens{card + 1}f{f}np{f}', (card, f) != (0, 1), 10 if (card, f) == (1, 1) else 25
+            members.append(name)
+            tree.netdev(nic, name, speed, carrier=up)
+            tree.link(f'{nic}/net/{name}/master', f'sys/devices/virtual/net/bond{card}')
+            tree.files(f'{nic}/net/{name}/bonding_slave', state='active', mii_status='up' if up else 'down')
+            if not up:
+                tree.files(f'{nic}/net/{name}', flags='0x1803', speed=-1)
+        virtual_netdev(tree, f'bond{card}')
+        tree.file(f'sys/devices/virtual/net/bond{card}/speed', (25000, 35000)[card])
+        tree.files(f'sys/devices/virtual/net/bond{card}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+                   miimon='100')
+        tree.gids_of_both_versions(port, f'bond{card}', f'fe80:0000:0000:0000:0ac0:ebff:feda:000{card}', f'0000:0000:0000:0000:0000:ffff:0a01:0{card}05')
+    tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib')
+
+
+def ib_port_disabled(tree):
+    """A ConnectX-3 for InfiniBand with two ports in one device: the first was disabled by ibportstate and still has its LID, the second works."""
+    nic = tree.function(tree.root(0x20), '0000:21:00.0', '0x028000', '0x15b3', '0x1003', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
+    port = infiniband(tree, nic, 'mlx4_0', 0, 100)
+    tree.files(port, state='1: DOWN', phys_state='3: Disabled', lid='0x26', sm_lid='0xd', rate='10 Gb/sec (4X SDR)')
+    second = f'{os.path.dirname(port)}/2'
+    tree.files(second, state='4: ACTIVE', phys_state='5: LinkUp', link_layer='InfiniBand', rate='56 Gb/sec (4X FDR)', lid='0x27', sm_lid='0xd')
+    tree.files(f'{second}/counters', port_xmit_data=0, port_rcv_data=0)
+    tree.file(f'{second}/gids/0', 'fe80:0000:0000:0000:5aa2:e103:0000:0002')
+    tree.file(f'{second}/pkeys/0', '0xffff')
+    tree.module('mlx4_core', 'mlx4_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+
+
+def pf_and_vf(tree):
+    """A container with the /sys and the network namespace of the host: for each GPU the physical function of its NIC, and a virtual one of it."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
+        vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.1', link=('Unknown', '0'))
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn0', vf)
+        for nic, name, netdev in ((pf, n, f'ens{n + 1}np0'), (vf, 8 + n, f'ens{n + 1}v0')):
+            port = tree.rdma(nic, f'mlx5_{name}', name, 400)
+            tree.netdev(nic, netdev, 400)
+            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{name:02x}05')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    pod(tree, 16)
+
+
+def pod_seven_gpus(tree):
+    """A pod on an a3-megagpu-8g with a network namespace of its own: its /sys shows seven of the eight GPUs that the driver of NVIDIA has."""
+    a3_mega(tree)
+    for n, bus in enumerate((0x04, 0x05, 0x0b, 0x0c, 0x84, 0x85, 0x8b, 0x8c)):
+        tree.file(f'proc/driver/nvidia/gpus/0000:{bus:02x}:00.0/information', f'Model: \t\t NVIDIA H100 80GB HBM3\nDevice Minor: \t {n}')
+        tree.file(f'dev/nvidia{n}')
+    gone = os.path.join(tree.top, 'sys/bus/pci/devices/0000:0c:00.0')
+    shutil.rmtree(os.path.realpath(gone))
+    os.unlink(gone)
+    del tree.acs['0000:0c:00.0']
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build')
+    tree.file('proc/1/comm', 'sleep')
+
+
+def nics_at_one_socket(tree):
+    """Eight A100: the four of the first socket share switches with four InfiniBand cards of two ports (FDR), the four of the second have no NIC.
+    Neither nvidia_peermem nor nv_peer_mem is loaded; the kernel has no DMA-BUF for it."""
+    tree.file('proc/sys/kernel/osrelease', '4.15.0-177-generic')
+    gen4 = ('16.0 GT/s PCIe', '16')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 2, numa)
+        tree.gpu(ports[0], bus + 3, 'a100', numa, gen4)
+        for f in range(2 if n < 4 else 0):
+            name = 2 * n + f
+            nic = tree.nic(ports[1], bus + 4, 'mlx5', numa, slot=f'00.{f}', kind='0x020700', link=('8.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x1013')
+            tree.file(f'{infiniband(tree, nic, f"mlx5_{name}", name, 100)}/rate', '56 Gb/sec (4X FDR)')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('nvidia_uvm', 'nvidia', 'mlx5_ib', 'mlx5_core', 'ib_umad', 'ib_uverbs', 'ib_core')))
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.82.01  Wed Oct 27 21:21:55 UTC 2021')
+
+
+def cx3_ethernet_only(tree):
+    """A ConnectX-3 whose firmware knows only Ethernet, cabled to an InfiniBand switch: the netdev is set up, and has no carrier."""
+    nic = tree.function(tree.root(0x00), '0000:01:00.0', '0x028000', '0x15b3', '0x1003', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
+    port = tree.rdma(nic, 'mlx4_0', 0, 10, state=('1: DOWN', '3: Disabled'), counters=False)
+    tree.files(os.path.dirname(os.path.dirname(port)), board_id='MT_1090111023', fw_ver='2.42.5000')
+    tree.netdev(nic, 'ens1', 40, carrier=False, mtu=1500)
+    tree.files(f'{nic}/net/ens1', speed=-1, flags='0x1003')
+    tree.gids_of_both_versions(port, 'ens1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002')
+    tree.module('mlx4_core', 'mlx4_en', 'mlx4_ib', 'ib_core', 'ib_uverbs')
+
+
+def spdk_ubuntu(tree):
+    """A storage server with a ConnectX-5: the image has no provider for it, and rdma_ucm is not loaded."""
+    release = '4.4.0-116-generic'
+    tree.file('proc/sys/kernel/osrelease', release)
+    above = tree.root(0x80)
+    for f in range(2):
+        nic = tree.nic(above, 0x81, 'mlx5', slot=f'00.{f}', link=('8.0 GT/s PCIe', '16'))
+        tree.file(f'{nic}/device', '0x1017')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 100)
+        tree.netdev(nic, f'ens6f{f}', 100, mtu=9000)
+        tree.gids_of_both_versions(port, f'ens6f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a00:0{f}0c')
+        tree.file(f'dev/infiniband/uverbs{f}')
+    tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('mlx5_ib', 'ib_uverbs', 'ib_core', 'mlx5_core')))
+    tree.file('proc/1/comm', 'systemd')
+    installed_modules(tree, release, 'infiniband/core/ib_core', 'infiniband/core/ib_uverbs', 'infiniband/core/rdma_cm', 'infiniband/core/rdma_ucm',
+                      'infiniband/hw/mlx5/mlx5_ib', 'net/ethernet/mellanox/mlx5/core/mlx5_core')
+    for name in 'cxgb3', 'mlx4':
+        tree.file(f'usr/lib/libibverbs/lib{name}-rdmav2.so')
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+
+
+def chelsio_t6(tree):
+    """A T62100: function 4 has the netdevs of both ports, functions 0 to 3 are for virtual functions, 5 and 6 for storage. iw_cxgb4 is not loaded."""
+    release = '5.15.0-91-generic'
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.gpu(tree.root(0x10), 0x11, 'a100', link=('16.0 GT/s PCIe', '16'))
+    above = tree.root(0x20)
+    for f in range(7):
+        kind, device, driver = (('0x020000', '0x600d', 'cxgb4'), ('0x020000', '0x640d', 'cxgb4'), ('0x010000', '0x650d', ''),
+                                ('0x0c0400', '0x660d', ''))[max(0, f - 3)]
+        nic = tree.function(above, f'0000:21:00.{f}', kind, '0x1425', device, driver, link=('8.0 GT/s PCIe', '16'))
+        if f == 4:
+            tree.netdev(nic, 'enp33s0f4', 100)
+            tree.netdev(nic, 'enp33s0f4d1', 100)
+            tree.file(f'{nic}/net/enp33s0f4d1/dev_port', 1)
+    tree.module('cxgb4', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('cxgb4', 'ib_uverbs', 'ib_core', 'nvidia', 'nvidia_peermem')))
+    installed_modules(tree, release, 'net/ethernet/chelsio/cxgb4/cxgb4', 'infiniband/core/ib_core', 'infiniband/core/ib_uverbs', 'infiniband/hw/cxgb4/iw_cxgb4')
+
+
+def two_links_of_a_path(tree):
+    """Eight MI300X with a Thor 2 each. The link above the fifth switch has half of the speed of its ends, and the NIC below it has 8 of 16 lanes."""
+    modules(tree, 'mi300x', 'bnxt', names='bnxt_re{n}', netdevs='ens{n}np0')
+    for pci in '0000:50:01.0', '0000:51:00.0':
+        tree.file(f'sys/bus/pci/devices/{pci}/current_link_speed', '16.0 GT/s PCIe')
+    for pci in '0000:52:01.0', '0000:54:00.0':
+        tree.file(f'sys/bus/pci/devices/{pci}/current_link_width', '8')
+    tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs')
+
+
+def gh200_bond_and_ib(tree):
+    """Healthy: a GH200 with a bond of two 100 Gb/s ports for the front end, and one InfiniBand NIC."""
+    tree.file('proc/sys/kernel/osrelease', '6.2.0-1015-nvidia-64k')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    tree.files('sys/class/dmi/id', sys_vendor='Supermicro', product_name='ARS-111GL-NHR')
+    tree.function(grace(tree, 0, 9, '0x22b2'), '0009:01:00.0', '0x030200', '0x10de', '0x2342', 'nvidia')
+    above = grace(tree, 0, 0)
+    nics = [tree.function(above, f'0000:01:00.{f}', '0x020000', '0x15b3', '0x101d', 'mlx5_core', link=('16.0 GT/s PCIe', '16')) for f in range(2)]
+    port = tree.rdma(nics[0], 'mlx5_bond_0', 0, 100)
+    for f, nic in enumerate(nics):
+        tree.netdev(nic, f'enp1s0f{f}np{f}', 100, mtu=1500)
+        tree.link(f'{nic}/net/enp1s0f{f}np{f}/master', 'sys/devices/virtual/net/bond0')
+        tree.file(f'{nic}/net/enp1s0f{f}np{f}/bonding_slave/state', 'active')
+    virtual_netdev(tree, 'bond0', mtu=1500)
+    tree.file('sys/devices/virtual/net/bond0/speed', 200000)
+    tree.files('sys/devices/virtual/net/bond0/bonding', slaves='enp1s0f0np0 enp1s0f1np1', mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+               miimon='100')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a09:0105')
+    nic = tree.function(grace(tree, 0, 2), '0002:01:00.0', '0x020700', *NICS['mlx5'])
+    infiniband(tree, nic, 'mlx5_2', 2, 400)
+    tree.netdev(nic, 'ib0', 400, mtu=4092)
+    tree.files(f'{nic}/net/ib0', type=32, address='00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:02')
+    tree.module('nvidia', 'nvidia_uvm', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_ipoib', 'ib_umad', 'bonding')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  550.54.15  Release Build')
+
+
+def pod_one_uverbs_less(tree):
+    """A pod with eight RoCE NICs and a macvlan netdev on each: the plugin has given it the verbs devices of seven, and one netdev has MTU 1500."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        os.makedirs(os.path.join(tree.top, nic, 'net'))
+        virtual_netdev(tree, f'net{n + 1}', mtu=1500 if n == 2 else 9000)
+        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a98:{n:02x}0c')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+    pod(tree, 7)
+
+
+def kunpeng_ports(tree):
+    """Healthy: a Kunpeng server whose four ports on the board are two with RDMA (device 0xa222) and two without (0xa221)."""
+    tree.file('proc/sys/kernel/osrelease', '5.10.0-136.12.0.86.oe2203sp1.aarch64')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x48\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd01')
+    tree.files('sys/class/dmi/id', sys_vendor='Huawei', product_name='TaiShan 200 (Model 2280)')
+    tree.gpu(tree.bridge('sys/devices/pci0000:00', '0000:00:08.0', ids=('0x19e5', '0xa120'), link=('16.0 GT/s PCIe', '16')), 0x04, 'a100',
+             link=('16.0 GT/s PCIe', '16'))
+    above = tree.bridge('sys/devices/pci0000:7c', '0000:7c:00.0', ids=('0x19e5', '0xa121'), link=('Unknown', '0'))
+    for f in range(4):
+        nic = tree.function(above, f'0000:7d:00.{f}', '0x020000', '0x19e5', ('0xa222', '0xa221')[f % 2], 'hns3', link=('Unknown', '0'))
+        tree.netdev(nic, f'eno{f + 1}', 25, mtu=9000 if f % 2 == 0 else 1500)
+        if f % 2 == 0:
+            port = tree.rdma(nic, f'hns_{f // 2}', f // 2, 25)
+            tree.gids_of_both_versions(port, f'eno{f + 1}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+    tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that stop traffic: a fix that has one says before it that the node is drained, or that no job runs.
+// Commands of fixes. One that stops traffic comes after the words that the node is drained, or that no job runs; none
+// lacks an argument.
 #pragma once
 
 #include <regex>
@@ -20,6 +21,16 @@ inline std::string undrained_command(const std::string& text) {
   static const std::regex kDrained("drain|no job runs", std::regex::icase);
   std::smatch found;
   if (!std::regex_search(text, found, kStops) || std::regex_search(found.prefix().str(), kDrained)) return {};
+  return found.str();
+}
+
+// Where a command lacks an argument, because the name that it was made with is empty: two blanks in a row, or the end
+// of the command after a word that a name follows. Empty: nowhere.
+inline std::string incomplete_command(const std::string& text) {
+  static const std::regex kGap(
+      ".{0,40}(\\S  +\\S|\\bdev *($|[;&\\n])|\\bpci/( |$|[;.,&\\n])|-[dms] *($|[;&\\n])).{0,20}");
+  std::smatch found;
+  if (!std::regex_search(text, found, kGap)) return {};
   return found.str();
 }
 

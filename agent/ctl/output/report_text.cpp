@@ -4,6 +4,7 @@
 #include <array>
 
 #include "judge/rule.h"
+#include "judge/unseen.h"
 
 namespace fabric::ctl {
 namespace {
@@ -101,7 +102,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
       for (const std::string& step : finding.next) lines.emplace_back("Fix:     ", step);
       lines.emplace_back("Also for:", names_text(block.likewise));
     }
-    std::string previous;  // a label of several lines stands before the first
+    std::string previous;  // a label of several lines precedes the first
     for (const auto& [label, value] : lines) {
       if (value.empty()) continue;
       text += "  " + (label == previous ? std::string(label.size(), ' ') : label) + "  " +
@@ -118,7 +119,7 @@ static std::string observable_text(const Report& report) {
   std::string text;
   size_t count = 0;
   for (const Finding& finding : report.findings)
-    if (finding.id == "unseen-traffic" && limits_verdict(finding) && ++count == 1)
+    if (finding.id == kUnseenTrafficId && limits_verdict(finding) && ++count == 1)
       text = finding.subject + ": " + finding.observed;
   if (count == 0) return {};
   if (count > 1) text += "; " + counted(count - 1, "more port");

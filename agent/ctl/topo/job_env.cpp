@@ -139,7 +139,7 @@ std::string why_left_out(const Node& node, const Port& port) {
   if (node.lacks_verbs) return "ib_uverbs is not loaded, without which no program can use RDMA";
   if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
-  if (!is_active(port)) return "not active";
+  if (!is_active(port)) return std::string(link_word(port));
   if (!is_roce(port) || (port.gids.empty() && is_unread(port, PortPart::gids))) return {};
   const bool may_be_routable = std::ranges::any_of(port.gids, [&](const Gid& gid) {
     return (is_routable_v2(gid) && is_here(node, port, gid)) || gid.type.empty();  // empty: could not be read
@@ -390,7 +390,11 @@ void add_nccl_queue_pairs(EnvFile& out, const TopoView& view, const JobPorts& jo
   std::string bonds;
   size_t most = 0;
   for (const Port* port : job.roce) {
-    if (port->role != PortRole::bond) continue;
+    // Without a RoCE LAG each port of the bond has an RDMA device, and a queue pair leaves by the port of its device.
+    const bool has_lag = std::ranges::none_of(view.node.ports, [&](const Port& other) {
+      return other.rdma != port->rdma && !other.is_member() && other.bond == port->bond;
+    });
+    if (port->role != PortRole::bond || !has_lag) continue;
     append_item(bonds, port->rdma);
     most = std::max<size_t>(most, std::ranges::count_if(view.node.ports, [&](const Port& member) {
                               return member.is_member() && member.bond == port->bond;

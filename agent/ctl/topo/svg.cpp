@@ -109,9 +109,7 @@ class Picture {
     for (size_t i = 0; i < box.gpus.size(); ++i) {
       const Gpu& gpu = view_.topology.gpus[box.gpus[i]];
       const Point where = gpus_[box.gpus[i]] = tile_place(at, i);
-      std::string model = gpu.model;
-      if (model.starts_with("NVIDIA ")) model.erase(0, 7);
-      add_tile(where, gpu.name, model, gpu.pci, kGpuColors);
+      add_tile(where, gpu.name, short_model(gpu), gpu.pci, kGpuColors);
     }
     int y = at.y + rows_height(box.gpus.size());
     if (!box.gpus.empty() && box.nics.empty()) y += kLabel;
@@ -122,10 +120,7 @@ class Picture {
       std::string detail;
       for (const Port& port : view_.node.ports) {
         if (!contains(nic.rdma, port.rdma)) continue;
-        std::string state = "up";
-        if (!is_active(port)) state = "down";
-        else if (port.rate) state = rate_text(*port.rate);
-        append_item(detail, state, " ");
+        append_item(detail, link_summary(port), " ");
       }
       for (const std::string& netdev : nic.netdevs) append_item(detail, netdev, " ");
       add_tile(where, nic.name, detail, nic.pci, kNicColors);

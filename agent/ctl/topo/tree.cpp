@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of the machine: sockets, NUMA nodes, root buses, switches and the devices in them.
+#include <algorithm>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -46,7 +47,7 @@ void add_lines(const TopoView& view, const TopologyBox& box, const std::string& 
     out += indent + branch(--left) + nic_title(nic) + "  " + nic.pci;
     for (const Port& port : view.node.ports) {
       if (!contains(nic.rdma, port.rdma)) continue;
-      if (!is_active(port)) out += "  port " + std::to_string(port.number) + " not active";
+      if (!is_up(port)) out += "  port " + std::to_string(port.number) + " " + std::string(link_word(port));
       else if (port.rate) out += "  " + rate_text(*port.rate);
     }
     if (nic.is_virtual_function()) out += "  virtual function";
@@ -114,8 +115,8 @@ std::string topo_tree(const TopoView& view) {
   }
   std::vector<Finding> elsewhere;  // than at a GPU or NIC: of the host, a switch port or a missing part
   for (const Finding& problem : view.problems) {
-    const std::string device = problem.subject.substr(0, problem.subject.find('/'));
-    if (!contains(view.topology.gpus, device, &Gpu::name) && !contains(view.topology.nics, device, &Nic::name))
+    const auto is_about = [&](const auto& device) { return is_of_device(problem.subject, device.name); };
+    if (std::ranges::none_of(view.topology.gpus, is_about) && std::ranges::none_of(view.topology.nics, is_about))
       elsewhere.push_back(problem);
   }
   for (const std::string& line : problem_lines(elsewhere)) out += "! " + line + "\n";

@@ -21,11 +21,11 @@ namespace {
 std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
   std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
-  if (const std::string& name = view.topology.hypervisor; !name.empty())
-    why = "This is a virtual machine of " + name + ", which hides the PCIe switches";
+  if (view.topology.is_guest())
+    why = "This is a virtual machine of " + view.topology.hypervisor + ", which hides the PCIe switches";
   // A root port and a switch, which nothing shares: the machine may have it so, or the hypervisor made it.
   const auto is_below_switch = [](const Gpu& gpu) { return gpu.bridges.size() > 1; };
-  if (!view.topology.hypervisor.empty() && std::ranges::all_of(view.topology.gpus, is_below_switch))
+  if (view.topology.is_guest() && std::ranges::all_of(view.topology.gpus, is_below_switch))
     why = "This is a virtual machine of " + view.topology.hypervisor +
           ", and no two devices share one of the PCIe switches that it shows: those of the host may be others";
   why += ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE)";
@@ -217,7 +217,7 @@ std::vector<std::string> problem_lines(const std::vector<Finding>& problems) {
 std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device) {
   std::vector<const Finding*> out;
   for (const Finding& problem : view.problems)
-    if (problem.subject == device || problem.subject.starts_with(device + "/")) out.push_back(&problem);
+    if (is_of_device(problem.subject, device)) out.push_back(&problem);
   return out;
 }
 

@@ -154,7 +154,7 @@ int run_capture(const Options& options, Output& output) {
   if (options.with_addresses) addresses = "with";
   std::string text = directory + ": " + counted(written->files, "file") + ", " +
                      counted(written->answers, "other answer") + "; " + addresses +
-                     " host name, MAC addresses, GUIDs and serial numbers.\n";
+                     " host name, MAC addresses, GUIDs, UUIDs and serial numbers.\n";
   if (!refused.empty()) {
     text += "Not permitted, and missing: " + counted(refused.size(), "reading");
     if (::geteuid() != 0) text += " (run as root)";

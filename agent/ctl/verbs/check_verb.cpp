@@ -24,7 +24,7 @@ std::string report_of(const Report& report, const Samples& samples, const Option
   std::string text =
       report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output);
   if (!brief) text += place_of_fixes(report, samples.now, options, output);
-  if (!samples.before) text += "\nOne sample of the counters: rates were not checked.\n";
+  if (!samples.before) text += "\nOne reading of the counters: rates were not checked.\n";
   return text;
 }
 

@@ -230,7 +230,7 @@ int run_counters(const Options& options, Output& output) {
     const Node now = read(*machine, options, Sample::now);
     if (now.taken <= before.taken)
       return fail(output, kFailure,
-                  "counters: the capture has one sample of the counters; take two: capture --interval 5");
+                  "counters: the capture has one reading of the counters; take two: capture --interval 5");
     output.text += printable(round_text(round_of(*machine, before, now), options, output), output);
     return kDone;
   }

@@ -18,14 +18,14 @@ namespace {
 std::string causes_text(const Report& causes, const Samples& samples, size_t ports, size_t down, bool is_faultless,
                         const Output& output) {
   if (!samples.before)
-    return "The cause of symptoms requires two samples of the counters, and there is one (--interval).\n";
+    return "The cause of symptoms requires two readings of the counters, and there is one (--interval).\n";
   if (ports == 0) return "No RDMA port was observed.\n";
   const double seconds = in_seconds(samples.now.taken - samples.before->taken);
   char length[32];
   if (seconds < 999.5) std::snprintf(length, sizeof length, "%.3g s", seconds);
   else std::snprintf(length, sizeof length, "%.0f s", seconds);
   std::string window = std::string(" in a window of ") + length + ".\n";
-  if (seconds <= 0) window = " in one sample of the counters: rates were not checked.\n";  // of a capture
+  if (seconds <= 0) window = " in one reading of the counters: rates were not checked.\n";  // of a capture
   const std::string observed = counted(ports, "port");
   if (is_faultless && down > 0) {
     const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";

@@ -197,7 +197,11 @@ std::string peers_text(const Found& found) {
   std::string out = "Peer: ";
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
-  if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
+  // The ports of another node are not told apart by the finding.
+  const auto ports = std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
+  if (is_path && found.peers.size() > 1 && ports > 1)
+    out += ". Several ports: look first at this host, or at the peer if these are its addresses on several rails";
+  else if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
   if (is_path && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";
   return out;
 }
@@ -299,13 +303,11 @@ Json found_json(const Found& found, const NodeState& state) {
                 {"source", message->source},
                 {"is_component", message->is_component()},
                 {"is_consequence", message->role == Role::consequence}});
-  std::string vendor, elsewhere;
-  for (const Counted& code : found.codes)
-    if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;
+  std::string elsewhere;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},
               {"error_meaning", error_text(found)},
-              {"vendor_error", vendor},
+              {"vendor_error", found.vendor_error},
               {"peer", found.named.peer},
               {"peer_lid", found.named.peer_lid},
               {"peers", counted_json(found.peers, "peer")},

@@ -132,7 +132,7 @@ int run_inventory(const Options& options, Output& output) {
                 "inventory: " + options.root + " has no inventory: fabric-agentd of the captured machine records it");
   if (!node.inventory)
     return fail(output, kFailure,
-                "inventory: no inventory is recorded: fabric-agentd records one half a minute after its start, or "
+                "inventory: no inventory is recorded: fabric-agentd records it 30 seconds after its start. To "
                 "accept the present state: fabric-agentctl inventory accept");
   const Inventory& inventory = *node.inventory;
   const auto changes = changes_since(inventory, node);

@@ -83,7 +83,8 @@ Kept kernel_command_line(const std::string& text) {
 }
 
 Kept cpu_lines(const std::string& text) {
-  return members_kept(text, std::to_array<std::string_view>({"processor", "vendor_id", "model name", "flags"}));
+  return members_kept(
+      text, std::to_array<std::string_view>({"processor", "vendor_id", "cpu family", "model", "model name", "flags"}));
 }
 
 Kept memory_size(const std::string& text) {

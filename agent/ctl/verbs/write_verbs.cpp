@@ -84,12 +84,13 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
                 is_agents_file ? reload : sudo + "systemctl stop fabric-agent");
   if (auto allowed = Trial::refuse(options); !allowed && allowed.error().code != EACCES) {
     const auto record = confirm::load(options.root);
-    const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
+    const confirm::BootMoment now = confirm::this_moment(machine.kernel.root);
+    const bool is_due = record && *record && confirm::is_due(**record, now);
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
     // apply ends it first.
-    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, qos::ask_kernel(machine.kernel),
-                          front_end_of(machine)))
+    if (!confirm::may_end(machine.kernel, scan_for(**record, machine).ports, **record, now,
+                          qos::ask_kernel(machine.kernel), front_end_of(machine)))
       return step(allowed.error().text(), status);
   }
   if (auto formats = qos::check_formats(options.root); !formats && formats.error().code != EACCES)
@@ -280,7 +281,7 @@ int run_plan(const Options& options, Output& output) {
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
     const auto held = std::ranges::count_if(
         writes, [](const Change& change) { return change.outcome == Outcome::pending && !change.detail.empty(); });
-    if (held > 0) output.text += ", " + std::to_string(held) + " held until the cause that is named is over";
+    if (held > 0) output.text += ", " + std::to_string(held) + " pending for the reason given";
     output.text += ".\n";
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
@@ -299,7 +300,7 @@ int run_plan(const Options& options, Output& output) {
           "\n";
     if (!known.empty()) {
       std::string text = "The default route leaves by " + joined(known) + rule;
-      if (options.root == options.host) text += " If that is the management network, leave it alone:";
+      if (options.root == options.host) text += " If that is the management network, leave it unmanaged:";
       output.text += "\n" + folded(text, output.width) + "\n";
       if (options.root == options.host)
         output.text += "  printf '[[port]]\\nname = \"management\"\\nmatch = { netdev = [" +

@@ -538,6 +538,7 @@ Snapshot Collector::snapshot() const {
   for (const auto& [collector, collection, has_run] : collectors) {
     if (collection->node) collector->copy(*collection->node, out.node);
     if (has_run) out.runs.push_back(collection->run);
+    out.runs.insert(out.runs.end(), collection->failed.begin(), collection->failed.end());
   }
   if (host_hanging) out.runs.push_back(std::move(*host_hanging));
   for (auto& [device, hanging] : devices) {

@@ -17,6 +17,8 @@ namespace fabric::exporter {
 
 using Clock = std::chrono::steady_clock;
 
+inline constexpr const char* kTopologyCollector = "topology";  // the one that the landing page asks for
+
 // The newest attempt to read one group of values.
 struct CollectorRun {
   // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host", "reader", ...

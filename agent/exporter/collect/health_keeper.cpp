@@ -93,7 +93,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
     newest.ports.insert(newest.ports.end(), ports.begin(), ports.end());
     for (const Port& old : had.ports)
       for (const Port& port : ports)
-        if (port.id() == old.id()) signals[port.id()] = signals_of(old, port, in_seconds(age.taken - had.taken));
+        if (is_same_port(port, old)) signals[port.id()] = signals_of(old, port, in_seconds(age.taken - had.taken));
     before.ports.insert(before.ports.end(), std::make_move_iterator(had.ports.begin()),
                         std::make_move_iterator(had.ports.end()));
     had = {age.taken, std::move(ports)};

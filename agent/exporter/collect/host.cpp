@@ -80,7 +80,7 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
 
 void HostReader::read_topology() {
   auto start = Clock::now();
-  topology_ = {"topology", "", true, 0, {}};
+  topology_ = {kTopologyCollector, "", true, 0, {}};
   topology_taken_ = start;
   ++topology_read_;
   auto kernel = open_kernel(root_);
@@ -133,12 +133,16 @@ const std::vector<HostCollector>& host_collectors() {
 HostCollection run_collector(const HostCollector& collector, const std::string& root, Node known) {
   const auto start = Clock::now();
   HostCollection out{nullptr, {collector.name, "", true, 0, {}}};
+  for (Port& port : known.ports) port.unread.clear();  // of the device threads
   if (auto kernel = open_kernel(root)) {
     collector.read(*kernel, known);
     if (collector.is_partial_failure && !known.unseen.empty()) out.run.error = known.unseen.front();
   } else {
     out.run.error = kernel.error().text();
   }
+  for (const Port& port : known.ports)
+    if (!port.unread.empty() && !contains(out.failed, port.rdma, &CollectorRun::device))
+      out.failed.push_back({collector.name, port.rdma, false, 0, port.unread.front().why});
   known.ports.clear();  // the ports were input; the device threads publish them
   known.ports.shrink_to_fit();
   out.node = std::make_shared<const Node>(std::move(known));

@@ -71,7 +71,7 @@ class HostReader {
   state::NeighborReader neighbors_;
   AgentFile<state::Optics> optics_{state::kOpticsFile, state::parse_optics};
   AgentFile<state::Vnic> vnic_{state::kVnicFile, state::parse_vnic};
-  CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
+  CollectorRun topology_{kTopologyCollector, "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
 };
 
 // Readings that change rarely and belong to no RDMA device: IP addresses, the platform around GPUs and NICs, the host.
@@ -83,13 +83,15 @@ struct HostCollector {
   std::chrono::seconds CollectorOptions::*every;
   void (*read)(Kernel& kernel, Node& node);    // fills the collector's members; topology and ports are known
   void (*copy)(const Node& from, Node& into);  // copies the collector's members
-  bool is_partial_failure;                     // the collector fails if a part could not be read
+  // The collector fails if a part of the host could not be read. A port's own part fails for its device only.
+  bool is_partial_failure;
 };
 const std::vector<HostCollector>& host_collectors();
 
 struct HostCollection {
   std::shared_ptr<const Node> node;  // the collector's members only; null before the first reading
   CollectorRun run;
+  std::vector<CollectorRun> failed{};  // of the devices with a port that it could not read
 };
 
 // `known` has the topology and the identity of the ports.

@@ -287,11 +287,10 @@ class Landing {
         continue;
       }
       ++shown;
-      std::string state = "not known", rate, peer = "not known";
-      if (is_active(port)) state = port_state_text(*port.state);
-      else if (port.state) state = link_state_text(port);
-      if (is_active(port)) rate = "rate not known";
-      if (is_active(port) && port.rate) rate = rate_text(*port.rate);
+      // LinkUp adds nothing to ACTIVE.
+      const std::string state = is_up(port) ? std::string(port_state_text(*port.state)) : link_state_text(port);
+      std::string rate, peer = "not known";
+      if (is_up(port)) rate = port.rate ? rate_text(*port.rate) : "rate not known";
       if (const auto known = peer_of(node_, context_.policy, port))
         peer = escape_xml(known->device) + small(known->port);
       const std::string cells = element("th", "scope=\"row\"", escape_xml(port.id()) + small(port.netdev)) +
@@ -351,7 +350,7 @@ class Landing {
     if (!node_.topology.gpus.empty() || !node_.topology.nics.empty())
       return section("Topology",
                      element("figure", "", topology_picture(node_, status_) + element("figcaption", "", legend)));
-    const auto* read = find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == "topology"; });
+    const auto* read = find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == kTopologyCollector; });
     if (read == nullptr) return section("Topology", paragraph("Not known yet."));
     if (!read->success) return section("Topology", paragraph("Not known: " + read->error));
     return section("Topology", paragraph("This node has neither GPUs nor NICs."));

@@ -76,9 +76,7 @@ class LandingPicture {
     std::string shown_name = name;
     std::optional<Status> worst;  // of the findings of the device and of its ports; nullopt: there is none
     for (const auto& [subject, status] : status_)
-      if (status != Status::unknown && worst != Status::critical &&
-          (subject == name || subject.starts_with(name + "/")))
-        worst = status;
+      if (status != Status::unknown && worst != Status::critical && is_of_device(subject, name)) worst = status;
     if (worst) {
       css = to_text(*worst);
       shown_name.insert(0, "⚠ ");
@@ -105,9 +103,7 @@ class LandingPicture {
       if (i < box->gpus.size()) {
         const Gpu& gpu = topology_.gpus[box->gpus[i]];
         gpus_[box->gpus[i]] = y_;
-        std::string model = gpu.model;
-        if (model.starts_with("NVIDIA ")) model.erase(0, 7);
-        if (gpu.model.empty()) model = "model not known";
+        const std::string model = gpu.model.empty() ? "model not known" : short_model(gpu);
         tile(kInset, gpu.name, model, gpu.pci, "gpu");
       }
       if (i < box->nics.size()) {
@@ -116,10 +112,7 @@ class LandingPicture {
         std::string detail;
         for (const Port& port : node_.ports) {
           if (!contains(nic.rdma, port.rdma) || port.is_member()) continue;
-          if (!port.state) detail += "unknown ";
-          else if (!is_active(port)) detail += "down ";
-          else if (port.rate) detail += rate_text(*port.rate) + " ";
-          else detail += "up ";
+          detail += link_summary(port) + " ";
         }
         if (!nic.netdevs.empty()) detail += nic.netdevs.front();
         if (detail.empty()) detail = "state not known";

@@ -144,6 +144,7 @@ void add_vendor(Codes& codes, unsigned number) {
   const std::string_view known = name_of(kVendorErrors, number);
   if (known.empty()) text += ": meaning not published";
   else text += ": " + std::string(known);
+  if (codes.vendor_error.empty()) codes.vendor_error = text;
   add(codes, text);
 }
 
@@ -993,8 +994,11 @@ void read_statuses(Codes& codes, std::string_view line) {
     for (const std::string_view prefix : {"status 0x", "status=0x", "status: 0x", "status = 0x", "status (0x"})
       if (const size_t at = line.find(prefix); at != std::string_view::npos)
         if (const auto number = leading_number(line.substr(at + prefix.size() - 2)))
-          if (const std::string_view name = name_of(kNvStatuses, *number); !name.empty())
-            add(codes, std::string(kNvStatus) + hex(*number) + " " + std::string(name));
+          if (const std::string_view name = name_of(kNvStatuses, *number); !name.empty()) {
+            const std::string status = "NVRM status " + hex(*number) + " ";
+            codes.names += " " + status + std::string(name.substr(0, name.find(':')));
+            add(codes, status + std::string(name));
+          }
   // mlx5_core: "query_mcia_reg failed: status: 0x3"; mlxsw, mlx4 and the SDK of switches name the register, too.
   if (const size_t at = lower(line).find("mcia"); at != std::string::npos)
     if (const auto number = number_after(line.substr(at), "status: "))
@@ -1023,7 +1027,9 @@ void read_statuses(Codes& codes, std::string_view line) {
 // providers too: their small numbers mean something else.
 void read_efa(Codes& codes, std::string_view line) {
   std::optional<unsigned> number;
-  bool is_of_efa = lower(line).find("efa") != std::string::npos;
+  const std::string small = lower(line);
+  bool is_of_efa = small.find("efa") != std::string::npos;
+  codes.is_of_transfer = small.find("peer efa addr") != std::string::npos;
   if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos) {
     number = number_after(line.substr(at), "prov_errno: ");
     for (size_t open = line.find('(', at); !number && open != std::string_view::npos; open = line.find('(', open + 1)) {
@@ -1229,7 +1235,7 @@ constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {140, "unrecovered ECC error"},
                           {143, "GPU initialization error"},
                           {144, "NVLink SAW error"},
-                          {145, "NVLink RLW error, nonfatal unless the line says otherwise"},
+                          {145, "NVLink RLW error"},
                           {146, "NVLink TLW error"},
                           {147, "NVLink TREX error"},
                           {148, "NVLink NVLPW error"},
@@ -1396,7 +1402,17 @@ void read_events(Codes& codes, std::string_view line) {
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
         codes.xid = *number;
-        add(codes, numbered("Xid", *number, name_of(kXids, *number)));
+        std::string text = numbered("Xid", *number, name_of(kXids, *number));
+        // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
+        if (line.find(" Nonfatal ", close) != std::string_view::npos) text += ", nonfatal";
+        else if (line.find(" Fatal ", close) != std::string_view::npos) text += ", fatal";
+        else if (*number == 145) text += ", nonfatal unless the line says otherwise";
+        add(codes, text);
+        // "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)": the text counts.
+        const size_t to = line.find(") to 0x", close);
+        const size_t open = to == std::string_view::npos ? to : line.find('(', to);
+        if (*number == 154 && open != std::string_view::npos)
+          add(codes, "recovery: " + std::string(line.substr(open + 1, line.find(')', open) - open - 1)));
       }
   if (const auto number = number_after(line, "XidCriticalError: Xid="))
     add(codes, numbered("Xid", *number, name_of(kXids, *number)));
@@ -1581,6 +1597,14 @@ const ErrorMeaning* meaning_of(std::string_view error) {
       {"ETIMEDOUT", unknown, "no answer in time: of the peer or the network, or of a device's firmware to its driver."},
       {"EFAULT", unknown, "an address that is not mapped, or memory that the device cannot reach."}};
   return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
+}
+
+std::string without_errno_texts(std::string_view small) {
+  std::string out(small);
+  for (const auto& [number, text] : errno_texts())
+    for (size_t at = out.find(text); at != std::string::npos; at = out.find(text, at + text.size()))
+      out.replace(at, text.size(), text.size(), ' ');
+  return out;
 }
 
 std::string completion_status_text(unsigned status) {

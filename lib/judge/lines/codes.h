@@ -51,18 +51,23 @@ enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
 //   nvshmemx_error.h; CUDA driver_types.h; cuFile cufile.h; Linux include/scsi/iscsi_if.h; SAI saistatus.h; GASNet
 //   ibv-conduit; Intel irdma user.h; errnos, signals and their names by libc.
 struct Codes {
-  unsigned status = 0;             // enum ibv_wc_status of a failed work completion; 0: none
-  unsigned xid = 0;                // of NVIDIA's GPU driver; 0: none
-  std::string_view error;          // the first errno: "ETIMEDOUT"; empty: none
-  Call call = Call::none;          // the call that failed
-  Aer aer = Aer::none;             // the first AER bit that the line names
-  bool is_of_driver = false;       // a driver of a NIC or RDMA device reports a failure
+  unsigned status = 0;          // enum ibv_wc_status of a failed work completion; 0: none
+  unsigned xid = 0;             // of NVIDIA's GPU driver; 0: none
+  std::string_view error;       // the first errno: "ETIMEDOUT"; empty: none
+  Call call = Call::none;       // the call that failed
+  Aer aer = Aer::none;          // the first AER bit that the line names
+  bool is_of_driver = false;    // a driver of a NIC or RDMA device reports a failure
+  bool is_of_transfer = false;  // the error is one of a transfer to a peer, whose address the line has, not of a call
   std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
+  std::string vendor_error;        // the first of `texts` that is a vendor error of a work completion; empty: none
+  std::string names;               // of statuses that the line has as numbers: patterns find them by name as well
 };
-// The beginning of the text of a status of NVIDIA's GPU driver that the line has as a number; its name follows.
-inline constexpr std::string_view kNvStatus = "NVRM status ";
 // line: without_denials() of it; small: in small letters.
 Codes codes_of(std::string_view line, std::string_view small, Severity severity);
+
+// The line, in small letters, with blanks in place of the texts of errnos ("invalid argument"): their words are not those
+// of the program.
+std::string without_errno_texts(std::string_view small);
 
 // The meaning of an errno in any program. The cause is unknown if it depends on the call.
 struct ErrorMeaning {

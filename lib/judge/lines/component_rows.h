@@ -8,25 +8,26 @@ namespace fabric::lines {
 
 constexpr LineMessage component(Severity severity, std::string_view id, FaultLocation cause, std::string_view printer,
                                 std::string_view patterns, const FixRow& meaning, std::string_view next,
-                                std::string_view source) {
+                                std::string_view source, Printer kind = Printer::other) {
   LineMessage out{id, cause, patterns, meaning, next, source};
   out.printer = printer;
   out.severity = severity;
+  out.kind = kind;
   return out;
 }
 
 // `printer` contains the word that marks an error.
 constexpr LineMessage marked(std::string_view id, FaultLocation cause, std::string_view printer,
                              std::string_view patterns, const FixRow& meaning, std::string_view next,
-                             std::string_view source) {
-  return component(Severity::plain, id, cause, printer, patterns, meaning, next, source);
+                             std::string_view source, Printer kind = Printer::other) {
+  return component(Severity::plain, id, cause, printer, patterns, meaning, next, source, kind);
 }
 
 // Programs, and drivers that refuse a request.
 constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std::string_view printer,
                                   std::string_view patterns, const FixRow& meaning, std::string_view next,
-                                  std::string_view source) {
-  return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source);
+                                  std::string_view source, Printer kind = Printer::other) {
+  return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source, kind);
 }
 
 inline constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";

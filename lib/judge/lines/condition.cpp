@@ -53,7 +53,6 @@ constexpr Condition kConditions[] = {
       "names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, or if "
       "the line repeats without end."},
      false,
-     {},
      // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
@@ -72,7 +71,6 @@ constexpr Condition kConditions[] = {
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
       "replace the part if the error comes again."},
      true,
-     {},
      {.words = "nvlink error*not find|c2c error*not find"}},
 
     {"says-module-hot",
@@ -130,7 +128,6 @@ constexpr Condition kConditions[] = {
       {Work::at_link, "Check the cable and the module of this port, "},
       "and the state of the port at the other end."},
      true,
-     {},
      {.words = "^pci link|^pcie link|^pci-e link"}},
 
     {"says-disabled",
@@ -168,7 +165,6 @@ constexpr Condition kConditions[] = {
       "two processes of the host were given. Look for processes that an earlier job left, and at the number of "
       "processes and the devices that each of them was given."},
      false,
-     {},
      {.words = "of the same device|on the same device"}},
 
     {"says-busy",
@@ -241,7 +237,10 @@ constexpr Condition kConditions[] = {
      {"By its words two parts do not fit each other: kernel module and library, driver and firmware, or the programs "
       "of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
-      "; in a container, compare its libraries with the driver of the host; on several hosts, the versions."}},
+      "; in a container, compare its libraries with the driver of the host; on several hosts, the versions."},
+     false,
+     {},
+     Says::not_fitting},
 
     {"says-not-loaded",
      host,
@@ -252,7 +251,10 @@ constexpr Condition kConditions[] = {
      "is * loaded?|no driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
       "from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and its "
-      "mounts."}},
+      "mounts."},
+     false,
+     {},
+     Says::not_loaded},
 
     {"says-no-address-space",
      host,
@@ -295,9 +297,9 @@ constexpr Condition kConditions[] = {
       "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."},
      false,
-     {},
      // "failed to allocate the algorithm: -2" (ENOENT) is no lack of resources.
-     {.other_errors = "ENOMEM|ENOSPC|EAGAIN|EMFILE|ENFILE|ENOBUFS|EDQUOT|EINVAL|EPERM"}},
+     {.other_errors = "ENOMEM|ENOSPC|EAGAIN|EMFILE|ENFILE|ENOBUFS|EDQUOT|EINVAL|EPERM"},
+     Says::used_up},
 
     {"says-shared-memory",
      host,
@@ -332,8 +334,8 @@ constexpr Condition kConditions[] = {
      {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "
       "the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
-     {},
-     {.errors = "EREMOTEIO"}},  // "Remote I/O error" is of the firmware of a device
+     {.errors = "EREMOTEIO"},  // "Remote I/O error" is of the firmware of a device
+     Says::peer_ended},
 
     {"says-rejected",
      peer,
@@ -345,7 +347,10 @@ constexpr Condition kConditions[] = {
      "connection|rejected:|login "
      "rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
-      "accept these parameters. Look at its log and at the address and port."}},
+      "accept these parameters. Look at its log and at the address and port."},
+     false,
+     {},
+     Says::rejected},
 
     {"says-unreachable",
      network,
@@ -353,7 +358,10 @@ constexpr Condition kConditions[] = {
      "unreachable|unreachable host|host is down|"
      "no route|hostunreach|network error|cannot reach|could not reach|not reachable",
      {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
-      "host that is off. ip route get ADDRESS, then ping."}},
+      "host that is off. ip route get ADDRESS, then ping."},
+     false,
+     {},
+     Says::unreachable},
 
     {"says-permission",
      host,
@@ -370,7 +378,6 @@ constexpr Condition kConditions[] = {
      {"By its words an option or a variable is old, and is ignored or has a new name: the program goes on. Harmless; "
       "remove it, or use the new name."},
      false,
-     {},
      {.words = "fatal|fail|abort|cannot|no longer|not support"}},
     {"says-configuration-file",
      host,
@@ -393,7 +400,11 @@ constexpr Condition kConditions[] = {
      "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
      {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
       "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
-      "hosts and ranks, and correct it."}},
+      "hosts and ranks, and correct it."},
+     false,
+     {},
+     Says::other,
+     Complaint::any},
 
     // EAGAIN; also a service behind HTTP (503).
     {"says-temporary",
@@ -443,8 +454,9 @@ constexpr Condition kConditions[] = {
       "switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option of "
       "the program that does without it."},
      false,
-     {},
-     {.errors = "EAGAIN"}},  // "Resource temporarily unavailable"
+     {.errors = "EAGAIN"},  // "Resource temporarily unavailable"
+     Says::unsupported,
+     Complaint::of_nic_driver},
 
     {"says-absent",
      host,
@@ -455,10 +467,10 @@ constexpr Condition kConditions[] = {
      {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
       "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
-     {},
      // A queue, endpoint or counter that cannot be opened is made, not found.
      {.words = "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
-               "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"}},
+               "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
+     Says::absent},
 
     {"says-command-failed",
      unknown,
@@ -475,93 +487,98 @@ constexpr Condition kConditions[] = {
      "remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
      {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
       "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
-      "before this line."}},
+      "before this line."},
+     false,
+     {},
+     Says::timeout,
+     Complaint::with_errno,
+     "ETIMEDOUT"},
 };
 
 // By words and component. The first that applies.
-constexpr Condition kCombinations[] = {
-    {"driver-says-timeout",
-     host,
-     "says-timeout|says-peer-ended",
-     {"By its words the firmware of the NIC, or the PF driver of a virtual function, did not answer the driver. The "
-      "first such line of the kernel log is nearest to the cause; look at devlink health and PCIe errors (AER). ",
-      {Work::ends_jobs, "Reset the NIC or reload its driver; "},
-      "update the firmware if it recurs."},
-     false,
-     "mlx5|mlx4|bnxt|ice-|iavf|i40e|irdma|ionic|efa-driver|ena-|mana|netvsc|hns|qed|erdma|cxgb4|hfi1|pds"},
-    {"gpu-says-timeout",
-     host,
-     "says-timeout|says-peer-ended",
-     {"By its words the GPU or its firmware did not answer the driver: it hangs or has failed. The first such line of "
-      "the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
-      {Work::ends_jobs, "Reset the GPU or reboot; "},
-      "update driver and firmware, or replace the GPU, if it recurs."},
-     false,
-     "nvrm|nvswitch|gpu-|amdgpu|intel-gpu|habanalabs|neuron"},
-    {"storage-says-timeout",
-     peer,
-     "says-timeout|says-peer-ended|says-rejected",
-     {"By its words the storage server or target did not answer, refused, or ended the connection. Look at its state "
-      "and log at this time, at its address and port, then at the path to it and at the RDMA port of both."},
-     false,
-     "nvme-rdma|spdk-rdma|spdk-controller|nfs-rdma|srp|iser|rtrs|lustre|storage-|smbdirect"},
-    {"fabric-says-timeout",
-     network,
-     "says-timeout|says-peer-ended|says-unreachable",
-     {"By its words a node or switch did not answer the management packets of the fabric (MAD): it is down or "
-      "restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the line."},
-     false,
-     "opensm-fabric|opensm-client|opensm-other|ib-diagnostics|sharp"},
-    {"switch-says",
-     network,
-     "says-timeout|says-peer-ended|says-absent|says-unsupported|says-used-up|says-not-loaded|says-not-fitting",
-     {"By its words a service of the switch did not find or reach what it needs, or the switch does not offer it. Look "
-      "at the switch: show logging, show interfaces status, and its last change of the configuration."},
-     false,
-     "sonic|cumulus|switch-log"},
-    {"node-says-timeout",
-     host,
-     "says-timeout|says-peer-ended|says-rejected",
-     {"By its words a service of this node did not answer: the container runtime, a device or network plugin, a driver "
-      "container, or the API server. Look at the state of the one that the line names: systemctl status, kubectl get "
-      "pods -A -o wide, journalctl -u kubelet -u containerd."},
-     false,
-     "kubelet|container-|nvidia-container|nvidia-runtime|nvidia-device|k8s|sriov-plugin|dra-gpu|cdi"},
-    {"ranks-say-timeout",
-     peer,
-     "says-timeout",
-     {"By its words the other end of a TCP connection (a daemon, rank, store or master) did not answer in time: it did "
-      "not start, ended or hangs, or a firewall or a wrong interface is between. Look at its own log first, then at "
-      "its address and port."},
-     false,
-     "slurm-pmi|torch-store|torch-elastic|gloo-other|nccl-bootstrap|nccl-socket|ucx-tcp|ucx-wireup|ofi-tcp|ompi-tcp|"
-     "mooncake-control|mooncake-store|mooncake-rdma|mooncake-other|nixl-metadata|nixl-backend|nixl-other|"
-     "mori-bootstrap|uccl-connection|nvshmem-bootstrap"},
-    {"slurm-says-absent",
-     host,
-     "says-absent|says-not-loaded",
-     {"By its words a plugin, library, file or directory of Slurm is absent on this node: its package is not "
-      "installed, this Slurm was built without the library (munge, PMIx, NVML, hwloc, D-Bus for cgroup/v2), or the "
-      "path of the configuration is wrong. Compare with a node that works: PluginDir and SlurmdSpoolDir of scontrol "
-      "show config, and ldd of the plugin."},
-     false,
-     "slurm-files|slurm-gres|slurm-cgroup|slurm-configuration|slurm-pmi|slurm-daemon|slurm-other"},
-    {"container-says-absent",
-     host,
-     "says-absent|says-not-loaded",
-     {"By its words a file, device or program that the container needs is absent on this node: the driver or its "
-      "libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
-      "/opt/cni/bin), a netdev, or a driver container that is not ready."},
-     false,
-     "kubelet|container-|nvidia-container|nvidia-runtime|nvidia-device|k8s|sriov-plugin|dra-gpu|cdi"},
-    {"dpdk-says-used-up",
-     host,
-     "says-used-up",
-     {"By its words DPDK has no memory left: too few huge pages on the NUMA node of the NIC, or a pool of buffers "
-      "(mbufs) that is smaller than the rings of all queues. Reserve more huge pages, give the program more memory "
-      "(--socket-mem, dpdk-socket-mem, more mbufs), or use fewer and shorter queues."},
-     false,
-     "dpdk"},
+constexpr Combination kCombinations[] = {
+    {Says::timeout | Says::peer_ended,
+     Printer::nic_driver,
+     {"driver-says-timeout",
+      host,
+      "",
+      {"By its words the firmware of the NIC, or the PF driver of a virtual function, did not answer the driver. The "
+       "first such line of the kernel log is nearest to the cause; look at devlink health and PCIe errors (AER). ",
+       {Work::ends_jobs, "Reset the NIC or reload its driver; "},
+       "update the firmware if it recurs."}}},
+    {Says::timeout | Says::peer_ended,
+     Printer::gpu,
+     {"gpu-says-timeout",
+      host,
+      "",
+      {"By its words the GPU or its firmware did not answer the driver: it hangs or has failed. The first such line of "
+       "the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
+       {Work::ends_jobs, "Reset the GPU or reboot; "},
+       "update driver and firmware, or replace the GPU, if it recurs."}}},
+    {Says::timeout | Says::peer_ended | Says::rejected,
+     Printer::storage,
+     {"storage-says-timeout",
+      peer,
+      "",
+      {"By its words the storage server or target did not answer, refused, or ended the connection. Look at its state "
+       "and log at this time, at its address and port, then at the path to it and at the RDMA port of both."}}},
+    {Says::timeout | Says::peer_ended | Says::unreachable,
+     Printer::fabric,
+     {"fabric-says-timeout",
+      network,
+      "",
+      {"By its words a node or switch did not answer the management packets of the fabric (MAD): it is down or "
+       "restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the "
+       "line."}}},
+    {Says::timeout | Says::peer_ended | Says::absent | Says::unsupported | Says::used_up | Says::not_loaded |
+         Says::not_fitting,
+     Printer::switch_software,
+     {"switch-says",
+      network,
+      "",
+      {"By its words a service of the switch did not find or reach what it needs, or the switch does not offer it. "
+       "Look at the switch: show logging, show interfaces status, and its last change of the configuration."}}},
+    {Says::timeout | Says::peer_ended | Says::rejected,
+     Printer::node_service,
+     {"node-says-timeout",
+      host,
+      "",
+      {"By its words a service of this node did not answer: the container runtime, a device or network plugin, a "
+       "driver container, or the API server. Look at the state of the one that the line names: systemctl status, "
+       "kubectl get pods -A -o wide, journalctl -u kubelet -u containerd."}}},
+    {Says::timeout,
+     Printer::ranks,
+     {"ranks-say-timeout",
+      peer,
+      "",
+      {"By its words the other end of a TCP connection (a daemon, rank, store or master) did not answer in time: it "
+       "did not start, ended or hangs, or a firewall or a wrong interface is between. Look at its own log first, then "
+       "at its address and port."}}},
+    {Says::absent | Says::not_loaded,
+     Printer::slurm,
+     {"slurm-says-absent",
+      host,
+      "",
+      {"By its words a plugin, library, file or directory of Slurm is absent on this node: its package is not "
+       "installed, this Slurm was built without the library (munge, PMIx, NVML, hwloc, D-Bus for cgroup/v2), or the "
+       "path of the configuration is wrong. Compare with a node that works: PluginDir and SlurmdSpoolDir of scontrol "
+       "show config, and ldd of the plugin."}}},
+    {Says::absent | Says::not_loaded,
+     Printer::node_service,
+     {"container-says-absent",
+      host,
+      "",
+      {"By its words a file, device or program that the container needs is absent on this node: the driver or its "
+       "libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
+       "/opt/cni/bin), a netdev, or a driver container that is not ready."}}},
+    {Says::used_up,
+     Printer::dpdk,
+     {"dpdk-says-used-up",
+      host,
+      "",
+      {"By its words DPDK has no memory left: too few huge pages on the NUMA node of the NIC, or a pool of buffers "
+       "(mbufs) that is smaller than the rings of all queues. Reserve more huge pages, give the program more memory "
+       "(--socket-mem, dpdk-socket-mem, more mbufs), or use fewer and shorter queues."}}},
 };
 
 // The meaning of a failed step of any library, by the first verb of its message after the mark of the program and the
@@ -631,6 +648,8 @@ constexpr std::string_view kInternalWords =
     "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
     "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
     "neither|^neither|^insufficient|^called|^trying to|^attempt";
+// Names of programs that have one of these verbs or words.
+constexpr std::string_view kNamesWithVerbs[] = {"open mpi"};
 constexpr Condition kInternal{
     "step-internal",
     software,
@@ -639,9 +658,6 @@ constexpr Condition kInternal{
      "error of the network or of a device. Usual causes: a call or an argument of the program above, releases of the "
      "two ends or of two libraries that do not fit each other, or an earlier error of this process, after which its "
      "state is not valid: look at its first error."}};
-// Rows of drivers of NICs that are about a setting, a link or a request of a virtual function as well.
-constexpr std::string_view kDrivers =
-    "bnxt-other|bnxt-offload-other|ice-other|ice-filter-other|ionic-other|iavf-other|hns-other|hns-rdma-other";
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
     "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
@@ -661,11 +677,6 @@ constexpr Condition kDriverFails{
     {"By its words a step of the driver on this host failed: mostly the firmware rejected or did not answer a command, "
      "the NIC was in a reset, or its resources or memory of the host are used up. The first line of this NIC in the "
      "kernel log is nearest to the cause; the network and other hosts take no part in it."}};
-// Libraries of the communication of jobs: other components have one cause, or name it in other words.
-constexpr std::string_view kLibraries =
-    "ofi-|efa-provider|cxi-provider|opx-provider|psm-provider|nccl-|ucx-|ompi-|mpich-network|nixl-|mooncake-|nvshmem-|"
-    "rocshmem-|mori-|uccl-|mscclpp-|deepep-|verbs-|rdmacm-library|rdma-program|rdma-core-other|kernel-cm-other";
-
 // Without the mark of the program and the source file: "... UCX  ERROR ", "E1129 ... ucx_utils.cpp:212] ".
 std::string_view message_of(std::string_view small) {
   constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",   "<critical> ",       "ucx  error ",
@@ -755,55 +766,35 @@ bool is_denied(const Condition& condition, const LogLine& line) {
 }  // namespace
 
 std::span<const Condition> conditions() { return kConditions; }
-std::span<const Condition> combinations() { return kCombinations; }
+std::span<const Combination> combinations() { return kCombinations; }
 
 const Condition* with_component(const Condition* condition, const LineMessage* component) {
   if (condition == nullptr || component == nullptr) return condition;
-  const auto any_of = [](std::string_view list, auto&& fits) {
-    while (!list.empty())
-      if (fits(cut(list, '|'))) return true;
-    return false;
-  };
-  const Condition* found = std::ranges::find_if(kCombinations, [&](const Condition& each) {
-    return any_of(each.words, [&](std::string_view id) { return id == condition->id; }) &&
-           any_of(each.components, [&](std::string_view id) { return component->id.starts_with(id); });
+  const Combination* found = find_where(kCombinations, [&](const Combination& each) {
+    return has_any(each.says, condition->says) && has_any(each.kind, component->kind);
   });
-  return found == std::end(kCombinations) ? condition : found;
+  return found == nullptr ? condition : &found->condition;
 }
 
-bool is_driver(const LineMessage& component) {
-  for (std::string_view rest = kDrivers; !rest.empty();)
-    if (component.id.starts_with(cut(rest, '|'))) return true;
-  return false;
-}
-
-const Condition* timeout_of(const LogLine& line, const LineMessage* component) {
-  if (component == nullptr || line.codes.error != "ETIMEDOUT") return nullptr;
-  const Condition* timeout = find_where(kConditions, [](const Condition& each) { return each.id == "says-timeout"; });
-  const Condition* found = with_component(timeout, component);
-  return found != timeout ? found : nullptr;
+const Condition* condition_of_error(const LogLine& line, const LineMessage* component) {
+  if (line.codes.error.empty()) return nullptr;
+  const Condition* same =
+      find_where(kConditions, [&](const Condition& each) { return each.error == line.codes.error; });
+  const Condition* found = with_component(same, component);
+  return found != same ? found : nullptr;
 }
 
 const Condition* step_of(const LogLine& line, const LineMessage* component) {
-  if (component == nullptr || !component->is_component() || component->cause != unknown ||
-      component->id == "ucx-diagnostic-other" || component->id == "nccl-collnet-other")
-    return nullptr;
-  if (line.small.find("peer efa addr") != std::string::npos) return nullptr;  // the error is one of a completion
-  const auto is_of = [&](std::string_view list) {
-    while (!list.empty())
-      if (component->id.starts_with(cut(list, '|'))) return true;
-    return false;
-  };
-  if (is_driver(*component)) {
+  if (component == nullptr || !component->is_component() || component->cause != unknown) return nullptr;
+  if (has_any(component->kind, Printer::driver_rest)) {
     if (has_any(line.small, kAtLink) && line.codes.error.empty()) return nullptr;
     return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
   }
-  if (!is_of(kLibraries)) return nullptr;
-  // The text of an errno and the name of a program are no step.
-  std::string message(message_of(line.small));
-  for (const std::string_view other : {"invalid argument", "open mpi"})
-    for (size_t at = message.find(other); at != std::string::npos; at = message.find(other, at))
-      message.replace(at, other.size(), other.size(), ' ');
+  if (!has_any(component->kind, Printer::library) || line.codes.is_of_transfer) return nullptr;
+  std::string message = without_errno_texts(message_of(line.small));
+  for (const std::string_view name : kNamesWithVerbs)
+    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at))
+      message.replace(at, name.size(), name.size(), ' ');
   if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
   const FailedStep* found = nullptr;
   size_t first = std::string_view::npos;
@@ -829,6 +820,11 @@ bool is_of_nic_driver(const LogLine& line) {
       "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|"
       "^hns3 *:*:*.*|^infiniband *: ");
   return drivers.is_in(line.small, LetterGroups(line.small));
+}
+
+bool is_of_environment(const LogLine& line) {
+  static const PatternList shown("set by environment");
+  return shown.is_in(line.small, LetterGroups(line.small));
 }
 
 bool is_ordinary(const LogLine& line) {

@@ -17,6 +17,31 @@ struct OtherMeaning {
   std::string_view other_errors = {};  // all errnos but these
 };
 
+// The conditions that mean another thing with some components. A combination is of several.
+enum class Says : uint16_t {
+  other = 0,
+  timeout = 1 << 0,
+  peer_ended = 1 << 1,
+  rejected = 1 << 2,
+  unreachable = 1 << 3,
+  absent = 1 << 4,
+  unsupported = 1 << 5,
+  used_up = 1 << 6,
+  not_loaded = 1 << 7,
+  not_fitting = 1 << 8,
+};
+constexpr Says operator|(Says a, Says b) {
+  return static_cast<Says>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
+}
+constexpr bool has_any(Says says, Says of) { return (static_cast<uint16_t>(says) & static_cast<uint16_t>(of)) != 0; }
+
+// When the words make an error of a line that has no mark of one and only complains (Severity::complaint).
+enum class Complaint : uint8_t {
+  with_errno,     // only with an errno
+  of_nic_driver,  // also in a line of a NIC's driver, which has no mark of its level
+  any,            // options that exclude each other are an error of any program
+};
+
 struct Condition {
   std::string_view id;  // "says-not-loaded"
   FaultLocation cause;  // the most likely one
@@ -25,15 +50,21 @@ struct Condition {
   FixRow meaning;  // with the fix
   // The words are enough: other lines with a condition must look like an error, too.
   bool is_error = false;
-  // Of a combination: the beginnings of the ids of components, separated by '|'; `words` has the ids of the general
-  // conditions.
-  std::string_view components = {};
   OtherMeaning denied = {};
+  Says says = Says::other;
+  Complaint complaint = Complaint::with_errno;
+  std::string_view error = {};  // the errno that says the same in a line without the words; empty: none
+};
+
+// The same words mean another thing with some components: another end, another cause, another advice.
+struct Combination {
+  Says says;            // any of these
+  Printer kind;         // any of these
+  Condition condition;  // without words of its own
 };
 
 std::span<const Condition> conditions();
-// The same words mean another thing with some components: another end, another cause, another advice.
-std::span<const Condition> combinations();
+std::span<const Combination> combinations();
 
 // The first that applies; nullptr: none.
 const Condition* condition_of(const LogLine& line);
@@ -41,12 +72,9 @@ const Condition* condition_of(const LogLine& line);
 // The combination of both, else the condition. component: nullptr if no rule knows the line.
 const Condition* with_component(const Condition* condition, const LineMessage* component);
 
-// Whether it is a row about any line of a driver of a NIC: a step, a setting, the link.
-bool is_driver(const LineMessage& component);
-
-// The combination of a component, mostly a driver, with ETIMEDOUT in a line without the words of a timeout. nullptr:
-// there is none.
-const Condition* timeout_of(const LogLine& line, const LineMessage* component);
+// The combination of a component, mostly a driver, with the errno of a condition in a line without its words: with
+// ETIMEDOUT that of a timeout. nullptr: there is none.
+const Condition* condition_of_error(const LogLine& line, const LineMessage* component);
 
 // For a component of a library whose cause is unknown, if the words name no condition: the meaning of the failed step,
 // by its verb. nullptr: no step is named.
@@ -61,5 +89,8 @@ bool is_of_nic_driver(const LogLine& line);
 
 // Whether the line is one of a healthy start, or shows a setting, although it has words of an error.
 bool is_ordinary(const LogLine& line);
+
+// Whether the line shows the value of a variable of the environment: it does not say whether the value is right.
+bool is_of_environment(const LogLine& line);
 
 }  // namespace fabric::lines

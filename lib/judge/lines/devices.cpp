@@ -529,7 +529,7 @@ constexpr LineMessage kRows[] = {
     {"vma-qp", host, "VMA*failed to modify QP|VMA ERROR*prepare_ibv_qp|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
      "libvma (or XLIO) could not use its queue pair or device: driver, firmware (OFED) and library do not fit each "
      "other, the port is in a bond with RoCE LAG, or it lacks a privilege (CAP_NET_RAW) or memory (hugepages, "
-     "memlock). Its number (ret) is no errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
+     "memlock). Its number (ret) is not an errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
      "ofed_info -s; ethtool -i {netdev}; grep Huge /proc/meminfo", "libvma src/vma/dev"},
     {"mlx5-eswitch", host,
      "E-Switch: failed|E-Switch: Failed|E-Switch: Error|failed to enable eswitch SRIOV|esw_*failed|mlx5*Failed to set "

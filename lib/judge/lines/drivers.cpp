@@ -12,6 +12,11 @@ constexpr std::string_view kEvents = "Linux drivers/net/ethernet/mellanox/mlx5/c
 constexpr std::string_view kReporter = "devlink health show pci/{pci}";
 constexpr std::string_view kModule = "ethtool -m {netdev}";
 
+constexpr LineMessage on_link_down(LineMessage row) {
+  row.is_link_down = true;
+  return row;
+}
+
 constexpr LineMessage kDriverRows[] = {
     // The kernel: health of mlx5 firmware.
     {"mlx5-health-compromised", host, "device's health compromised",
@@ -295,20 +300,21 @@ constexpr LineMessage kDriverRows[] = {
      "A netdev without a cable of the fabric lost its carrier: that of a container or virtual machine (it ended), a "
      "bridge, or a wireless one.",
      "ip -details link show {netdev}", "systemd-networkd, NetworkManager"},
-    {"link-down", cable,
-     "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
-     "qede_link_update*Link is down|systemd-networkd[*: Lost carrier|NetworkManager[*: carrier: link disconnected",
-     "The link went down: cable, module, far end (switch port), or an administrator.",
-     "fabric-agentctl diagnose {port}",
-     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; systemd-networkd, "
-     "NetworkManager"},
+    on_link_down({"link-down", cable,
+                  "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link "
+                  "down|cxgb4*: link down|qede_link_update*Link is down|systemd-networkd[*: Lost "
+                  "carrier|NetworkManager[*: carrier: link disconnected",
+                  "The link went down: cable, module, far end (switch port), or an administrator.",
+                  "fabric-agentctl diagnose {port}",
+                  "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c; "
+                  "systemd-networkd, NetworkManager"}),
     {"netdev-not-configured", host, "NetworkManager[*Activation: failed for connection",
      "NetworkManager could not activate the connection, and the netdev has no addresses of it: the reason is in the "
      "change of state before this line.",
      "nmcli device status; journalctl -u NetworkManager -g {netdev}", "NetworkManager src/core/devices/nm-device.c"},
-    {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
-     "A port of the bond lost its link; the bond continues with the others, at less bandwidth.",
-     "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
+    on_link_down({"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
+                  "A port of the bond lost its link; the bond continues with the others, at less bandwidth.",
+                  "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"}),
     {"bond-no-lacp", network, "No 802.3ad response from the link partner|An illegal loopback occurred on slave",
      "The switch does not answer LACP on the ports of the bond, or returns the host's own frames (illegal loopback): "
      "the switch has no port channel for these ports, or the two switches do not act as one (MLAG, ESI). One link "

@@ -8,6 +8,11 @@ namespace {
 
 using enum FaultLocation;
 
+constexpr LineMessage on_reset(std::string_view before_netdev, LineMessage row) {
+  row.resets_netdev_after = before_netdev;
+  return row;
+}
+
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
@@ -266,12 +271,13 @@ constexpr LineMessage kRows[] = {
      "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
      "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
-    {"netdev-clock-removed", none, "removed PHC on |: PHC removed",
-     "Information: the driver removed the PTP clock (PHC) of this interface, because the driver is stopped or unbound "
-     "(shutdown, DPDK with vfio or uio), or resets the interface after a change of its settings on this host. Harmless "
-     "by itself, no action if that was wanted; else find what unbound or reset the driver at this time.",
-     "journalctl -g '{netdev}|vfio|lldpad|NetworkManager'; ethtool -i {netdev}",
-     "Linux drivers/net/ethernet/intel ixgbe_ptp.c, i40e_ptp.c, igb_ptp.c"},
+    on_reset(" PHC on ", {"netdev-clock-removed", none, "removed PHC on |: PHC removed",
+                          "Information: the driver removed the PTP clock (PHC) of this interface, because the driver "
+                          "is stopped or unbound (shutdown, DPDK with vfio or uio), or resets the interface after a "
+                          "change of its settings on this host. Harmless by itself, no action if that was wanted; else "
+                          "find what unbound or reset the driver at this time.",
+                          "journalctl -g '{netdev}|vfio|lldpad|NetworkManager'; ethtool -i {netdev}",
+                          "Linux drivers/net/ethernet/intel ixgbe_ptp.c, i40e_ptp.c, igb_ptp.c"}),
     {"ionic-firmware-back", none,
      "ionic*FW heartbeat restored|ionic*FW Up: restarting LIFs|ionic*FW Up: LIFs restarted",
      "Information: the firmware of the AMD Pensando NIC runs (its heartbeat counts) again after a stall or restart, "

@@ -292,7 +292,7 @@ constexpr LineMessage kLibraryRows[] = {
      "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
      "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
-    // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is no errno.
+    // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is not an errno.
     {"rdmacm-step", unknown,
      "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
      "wait for CONNECTED error|wait for RDMA_*state|^connect error -1",

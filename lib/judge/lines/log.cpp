@@ -28,11 +28,9 @@ void count(std::vector<Counted>& list, const std::string& text) {
   else if (list.size() < kMaxNames) list.push_back({text, 1});
 }
 
-std::string_view family(const LineMessage& message) { return message.id.substr(0, message.id.find('-')); }
-
 bool follows(const LineMessage& consequence, const LineMessage& cause) {
-  if (consequence.follows.empty()) return family(consequence) == family(cause);
-  return contains(split(consequence.follows, '|'), family(cause));
+  if (consequence.follows.empty()) return consequence.family() == cause.family();
+  return contains(split(consequence.follows, '|'), cause.family());
 }
 
 // Whether the line ends with a row of a dumped completion: four words of eight hexadecimal digits, or 16 bytes.
@@ -46,6 +44,15 @@ bool is_dump(std::string_view text) {
   };
   return ends_with(4, 8) || ends_with(16, 2);
 }
+
+// A program that prints its release once: the release belongs to its later lines, because some errors are of old
+// releases only.
+struct ReleaseLines {
+  std::string_view text;        // before the number
+  std::string_view family;      // of the messages of this program
+  std::string_view is_part_of;  // lines that a pattern matches with the release only
+};
+constexpr ReleaseLines kRelease{"NCCL version ", "nccl", "GPU Direct RDMA Disabled"};
 
 // Programs that print one message over several lines.
 bool continues(std::string_view before, std::string_view text) {
@@ -108,14 +115,14 @@ const LineMessage kResetByHost{
     "journalctl -g 'lldpad|NetworkManager|{netdev}'",
     "Linux drivers/net/ethernet/intel/ixgbe ixgbe_setup_tc()"};
 
-// Whether `reset` is the removal of the clock of the netdev whose link goes down in the other line, shortly before it.
+// Whether `reset` reports the reset of the netdev whose link goes down in the other line, shortly before it.
 bool is_reset_of(const Found& reset, const Found& down) {
-  constexpr std::string_view kOn = " PHC on ";
-  if (reset.message == nullptr || reset.message->id != "netdev-clock-removed") return false;
+  const std::string_view before = reset.message == nullptr ? "" : reset.message->resets_netdev_after;
+  if (before.empty()) return false;
   if (reset.first > down.first || down.first - reset.first > kSameEvent) return false;
-  const size_t at = reset.line.find(kOn);
+  const size_t at = reset.line.find(before);
   if (at == std::string::npos) return false;
-  const auto netdev = words(std::string_view(reset.line).substr(at + kOn.size()));
+  const auto netdev = words(std::string_view(reset.line).substr(at + before.size()));
   return !netdev.empty() && has_any(down.line, "^" + std::string(netdev.front()) + "$");
 }
 
@@ -124,6 +131,17 @@ bool is_error(const LogLine& line, const Condition* condition) {
   if (line.severity == Severity::informational) return false;
   return line.severity == Severity::failure || has_any(line.small, "warn|error|exception|errno") ||
          (condition != nullptr && condition->is_error);
+}
+
+// By the condition's column, for a line that only complains.
+bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
+  if (!line.codes.error.empty()) return true;
+  switch (condition.complaint) {
+    case Complaint::with_errno: return false;
+    case Complaint::of_nic_driver: return is_of_nic_driver(line);
+    case Complaint::any: return true;
+  }
+  return false;
 }
 
 // The line without digits and addresses, to count lines that differ by them only.
@@ -169,7 +187,8 @@ FaultLocation cause_of(const Found& found) {
   if (meaning == nullptr) return FaultLocation::unknown;
   // A driver talks to no other host: its errno is of the device.
   const bool is_elsewhere = meaning->cause == FaultLocation::peer || meaning->cause == FaultLocation::network;
-  if (is_elsewhere && found.message != nullptr && is_driver(*found.message)) return FaultLocation::unknown;
+  const bool is_of_driver = found.message != nullptr && has_any(found.message->kind, Printer::driver_rest);
+  if (is_elsewhere && is_of_driver) return FaultLocation::unknown;
   return meaning->cause;
 }
 
@@ -192,12 +211,10 @@ void Log::add(std::string_view raw) {
 }
 
 void Log::take(Line line) {
-  // The release of NCCL, which it prints once, belongs to its later lines: some errors are of old releases only.
-  constexpr std::string_view kVersion = "NCCL version ";
-  if (const size_t at = line.text.find(kVersion); at != std::string::npos)
-    version_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kVersion.size()) - at);
-  else if (!version_.empty() && line.text.find("GPU Direct RDMA Disabled") != std::string::npos)
-    line.text += " (" + version_ + ")";
+  if (const size_t at = line.text.find(kRelease.text); at != std::string::npos)
+    release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.text.size()) - at);
+  else if (!release_.empty() && line.text.find(kRelease.is_part_of) != std::string::npos)
+    line.text += " (" + release_ + ")";
   const LogLine read = read_line(line.text);
   const Codes& codes = read.codes;
   const LineMessage* message = recognize(read);
@@ -205,7 +222,7 @@ void Log::take(Line line) {
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
-  if (condition == nullptr && !is_known && !is_other) condition = timeout_of(read, message);
+  if (condition == nullptr && !is_known && !is_other) condition = condition_of_error(read, message);
   if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
   if (message == nullptr && !is_error(read, condition)) return;
   Found found{.message = message,
@@ -220,12 +237,13 @@ void Log::take(Line line) {
   if (message != nullptr && message->status != 0 && codes.status == 0)
     count(found.codes, completion_status_text(message->status));
   for (const std::string& code : codes.texts) count(found.codes, code);
+  found.vendor_error = codes.vendor_error;
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
   for (const std::string& name : found.named.elsewhere) count(found.elsewhere, name);
   for (const std::string& address : found.named.pci) count(found.pci, address);
   count(found.hosts, host_of(line.text));
   count(found.processes, process_of(line.text));
-  if (message != nullptr && family(*message) == "nccl") count(found.codes, version_);
+  if (message != nullptr && message->family() == kRelease.family) count(found.codes, release_);
   if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
     found.before = last_error_.text.substr(0, kShownOfLine);
     found.before_number = last_error_.number;
@@ -249,6 +267,15 @@ void Log::take(Line line) {
   }
   ++known->count;
   if (known->error.empty()) known->error = found.error;
+  if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
+  // A fatal error is the cause of those that are not, also if it is logged after them.
+  if (known->line.find(" Nonfatal ") != std::string::npos && found.line.find(" Fatal ") != std::string::npos) {
+    known->line = found.line;
+    known->first = found.first;
+    known->time = found.time;
+    known->codes.insert(known->codes.begin(), found.codes.begin(), found.codes.end());
+    found.codes.clear();
+  }
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
@@ -266,6 +293,7 @@ void Log::add_unknown(const Line& line, Found found) {
       if (each.message == nullptr && index-- == 0) {
         if (each.count > 0) ++each.count;
         for (const Counted& code : found.codes) count(each.codes, code.text);
+        if (each.vendor_error.empty()) each.vendor_error = found.vendor_error;
         for (const Counted& peer : found.peers) count(each.peers, peer.text);
         for (const Counted& name : found.elsewhere) count(each.elsewhere, name.text);
         for (const Counted& host : found.hosts) count(each.hosts, host.text);
@@ -296,7 +324,7 @@ void Log::finish() {
       if (Found* unknown = find_where(found_, [&](const Found& each) { return each.first == number; }))
         unknown->count = 0;
   for (Found& each : found_)
-    if (each.message != nullptr && (each.message->id == "bond-link-down" || each.message->id == "link-down"))
+    if (each.message != nullptr && each.message->is_link_down)
       if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
         each.message = &kResetByHost;
   fold_consequences();
@@ -320,6 +348,9 @@ void Log::fold_consequences() {
         cause = &other;
     if (cause == nullptr) continue;
     for (const Counted& address : each.pci) count(cause->pci, address.text);
+    // UCX names the peer of a failed request in a line of its own.
+    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
+    if (is_path && cause->peers.empty()) cause->peers = each.peers;
     show_with(*cause, each);
   }
 }
@@ -349,11 +380,8 @@ void Log::judge_unknown(const std::string& only_line) {
   const Condition* condition = condition_of(line);
   // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
-                       line.small.find("set by environment") != std::string::npos ||
-                       (condition != nullptr && condition->is_error);
-  // A driver's line has no mark of its level, and options that exclude each other are an error of any program.
-  const bool is_certain = condition != nullptr && (!line.codes.error.empty() || condition->id == "says-configuration" ||
-                                                   (condition->id == "says-unsupported" && is_of_nic_driver(line)));
+                       is_of_environment(line) || (condition != nullptr && condition->is_error);
+  const bool is_certain = condition != nullptr && is_error_of_complaint(*condition, line);
   const bool has_error = line.severity == Severity::complaint && is_certain && !is_of_other_program(line);
   if (has_error)
     found_.push_back({.line = only_line.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});

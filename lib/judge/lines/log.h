@@ -43,6 +43,7 @@ struct Found {
   std::optional<int64_t> time;
   size_t first = 0, count = 0;  // number of the first line; number of lines
   std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
+  std::string vendor_error;  // the first of `codes` that is one of a work completion; empty: none
   std::vector<Consequence> consequences;
   std::vector<OtherLine> others;  // of a component
   // For a component or an unknown line: the first errno, and the condition that its words name.
@@ -98,7 +99,7 @@ class Log {
   std::string part_;             // of a line that the next entry continues
   std::optional<Line> pending_;  // a line that the next one may continue
   Line last_error_;
-  std::string version_;  // "NCCL version 2.21.5"
+  std::string release_;  // "NCCL version 2.21.5"
   std::vector<Found> found_;
   std::vector<std::string> shapes_;  // of the unknown lines
   std::vector<size_t> near_;         // unknown lines that are shown if a known one follows within kNear lines

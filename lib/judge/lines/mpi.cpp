@@ -25,7 +25,7 @@ constexpr LineMessage kRows[] = {
      "received unexpected process identifier|unexpected process identifier|did not receive the expected network "
      "identification|expected network identification indicating|server did not receive magic|cannot find a "
      "corresponding process|accepted a TCP connection from what appears",
-     "A TCP connection of Open MPI reached another process than wanted, or something that is no Open MPI: an interface "
+     "A TCP connection of Open MPI reached another process than wanted, or a program other than Open MPI: an interface "
      "whose address exists on several hosts (docker0, virbr0, a link-local address), or a port scanner. Name the "
      "network of the cluster: --mca btl_tcp_if_include 10.0.0.0/16, or exclude the others with btl_tcp_if_exclude "
      "lo,docker0,virbr0.",
@@ -286,8 +286,8 @@ constexpr LineMessage kRows[] = {
     {"sharp-lock", network,
      "Streaming Tree lock failed|SAT lock|SAT group*failed|Streaming*lock failed|sharp*lock failed|failed to lock SAT",
      "The streaming aggregation tree (SAT) of SHARP could not be locked: another job holds it, or the switches or "
-     "their firmware do not support streaming aggregation. The number is of SHARP and no errno. NCCL goes on without "
-     "SHARP; NCCL_COLLNET_ENABLE=0 silences it. Look at other SHARP jobs and the log of sharp_am.",
+     "their firmware do not support streaming aggregation. The number is a code of SHARP, not an errno. NCCL goes on "
+     "without SHARP; NCCL_COLLNET_ENABLE=0 silences it. Look at other SHARP jobs and the log of sharp_am.",
      "sharp_hello; grep -iE 'lock|job' /var/log/sharp_am.log", "nccl-rdma-sharp-plugins src/sharp_plugin.c"},
     {"sharp-no-resource", network,
      "Begin job id:*failed with status: No resource|failed with status: No resource|job*failed with status: No "

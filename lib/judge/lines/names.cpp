@@ -118,6 +118,16 @@ void add_port(Named& out, const Port& port, const std::string& matched_by) {
   out.by.push_back(matched_by);
 }
 
+constexpr size_t kMostOfThread = 7;  // digits: the kernel's limit is 4194304 (PID_MAX_LIMIT)
+
+// The level of a message, in the place of a host or of a program.
+bool is_level(std::string_view word) {
+  constexpr std::string_view kLevels[] = {"trace", "debug", "info",  "notice",   "warn", "warning",
+                                          "error", "err",   "fatal", "critical", "crit"};
+  while (word.ends_with(':')) word.remove_suffix(1);
+  return contains(kLevels, lower(word));
+}
+
 }  // namespace
 
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) {
@@ -208,8 +218,10 @@ std::string host_of(std::string_view line) {
     if (end == colon + 1) continue;
     while (end < line.size() && line[end] == ' ') ++end;
     if (end + 1 >= line.size() || line[end] != ':' || !is_digit(line[end + 1])) continue;
+    const size_t number = end + 1;
     while (++end < line.size() && is_digit(line[end]))
       ;
+    if (end - number > kMostOfThread) continue;  // "libfabric:4411:1731999999:", its time
     if (end < line.size() && line[end] != ' ' && line[end] != ']' && line[end] != ':') continue;
     size_t begin = colon;
     while (begin > 0 && (is_in_word(line[begin - 1]) && line[begin - 1] != ':')) --begin;
@@ -225,7 +237,7 @@ std::string host_of(std::string_view line) {
   for (size_t i = 0; i + 2 < parts.size() && i < 4; ++i) {
     const bool is_clock = parts[i].size() >= 8 && std::ranges::count(parts[i], ':') >= 2 && is_digit(parts[i].front());
     const std::string_view host = parts[i + 1], program = parts[i + 2];
-    if (is_clock && (program.ends_with(':') || program == "kernel") &&
+    if (is_clock && (program.ends_with(':') || program == "kernel") && !is_level(program) && !is_level(host) &&
         host.find_first_of("[]:()*") == std::string_view::npos &&
         std::isalpha(static_cast<unsigned char>(host.front())) != 0 && host.size() <= kMaxWord)
       return std::string(host);

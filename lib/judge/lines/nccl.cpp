@@ -144,7 +144,7 @@ constexpr LineMessage kNcclRows[] = {
      "nccl|wc|async|modify|open|registration|object|ofi|gpu|torch"},
     {"nccl-no-device", host, "NET/IB : No device found",
      "NCCL found no usable RDMA device and falls back to TCP: none is in the container, none is up, or NCCL_IB_HCA "
-     "excludes all. Of no importance for a job on one node. If RDMA is expected, pass /dev/infiniband and the "
+     "excludes all. A job on one node does not need one. If RDMA is expected, pass /dev/infiniband and the "
      "libraries (rdma-core) to the container.",
      "fabric-agentctl topo; ibv_devices; echo $NCCL_IB_HCA", kNcclNet},
     {"nccl-no-libibverbs", software, "Failed to open libibverbs.so",

@@ -13,7 +13,7 @@ constexpr LineMessage kProgramRows[] = {
     // Before the call that writes sriov_numvfs.
     {"sriov-cni-function", host,
      "/physfn/net: no such file|/physfn: no such file|failed to get VF information|failed to get pf of",
-     "The SR-IOV CNI got a device that is no virtual function of a physical function on this host: inside a virtual "
+     "The SR-IOV CNI got a device that is not a virtual function of a physical function on this host: inside a virtual "
      "machine (there use the host-device CNI), or the virtual functions were removed or made again after the device "
      "plugin had found them (restart the device plugin).",
      "ls -l /sys/bus/pci/devices/{pci}/; kubectl logs -n kube-system -l app=sriovdp",

@@ -40,19 +40,20 @@ constexpr LineMessage kRows[] = {
            "that the device does not have, more elements or requests than the queue was made for, or a queue that is "
            "full because the program posts faster than it reads completions. The line names the limit; the network and "
            "the driver are not at fault.",
-           "ibv_devinfo -v -d {rdma}", "rdma-core providers"),
+           "ibv_devinfo -v -d {rdma}", "rdma-core providers", Printer::library),
     marked("verbs-provider-step-other", host, kProvider, "",
            "The library of this NIC (a provider of libibverbs), in the process of the program: a request to its driver "
            "or device failed. Usual causes: a limit of the NIC or of locked memory, a library that does not fit the "
            "kernel's driver, or a device in reset. The errno, or the kernel's line of the same time, has the reason.",
-           "ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}; ulimit -l", "rdma-core providers"),
+           "ibv_devinfo -v -d {rdma}; journalctl -k -g {rdma}; ulimit -l", "rdma-core providers", Printer::library),
 
     // ---- UCX: files whose errors have another cause than the rows of UCX in components.cpp.
     marked("ucx-profile-other", software, kUcx, "vfs_fuse.c|vfs_sock.c|stats.c:|client_server.c|/profile|profile.c",
            "The statistics, profile or virtual file system of UCX (UCX_STATS_DEST, UCX_PROFILE_MODE, ucx_vfs), which "
            "only observe UCX, report an error. Usual causes: a wrong value of the variable, or a file or FUSE mount "
            "that the process may not write. Communication does not depend on these functions: unset the variable.",
-           "env | grep -E 'UCX_STATS|UCX_PROFILE|UCX_VFS'", "UCX src/ucs/stats, src/ucs/profile, src/ucs/vfs"),
+           "env | grep -E 'UCX_STATS|UCX_PROFILE|UCX_VFS'", "UCX src/ucs/stats, src/ucs/profile, src/ucs/vfs",
+           Printer::library),
 
     // ---- UCC, by its component.
     marked("ucc-arguments-other", software,
@@ -114,7 +115,8 @@ constexpr LineMessage kRows[] = {
            "object wrongly: a format, flag, size, capability or order of calls. At start the request is often a probe, "
            "and the program uses another provider. If the program ends with this error, use another provider "
            "(FI_PROVIDER) or compatible releases. The line does not report a network error.",
-           "fi_info -v | head -40; fi_info --version; env | grep FI_", "libfabric prov/util/src/util_attr.c, prov"),
+           "fi_info -v | head -40; fi_info --version; env | grep FI_", "libfabric prov/util/src/util_attr.c, prov",
+           Printer::library),
     marked("ofi-gpu-other", host, kOfiCore,
            "cuda|^cu_|cuMem|cuPointer|cuDevice|hsa_|^hip|rocr|^ze_|synapse|neuron|nrt_|gdrcopy|gdr_|hmem|dmabuf|dlopen|"
            "dlsym|GPU",
@@ -122,13 +124,15 @@ constexpr LineMessage kRows[] = {
            "SynapseAI). Usual causes: a library of the GPU's driver that is missing in the container or has another "
            "release, no context in the thread, an earlier error of the GPU, or memory that the driver does not export "
            "(DMA-BUF, IPC). A missing library is harmless if the host has no such GPU.",
-           "ldconfig -p | grep -E 'libcuda|libhsa|libze|libnrt'; env | grep FI_HMEM", "libfabric src/hmem*.c"),
+           "ldconfig -p | grep -E 'libcuda|libhsa|libze|libnrt'; env | grep FI_HMEM", "libfabric src/hmem*.c",
+           Printer::library),
     marked("ofi-memory-monitor-other", host, kOfiCore, "uffd|kdreg|memhooks|monitor|intercept|mem_hook",
            "libfabric's memory monitor (userfaultfd, memhooks, kdreg2) reports an error. The cache of registrations "
            "requires the monitor to detect freed memory. Usual causes: userfaultfd is not allowed "
            "(vm.unprivileged_userfaultfd, the container), or a program replaces malloc. FI_MR_CACHE_MONITOR selects "
            "another monitor or disables the cache.",
-           "sysctl vm.unprivileged_userfaultfd; env | grep FI_MR_CACHE", "libfabric prov/util/src/*_mem_monitor.c"),
+           "sysctl vm.unprivileged_userfaultfd; env | grep FI_MR_CACHE", "libfabric prov/util/src/*_mem_monitor.c",
+           Printer::library),
 
     // ---- MPICH and the libraries based on it.
     complaining("mpich-gpu-other", host, kMpich, "gpu_|GPU|gpu |^cuda|CUDA|^hip|^ze_|Level Zero|ipc handle|IPC handle",
@@ -160,7 +164,7 @@ constexpr LineMessage kRows[] = {
                 "Open MPI's transport for Cisco usNIC reports an error. Usual causes: usNIC is not set up on this host "
                 "(libfabric, driver or virtual functions), an MTU or a route differs between the hosts, or a peer "
                 "ended. On a host without a Cisco VIC, exclude the transport: --mca btl ^usnic.",
-                "fi_info -p usnic; ip -br link", "Open MPI opal/mca/btl/usnic"),
+                "fi_info -p usnic; ip -br link", "Open MPI opal/mca/btl/usnic", Printer::library),
     complaining("ompi-oshmem-other", host,
                 "oshmem|OSHMEM|OpenSHMEM|Open SHMEM|^SHMEM_|memheap|MEMHEAP|sshmem|^spml|mkey attach|base segment "
                 "address|remote segments|local mkey|RKEY_REQ",
@@ -168,7 +172,8 @@ constexpr LineMessage kRows[] = {
                 "OpenSHMEM of Open MPI could not set up its symmetric heap or exchange its keys. Usual causes: a heap "
                 "that is larger than the memory or /dev/shm of the host (SHMEM_SYMMETRIC_HEAP_SIZE), an address that "
                 "is in use on one of the hosts, the memlock limit, or UCX without a device.",
-                "df -h /dev/shm; env | grep -E 'SHMEM|OSHMEM'; ulimit -l", "Open MPI oshmem/mca/memheap, spml"),
+                "df -h /dev/shm; env | grep -E 'SHMEM|OSHMEM'; ulimit -l", "Open MPI oshmem/mca/memheap, spml",
+                Printer::library),
 
     // ---- SPDK: "FILE: LINE:FUNCTION: *ERROR*: ".
     marked("spdk-arguments-other", software,
@@ -189,7 +194,8 @@ constexpr LineMessage kRows[] = {
            "an address that does not belong to an RDMA port, a peer that does not listen or ended, a queue or "
            "in-capsule size that only one side supports, limits of the NIC (queue pairs, shared receive queue), or "
            "memory that cannot be registered.",
-           "rdma link show; rdma resource show; ping -c 3 {peer}", "SPDK lib/nvme/nvme_rdma.c, lib/nvmf/rdma.c"),
+           "rdma link show; rdma resource show; ping -c 3 {peer}", "SPDK lib/nvme/nvme_rdma.c, lib/nvmf/rdma.c",
+           Printer::storage),
     marked("spdk-mlx5-other", host,
            "accel_mlx5.c:*: *ERROR|mlx5_crypto.c:*: *ERROR|mlx5_qp.c:*: *ERROR|mlx5_umr.c:*: *ERROR|mlx5_dma.c:*: "
            "*ERROR|accel_mlx5.c:*: *WARNING|accel_mlx5_rpc.c:*: *ERROR",
@@ -236,7 +242,7 @@ constexpr LineMessage kRows[] = {
         "SPDK's NVMe host reports an error of a controller or namespace, local or of a target on the network. Usual "
         "causes: a target or drive that does not answer or was reset, a connection that was lost (the transport's line "
         "before has the reason), a key or name (NQN) that the target does not accept, or a namespace that was removed.",
-        "rpc.py bdev_nvme_get_controllers; ping -c 3 {peer}", "SPDK lib/nvme, module/bdev/nvme"),
+        "rpc.py bdev_nvme_get_controllers; ping -c 3 {peer}", "SPDK lib/nvme, module/bdev/nvme", Printer::storage),
     marked("spdk-target-other", unknown,
            "nvmf.c:*: *ERROR|ctrlr.c:*: *ERROR|ctrlr_bdev.c:*: *ERROR|ctrlr_discovery.c:*: *ERROR|subsystem.c:*: "
            "*ERROR|transport.c:*: *ERROR|tcp.c:*nvmf*: *ERROR|mdns_server.c:*: *ERROR|vfio_user.c:*: "
@@ -282,13 +288,14 @@ constexpr LineMessage kRows[] = {
         "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or "
         "firmware and kernel driver lack a feature (a bond, flow priorities, DevX).",
         "dpdk-devbind.py --status; ibv_devices; ls -l /dev/infiniband; lsmod | grep mlx5_ib",
-        "DPDK drivers/common/mlx5, drivers/net/mlx5"),
+        "DPDK drivers/common/mlx5, drivers/net/mlx5", Printer::dpdk),
     complaining(
         "dpdk-memory-other", host, kDpdk, "huge|Huge|mbuf|mempool|socket-mem|memseg|emory|lloc",
         "DPDK has too little memory: huge pages on the NUMA node of the NIC, or a pool of buffers (mbufs) that is "
         "smaller than the rings of all queues. Reserve more huge pages, give the program more of them (--socket-mem, "
         "dpdk-socket-mem, more mbufs), or use fewer and shorter queues.",
-        "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/free_hugepages", "DPDK lib/eal"),
+        "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/free_hugepages", "DPDK lib/eal",
+        Printer::dpdk),
     complaining(
         "dpdk-device-other", host, kDpdk,
         "annot be used|robe|No probed|bound|VFIO|vfio|IOMMU|iommu|uio|driver|ermission|irmware|HW|DDP|_init(|reset|"
@@ -297,13 +304,14 @@ constexpr LineMessage kRows[] = {
         "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the "
         "program lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this "
         "line, of the driver, is nearer to the cause.",
-        "dpdk-devbind.py --status; ls -l /dev/vfio; journalctl -k -g vfio", "DPDK lib/eal, drivers/bus/pci"),
+        "dpdk-devbind.py --status; ls -l /dev/vfio; journalctl -k -g vfio", "DPDK lib/eal, drivers/bus/pci",
+        Printer::dpdk),
     complaining(
         "dpdk-other", unknown, kDpdk, "",
         "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
         "driver, an option or number of queues that the device does not offer, or another DPDK program that uses "
         "the same device or file prefix.",
-        "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers"),
+        "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers", Printer::dpdk),
 
     // ---- OpenSM: "DATE TIME [THREAD] 0x01 -> function: ERR NNNN: ".
     marked("opensm-host-other", host, kOpensm,
@@ -328,14 +336,14 @@ constexpr LineMessage kRows[] = {
            "events), or of a trap. Usual causes: a host with another partition, subnet prefix or key, a group that "
            "does not exist or requires another rate or MTU, or a host that left. The GUID or LID in the line "
            "identifies the host. A single rejected request does not affect the fabric.",
-           "saquery PR; saquery -g; smpquery portinfo -D 0", "OpenSM opensm/osm_sa_*.c"),
+           "saquery PR; saquery -g; smpquery portinfo -D 0", "OpenSM opensm/osm_sa_*.c", Printer::fabric),
     marked(
         "opensm-fabric-other", network, kOpensm, "",
         "OpenSM reports an error of a sweep of the InfiniBand fabric, in which it discovers nodes, assigns LIDs and "
         "writes routes to the switches. Usual causes: a node, switch or link that does not answer or changes during "
         "the sweep, a cable between the wrong ports, two nodes with one GUID, a second subnet manager with another "
         "key, or a topology that the routing engine does not support. The GUID and port in the line show the location.",
-        "sminfo; iblinkinfo; ibqueryerrors; ibdiagnet", "OpenSM opensm"),
+        "sminfo; iblinkinfo; ibqueryerrors; ibdiagnet", "OpenSM opensm", Printer::fabric),
 
     // ---- iwpmd.
     complaining(
@@ -379,13 +387,14 @@ constexpr LineMessage kRows[] = {
            "causes: a mix of cgroup v1 and v2, a controller that is not delegated to slurmd's scope, a kernel without "
            "the controller, or a wrong cgroup.conf. A job without its device rule may see no GPU.",
            "stat -fc %T /sys/fs/cgroup; cat /etc/slurm/cgroup.conf; systemctl show slurmd -p Delegate",
-           "Slurm src/plugins/cgroup, src/interfaces/cgroup.c"),
+           "Slurm src/plugins/cgroup, src/interfaces/cgroup.c", Printer::slurm),
     marked("slurm-gres-other", host, kSlurm,
            "gres|GRES|gpu_|GPU|nvml|NVML|rsmi|oneapi|MIG|imex|IMEX|AutoDetect|NVIDIA_VISIBLE|CUDA_VISIBLE",
            "Slurm reports an error of generic resources (the GPUs and other devices of a node). Usual causes: "
            "gres.conf or slurm.conf that differ from the devices of the node, a GPU driver or library (NVML, ROCm SMI) "
            "that slurmd does not find at its start, or a GPU that is missing.",
-           "slurmd -G; nvidia-smi -L; cat /etc/slurm/gres.conf", "Slurm src/interfaces/gres.c, src/plugins/gres, gpu"),
+           "slurmd -G; nvidia-smi -L; cat /etc/slurm/gres.conf", "Slurm src/interfaces/gres.c, src/plugins/gres, gpu",
+           Printer::slurm),
     marked("slurm-authentication-other", host, kSlurm,
            "munge|Munge|MUNGE|auth/|auth_|authentication|SlurmUser|ecurity "
            "violation|uthenticat|cred_|credential|redential|jwt|JWT|jwks|sack|certmgr|certgen|tls/|TLS|s2n|Protocol "
@@ -398,7 +407,8 @@ constexpr LineMessage kRows[] = {
            "Slurm could not start an MPI program (PMIx, PMI-2) or set up the network (Slingshot VNI). Usual causes: a "
            "program that was built for another PMI or PMIx release, PMIx that is not on every node, a wrong --mpi, or "
            "a rank that ended during the start.",
-           "srun --mpi=list; ldconfig -p | grep pmix; env | grep -E 'PMI|SLINGSHOT'", "Slurm src/plugins/mpi, switch"),
+           "srun --mpi=list; ldconfig -p | grep pmix; env | grep -E 'PMI|SLINGSHOT'", "Slurm src/plugins/mpi, switch",
+           Printer::slurm | Printer::ranks),
     marked("slurm-files-other", host, kSlurm,
            "checkpoint|state file|state save|StateSave|statesave|nable to open|an't open|ould not open|annot "
            "open|create dir|mkdir|chdir|unlink|rename|No space|TMPDIR|spool|pidfile|pid file|fopen|open(|write "
@@ -409,14 +419,15 @@ constexpr LineMessage kRows[] = {
            "prolog and epilog, TMPDIR, namespaces, or limits of a task. Usual causes: a full or read-only file system, "
            "a directory or file that is missing on this node, missing rights, or a script that failed.",
            "df -h /var/spool /tmp; journalctl -u slurmd -p warning; scontrol show config | grep -E 'Spool|State'",
-           "Slurm src/slurmd, src/slurmctld, src/common"),
+           "Slurm src/slurmd, src/slurmctld, src/common", Printer::slurm),
     marked("slurm-configuration-other", host, kSlurm,
            "arsing error|arse error|nrecognized key|nknown key|onfiguration file|is defunct|from cgroup.conf|in "
            "slurm.conf|in cgroup.conf|in gres.conf",
            "Slurm reads its configuration on this host (slurm.conf, cgroup.conf, gres.conf, topology.conf). Usual "
            "causes: a key that belongs in another of these files or that this release does not know, or a file that "
            "differs from that of the controller. The daemon does not start after \"fatal\".",
-           "md5sum /etc/slurm/*.conf; slurmd -V; slurmd -C", "Slurm src/common/parse_config.c, read_config.c"),
+           "md5sum /etc/slurm/*.conf; slurmd -V; slurmd -C", "Slurm src/common/parse_config.c, read_config.c",
+           Printer::slurm),
     marked(
         "slurm-option-other", software, kSlurm,
         "nvalid --|nvalid option|nvalid value|--*nvalid|--*specif|nvalid node name|nvalid job|nvalid user|nvalid "
@@ -446,7 +457,7 @@ constexpr LineMessage kRows[] = {
                 "on this host. Usual causes: a mix of cgroup v1 and v2, different cgroup drivers in the kubelet and "
                 "the runtime, a kernel without the controller, or a runtime without the required privilege.",
                 "stat -fc %T /sys/fs/cgroup; runc --version; journalctl -u containerd -p warning",
-                "runc libcontainer/cgroups"),
+                "runc libcontainer/cgroups", Printer::node_service),
     complaining(
         "dra-gpu-other", host,
         "] "
@@ -458,7 +469,7 @@ constexpr LineMessage kRows[] = {
         "that does not exist, NVLink fabric that is not attached (fabric manager, IMEX), a checkpoint of an earlier "
         "release, or a sharing mode (MPS, time-slicing) that the claim or GPU does not allow.",
         "kubectl get resourceslices; kubectl describe pod POD; nvidia-smi -q | grep -A 3 Fabric",
-        "NVIDIA k8s-dra-driver-gpu cmd/gpu-kubelet-plugin"),
+        "NVIDIA k8s-dra-driver-gpu cmd/gpu-kubelet-plugin", Printer::node_service),
     complaining(
         "dra-compute-domain-other", unknown,
         "computedomain.go:|cdclique.go:|cdstatus.go:|daemonset.go:|mnsdaemonset.go:|daemonsetpods.go:|podmanager.go:|"
@@ -481,7 +492,7 @@ constexpr LineMessage kRows[] = {
         "that was restarted.",
         "kubectl describe node NODE | grep -A 8 Allocatable; ls /sys/bus/pci/devices/{pci}/; kubectl get cm -A | grep "
         "sriov",
-        "sriov-network-device-plugin pkg"),
+        "sriov-network-device-plugin pkg", Printer::node_service),
     complaining(
         "nvidia-device-plugin-other", host,
         "mig-strategy.go:|nvml-mig-device.go:|nvml-device.go:|device_map.go:|nvml_devices.go:|nvml_manager.go:|plugin-"
@@ -493,7 +504,7 @@ constexpr LineMessage kRows[] = {
         "driver root), a MIG setup that differs from the strategy of the plugin, GPUs that failed, or a wrong value of "
         "the configuration (MPS, IMEX channels).",
         "kubectl logs -n gpu-operator -l app=nvidia-device-plugin-daemonset; nvidia-smi -L; kubectl describe node NODE",
-        "NVIDIA k8s-device-plugin internal/rm, internal/lm"),
+        "NVIDIA k8s-device-plugin internal/rm, internal/lm", Printer::node_service),
     complaining("nvidia-runtime-other", host,
                 "NVIDIA runtime|NVIDIA Container Runtime|CUDA compat|cuda compat|forward compat|NVIDIA device "
                 "nodes|NVIDIA_VISIBLE_DEVICES|OCI specification|OCI spec file|GPU Instance ID|Compute Instance ID|MIG "
@@ -505,7 +516,7 @@ constexpr LineMessage kRows[] = {
                 "configuration names no runc, a path that is not absolute or cannot be written, or an image that "
                 "brings its own CUDA compatibility library.",
                 "nvidia-ctk --version; cat /etc/nvidia-container-runtime/config.toml; nvidia-smi",
-                "NVIDIA container toolkit internal, cmd/nvidia-cdi-hook"),
+                "NVIDIA container toolkit internal, cmd/nvidia-cdi-hook", Printer::node_service),
     complaining(
         "nic-operator-other", host,
         "nic-configuration|NicDevice|NicConfiguration|NicFirmware|NICFirmware|NIC "
@@ -527,7 +538,8 @@ constexpr LineMessage kRows[] = {
         "and /var/run/cdi. Usual causes: a file that is missing or older than the driver (nvidia-ctk cdi generate "
         "writes the file again), a device name that is not in the file, a runtime without CDI, or a directory that "
         "cannot be written.",
-        "nvidia-ctk cdi list; ls -l /etc/cdi /var/run/cdi", "NVIDIA container toolkit, container-device-interface"),
+        "nvidia-ctk cdi list; ls -l /etc/cdi /var/run/cdi", "NVIDIA container toolkit, container-device-interface",
+        Printer::node_service),
 };
 
 }  // namespace

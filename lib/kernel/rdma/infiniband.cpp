@@ -26,10 +26,19 @@ Result<std::vector<unsigned>> ports(const Root& root, const std::string& device)
       ++number;
       if ((*external >> bit & 1) == 0) on_board.insert(number);
     }
+  // Earlier drivers have no masks. The netdev of a port that leads out gives it a link-local GID, with a link or
+  // without.
+  const bool is_gaudi = root.line_of(folder + "/device/vendor") == "0x1da3";
   std::vector<unsigned> numbers;
-  for (const std::string& name : *names)
-    if (const auto number = parse_number<unsigned>(name); number && !on_board.contains(*number))
-      numbers.push_back(*number);
+  for (const std::string& name : *names) {
+    const auto number = parse_number<unsigned>(name);
+    if (!number || on_board.contains(*number)) continue;
+    if (is_gaudi && !(all && external)) {
+      const auto own = gids(root, device, *number);
+      if (own && own->empty()) continue;
+    }
+    numbers.push_back(*number);
+  }
   return numbers;
 }
 

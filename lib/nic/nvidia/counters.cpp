@@ -130,7 +130,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_prio#_buf_discard", kPrioStats, discard, 64, &kPriorityHostDiscards},
     {ethtool, "rx_prio#_marked", kPrioStats, none, 64, &kPriorityMarked},
 
-    // In addition to those of kOrigins: pport_phy_layer_cntrs_stats_desc, pport_phy_recovery_cntrs_stats_desc.
+    // In addition to those that kPhyStats names: pport_phy_layer_cntrs_stats_desc, pport_phy_recovery_cntrs_stats_desc.
     {ethtool, "rx_discards_phy", kPhyStats, discard, 64, &kPhyDiscards, kRx},
     {ethtool, "tx_discards_phy", kPhyStats, discard, 64, &kPhyDiscards, kTx},
     {ethtool, "rx_crc_errors_phy", kPhyStats, link, 64, &kPhyCrcErrors},

@@ -218,7 +218,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "no dcbnl here: a virtual function's settings belong to its physical function; the Arm cores of a BlueField "
            "in DPU mode own the port (set it there, or use NIC mode); or this kernel has no CONFIG_MLX5_CORE_EN_DCB";
   if (setting.id == SettingId::dcbx && code == EINVAL)
-    return "the NIC's firmware keeps DCBX: switch it off there (mlxconfig LLDP_NB_DCBX_P1=0 and _P2)";
+    return "the NIC's firmware keeps DCBX: switch it off there (mlxconfig -d ADDRESS set LLDP_NB_DCBX_P1=0 "
+           "LLDP_NB_DCBX_P2=0, then mlxfwreset -d ADDRESS reset)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
   if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)

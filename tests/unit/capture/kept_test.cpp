@@ -114,7 +114,8 @@ struct Site {
     tree.file("sys/devices/system/node/node0/cpulist", "0-1\n").file("sys/class/dmi/id/product_name", "HGX\n");
     tree.file("proc/cmdline", "quiet iommu=pt intel_iommu=\"on " + secrets.next() + "\" hostname=" + hostname +
                                   " processor.max_cstate=1 " + options(secrets) + "\n");
-    tree.file("proc/cpuinfo", filled("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu "
+    tree.file("proc/cpuinfo", filled("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n"
+                                     "model name\t: Xeon\nflags\t\t: fpu "
                                      "vme\nSerial\t: @\n@\n",
                                      secrets));
     tree.file("proc/meminfo", filled("MemTotal:       2113461612 kB\nMemSecret: @ kB\n@", secrets));

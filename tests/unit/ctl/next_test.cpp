@@ -255,6 +255,23 @@ TEST_F(Next, WhenEveryWriteWaits) {
   }
 }
 
+// A network service restarts: the agent has just seen the default route there, and an apply must not take the link.
+TEST_F(Next, WhileTheAgentHoldsThePort) {
+  Port port;
+  port.pci = "0000:24:00.0";
+  port.netdev = "eth0";
+  const qos::Use route{.why = "the default route", .kind = qos::UseKind::default_route, .has_default_route = true};
+  EXPECT_TRUE(qos::hold_default_route([&](const Port&) { return route; }, qos::kRouteHold, tree_.path())(port));
+  EXPECT_EQ(follow_all(), Commands{kStatus});
+  int code = 0;
+  const Output output = run("apply", code);
+  EXPECT_TRUE(has(output.text, "the default route left by eth0")) << output.text << output.errors;
+  EXPECT_EQ(nic_.mtu, 1500U);
+  tree_.remove(qos::kHeldPortsFile);
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
+  EXPECT_EQ(nic_.mtu, 4200U);
+}
+
 TEST_F(Next, WithoutWhatAnApplyNeeds) {
   tree_.file(state::kOriginalsFile, "{");
   EXPECT_EQ(follow_all(), Commands{kStatus});

@@ -437,7 +437,7 @@ TEST(CtlDiagnose, WithoutSymptomsItSaysWhatWasObserved) {
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
   machine.options.interval = {};
   EXPECT_EQ(machine.run(), machine.check());
-  EXPECT_TRUE(machine.output.text.starts_with("The cause of symptoms requires two samples")) << machine.output.text;
+  EXPECT_TRUE(machine.output.text.starts_with("The cause of symptoms requires two readings")) << machine.output.text;
   machine.options.interval = std::chrono::milliseconds(1);
   machine.tree.remove("sys/class/infiniband/mlx5_0");
   EXPECT_EQ(machine.run(), machine.check());

@@ -255,12 +255,12 @@ TEST(DefaultRoute, HoldsThePortForAWhileAfterItLeft) {
   EXPECT_TRUE(held(port));
   now = {};
   EXPECT_FALSE(held(port)) << "a job that ended does not hold the port";
-  now = {"the default route leaves by ens1", true, false, true};
+  now = {"the default route leaves by ens1", qos::UseKind::default_route, true};
   EXPECT_EQ(held(port).why, now.why);
   EXPECT_TRUE(short_hold(port));
   now = {};
   EXPECT_EQ(held(port).why, "the default route left by ens1 in the last 120 s");
-  EXPECT_TRUE(held(port).only_default_route) << "front_end = true allows it, as before";
+  EXPECT_EQ(held(port).kind, qos::UseKind::default_route) << "front_end = true allows it, as before";
   EXPECT_FALSE(short_hold(port));
   Port other = port;
   other.netdev = "ens2";
@@ -276,7 +276,8 @@ TEST(DefaultRoute, HoldsThePortUnderTheNextAgent) {
   port.netdev = "ens1";
   Port other = port;
   other.netdev = "ens2";
-  qos::Use now{.why = "the default route leaves by ens1", .only_default_route = true, .has_default_route = true};
+  qos::Use now{
+      .why = "the default route leaves by ens1", .kind = qos::UseKind::default_route, .has_default_route = true};
   const qos::UseCheck ask = [&](const Port& of) { return of.netdev == "ens1" ? now : qos::Use{}; };
   const auto start = [&](std::chrono::milliseconds hold) { return qos::hold_default_route(ask, hold, tree.path()); };
   EXPECT_TRUE(start(std::chrono::minutes(2))(port));
@@ -290,6 +291,55 @@ TEST(DefaultRoute, HoldsThePortUnderTheNextAgent) {
   EXPECT_FALSE(start(std::chrono::minutes(2))(port));
 }
 
+// A process that writes once (fabric-agentctl apply) has seen no route itself.
+TEST(DefaultRoute, HoldsThePortForProcessesBesideTheAgent) {
+  test::Tree tree;
+  Port port;
+  port.netdev = "ens1";
+  Port other = port;
+  other.netdev = "ens2";
+  const std::chrono::minutes hold{2};
+  qos::Use now{
+      .why = "the default route leaves by ens1", .kind = qos::UseKind::default_route, .has_default_route = true};
+  const qos::UseCheck ask = [&](const Port& of) { return of.netdev == "ens1" ? now : qos::Use{}; };
+  const qos::UseCheck beside = qos::hold_as_agent([](const Port&) { return false; }, hold, tree.path());
+  EXPECT_FALSE(beside(port)) << "there is no agent";
+  EXPECT_TRUE(qos::hold_default_route(ask, hold, tree.path())(port));
+  EXPECT_EQ(beside(port).kind, qos::UseKind::default_route) << "front_end = true allows it";
+  EXPECT_TRUE(beside(port).has_default_route);
+  EXPECT_FALSE(beside(other));
+  const auto seen = [&](const std::string& moment) {
+    const std::string key = "\"" + state::port_key(port) + "\"";
+    tree.file(qos::kHeldPortsFile, R"({"format":1,"ports":[)" + key + "]," + R"("seen":{)" +
+                                       (moment.empty() ? "" : key + ":" + moment) + "}}");
+    return qos::hold_as_agent([](const Port&) { return false; }, hold, tree.path())(port).has_default_route;
+  };
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now().time_since_epoch() - std::chrono::seconds(1));
+  EXPECT_TRUE(seen(std::to_string(milliseconds.count())));
+  EXPECT_FALSE(seen(std::to_string((milliseconds - hold).count()))) << "the time is over, and the agent was not asked";
+  EXPECT_FALSE(seen("9223372036854775807")) << "no time of this boot";
+  EXPECT_FALSE(seen("-9223372036854775808"));
+  EXPECT_FALSE(seen("")) << "of an earlier version: it is unknown when";
+  // The next agent holds the port from its start on, and so do the others.
+  now = {};
+  EXPECT_TRUE(qos::hold_default_route(ask, hold, tree.path())(port));
+  EXPECT_TRUE(beside(port));
+}
+
+// Only the agent writes the file.
+TEST(DefaultRoute, OfAProcessBesideTheAgentIsNotRecorded) {
+  test::Tree tree;
+  Port port;
+  port.netdev = "ens1";
+  qos::Use now{.why = "the default route leaves by ens1", .has_default_route = true};
+  const qos::UseCheck held = qos::hold_as_agent([&](const Port&) { return now; }, std::chrono::minutes(2), tree.path());
+  EXPECT_TRUE(held(port));
+  now = {};
+  EXPECT_TRUE(held(port)) << "the process itself remembers it";
+  EXPECT_FALSE(tree.root().exists(qos::kHeldPortsFile));
+}
+
 // The address goes with the route, and with the address the operator's session: it was named as the user until then.
 TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
   Port port;
@@ -299,7 +349,7 @@ TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
   const qos::UseCheck held = qos::hold_default_route([&](const Port&) { return now; }, std::chrono::seconds(120));
   EXPECT_FALSE(held(port).is_front_end()) << "a session is no reason to write";
   now = {};
-  EXPECT_TRUE(held(port).only_default_route);
+  EXPECT_EQ(held(port).kind, qos::UseKind::default_route);
   now = {.why = "a process has queue pairs on mlx5_0"};
   EXPECT_FALSE(held(port).is_front_end()) << "a job has begun since";
   EXPECT_TRUE(held(port).has_default_route);

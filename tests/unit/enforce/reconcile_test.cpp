@@ -240,7 +240,7 @@ TEST_P(Dcb, APortWithTheDefaultRouteIsNotWrittenDisruptively) {
   bed.terms.in_use = [](const Port&) { return qos::Use{"a TCP session"}; };
   bed.terms.disruptive = Disruptive::idle;
   EXPECT_TRUE(has_outcome(bed.apply(want), "mtu", Outcome::pending, "a TCP session")) << "others still count";
-  bed.terms.in_use = [](const Port&) { return qos::Use{"the default route", true}; };
+  bed.terms.in_use = [](const Port&) { return qos::Use{"the default route", qos::UseKind::default_route}; };
   expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});
 }
 

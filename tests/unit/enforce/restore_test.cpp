@@ -229,6 +229,11 @@ TEST_F(MemberForIp, ARevertLeavesTheMtuOfTheBond) {
   nic.mtu = 4200;
   join(9000);
   std::vector<Port> ports{port};
+  const auto may_end = [&](uint64_t milliseconds) {
+    return confirm::may_end(kernel, ports, record, {"a boot", milliseconds}, kIdle, [](const Port&) { return false; });
+  };
+  EXPECT_FALSE(may_end(2'000));
+  EXPECT_TRUE(may_end(700'000));
   const Changes kept = test::revert(kernel, ports, record, {"a boot", 2'000}, kIdle);
   EXPECT_TRUE(has_outcome(kept, "mtu", Outcome::unsupported, "bond0 sets the MTU"));
   EXPECT_EQ(nic.mtu, 9000U);
@@ -236,7 +241,9 @@ TEST_F(MemberForIp, ARevertLeavesTheMtuOfTheBond) {
   test::revert(kernel, ports, record, {"a boot", 700'000}, kIdle);
   EXPECT_FALSE(confirm::is_pending(record)) << "the other ports do not wait for the end of the bond";
   EXPECT_TRUE(has(confirm::left_text(record), "mtu"));
+  EXPECT_FALSE(may_end(2'000));
   leave();
+  EXPECT_TRUE(may_end(2'000));
   test::revert(kernel, ports, record, {"a boot", 701'000}, kIdle);
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_TRUE(record.is_restored());
@@ -394,7 +401,7 @@ TEST(SelfTest, StopsWhenTheDefaultRouteComes) {
           if (calls == 4) downs = bed.nic.carrier_downs;
           bed.nic.link_up();
           if (!bed.nic.has_default_route) return qos::Use{};
-          return qos::Use{.why = "the default route", .only_default_route = true, .has_default_route = true};
+          return qos::Use{.why = "the default route", .kind = qos::UseKind::default_route, .has_default_route = true};
         },
         route_allowed);
     ASSERT_TRUE(test.ok());

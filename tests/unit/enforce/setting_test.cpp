@@ -116,7 +116,12 @@ TEST(Setting, EachSaysWhatADifferenceCosts) {
   for (const Setting& setting : kSettings) {
     const Rule* check = find_rule(setting.key);
     ASSERT_NE(check, nullptr) << setting.key;
-    EXPECT_TRUE(setting.meaning.ends_with(".")) << setting.key << ": a sentence in its row";
+    EXPECT_TRUE(setting.effect.ends_with(".")) << setting.key << ": a sentence in its row";
+    // The two columns are one text: "The MTU differs from the policy", ". RoCE uses smaller packets."
+    EXPECT_TRUE(setting.effect == "." || setting.effect.starts_with(". ") || setting.effect.starts_with(": "))
+        << setting.key << ": " << setting.effect;
+    EXPECT_EQ(check->title, setting.title) << setting.key;
+    EXPECT_TRUE(check->meaning.starts_with(setting.meaning())) << setting.key;
   }
 }
 

@@ -505,6 +505,26 @@ TEST(HostCollectors, ADeviceThatComesIsPartOfThem) {
   });
 }
 
+TEST(HostCollectors, AFailedReadOfOneDeviceIsOfThisDevice) {
+  Tree tree;
+  add_nic(machine(tree), "mlx5_1", "eth3", "0000:18:00.0");
+  for (const char* device : {"mlx5_0", "mlx5_1"}) {
+    const std::string port = std::string("sys/class/infiniband/") + device + "/ports/1/";
+    tree.file(port + "link_layer", "InfiniBand\n").file(port + "sm_lid", "0x1\n");
+  }
+  tree.folder("sys/class/infiniband/mlx5_0/ports/1/lid").file("sys/class/infiniband/mlx5_1/ports/1/lid", "0x7\n");
+  RunningCollector running(test::collector_options(tree.path()));
+  EXPECT_TRUE(running.node().network.lids.contains("mlx5_1/1"));
+  EXPECT_TRUE(run(running, "network")->success) << run(running, "network")->error;
+  const auto failed = [&](const std::string& device) {
+    return std::ranges::count_if(running->snapshot().runs, [&](const CollectorRun& each) {
+      return each.collector == "network" && each.device == device && !each.success && test::has(each.error, "LIDs: ");
+    });
+  };
+  EXPECT_EQ(failed("mlx5_0"), 1);
+  EXPECT_EQ(failed("mlx5_1"), 0);
+}
+
 void publish_neighbor(Tree& tree, uint32_t max_frame) {
   Neighbors neighbors;
   neighbors.source = state::kLldpSource;

@@ -178,6 +178,17 @@ TEST(CheckHost, ADeviceFileThatOthersMayNotOpen) {
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
 }
 
+// A container with the netdevs of two NICs, and the device file of one.
+TEST(CheckHost, ADeviceWhoseNetdevWasGivenAndWhoseFileWasNot) {
+  Healthy node;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}};
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "with the network of the host it sees all netdevs";
+  node.now.topology.nics.back().netdev_elsewhere = true;
+  EXPECT_NE(said(node.view(), {"rdma-provider"}).find("rdma-provider mlx5_1 warning"), std::string::npos);
+  for (Gid& gid : node.now.ports[1].gids) gid.netdev.clear();
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos) << "its netdev is elsewhere";
+}
+
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {
   Healthy node;
   EXPECT_EQ(providers_said(node), "") << "not read";
@@ -943,6 +954,8 @@ TEST(Gpudirect, AcrossRootPortsOfAClientProcessor) {
   Healthy node;
   node.now.host->cpu.vendor = "GenuineIntel";
   node.now.host->cpu.model = "Intel(R) Core(TM) Ultra 9 285K";
+  node.now.host->cpu.family = 6;
+  node.now.host->cpu.model_number = 0xc6;
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "GPU and NIC share a switch";
   for (Gpu& gpu : node.now.topology.gpus) gpu.bridges = {gpu.bridges.front() + "0"};
   const auto found = complaints_of(node.view(), {"gpudirect"});
@@ -953,10 +966,24 @@ TEST(Gpudirect, AcrossRootPortsOfAClientProcessor) {
   for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 5090";
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "these have no GPUDirect RDMA";
   for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA RTX PRO 6000";
-  for (const char* server : {"Intel(R) Xeon(R) w9-3495X", "Intel(R) Core(TM) i9-10980XE CPU @ 3.00GHz"}) {
-    node.now.host->cpu.model = server;
-    EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << server;
+  struct Processor {
+    const char* name;
+    unsigned number;
+    bool is_client;
+  };
+  // The die decides, and not the name.
+  for (const auto& [name, number, is_client] :
+       {Processor{"Intel(R) Xeon(R) w9-3495X", 0x8f, false},
+        Processor{"Intel(R) Core(TM) i9-10980XE CPU @ 3.00GHz", 0x55, false},
+        Processor{"Intel(R) Xeon(R) E-2388G CPU @ 3.20GHz", 0xa7, true},
+        Processor{"Intel(R) Core(TM) i9-14900HX", 0xb7, true}, Processor{"Genuine Intel(R) 0000", 0, false}}) {
+    node.now.host->cpu.model = name;
+    node.now.host->cpu.model_number = number;
+    EXPECT_EQ(!complaints_of(node.view(), {"gpudirect"}).empty(), is_client) << name;
   }
+  node.now.host->cpu.model_number = 0xc6;
+  node.now.host->cpu.vendor = "AuthenticAMD";
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "the numbers are those of a vendor";
 }
 
 TEST(Gpudirect, IsNotAskedOfGeForce) {

@@ -4,11 +4,13 @@
 // audit mode, or whose reading proves nothing, are listed and are no fault of the node. fabric-checks(7) matches the
 // tables in lib/judge and the alerts, and every rule of a file is registered.
 #include <cctype>
+#include <ctime>
 
 #include "base/json.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/network.h"
+#include "judge/topology.h"
 #include "metrics/families.h"
 #include "setting/setting_table.h"
 #include "support/healthy_node.h"
@@ -1264,6 +1266,29 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_EQ(port_states(node), "");
 }
 
+TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
+  Healthy node;
+  node.now.ports.push_back(node.now.ports[0]);
+  node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &second = node.now.ports.back(), &first = node.now.ports[node.now.ports.size() - 2];
+  test::make_bond(bond);
+  for (Port* member : {&first, &second}) {
+    test::make_member(*member);
+    member->carrier = true;
+    member->speed = 25000;
+  }
+  second.netdev = "ens0np1";
+  EXPECT_EQ(said(node.view(), {"rate"}), "");
+  second.speed = 10000;
+  *bond.rate *= 2;
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found) << "the bond is no reference for others";
+  EXPECT_EQ(found[0].subject, second.id());
+  EXPECT_TRUE(has(found[0].observed, "10 Gb/s") && has(found[0].expected, "25 Gb/s")) << describe(found);
+  second.carrier = false;
+  EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
@@ -1368,7 +1393,46 @@ TEST(Check, TheNicOfAMissingGpuIsStillForGpus) {
   node.now.ports[1].qos.mtu = 1500;
   node.now.ports[1].active_mtu = 1024;
   EXPECT_EQ(complaints_of(node.view(), {"roce-mtu"}).size(), 1u);
-  EXPECT_EQ(rails(node.view()).size(), node.now.ports.size());
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size());
+}
+
+// A virtual function that has an address here is used as its port is, and is compared with the rails. One that waits
+// for a guest is not.
+TEST(Check, AVirtualFunctionOfTheHostIsARail) {
+  Healthy node;
+  Port function = node.now.ports[1];
+  function.role = PortRole::virtual_function;
+  function.owner = std::exchange(function.pci, "0000:f1:00.2");
+  function.rdma = "mlx5_9";
+  function.netdev = "ens1v0";
+  for (Gid& gid : function.gids) gid.netdev = function.netdev;
+  node.now.ports.push_back(function);
+  EXPECT_TRUE(serves_gpu(node.view(), node.now.ports.back()));
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size());
+  node.now.ports.back().gids.clear();
+  EXPECT_TRUE(serves_gpu(node.view(), node.now.ports.back()));
+  EXPECT_EQ(rails(node.view())->size(), node.now.ports.size() - 1);
+}
+
+// A tree may have any number of links to one device, each of which is a port. A step for each triple of ports would
+// take minutes.
+TEST(Check, ManyPortsOfOneNicTakeSeconds) {
+  Healthy node;
+  for (unsigned i = 0; i < 1'000; ++i) {
+    Port link = node.now.ports[1];
+    link.rdma = "link" + std::to_string(i);
+    node.now.topology.nics[1].rdma.push_back(link.rdma);
+    node.now.ports.push_back(std::move(link));
+  }
+  const auto cpu = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+  };
+  const double begin = cpu();
+  const Report report = run_rules(node.view(), std::vector<std::string>{"rate"});
+  EXPECT_EQ(report.findings.size(), node.now.ports.size());
+  EXPECT_LT(cpu() - begin, 30);
 }
 
 // The netdev of the GIDs is that of another card: whether packets leave by it is the driver's secret.
@@ -1471,6 +1535,9 @@ const PlantedDefects& defects() {
              "/var/lib/fabric-agent/originals.json.corrupt"};
        },
        finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.json.corrupt /root/")},
+      {"originals_unread_by_an_earlier_version",
+       [](Healthy& n) { n.now.agent->lost_originals = {.why = "/var/lib/fabric-agent/originals.json: damaged"}; },
+       finds("agent", "host", C, "", "", "move this file to /root/")},
       {"the_agents_outcome_overrides_the_dry_run",
        [](Healthy& n) {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;

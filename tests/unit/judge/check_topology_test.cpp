@@ -383,7 +383,7 @@ TEST(Planes, OneFindingByTheShareOfTheGpusBandwidth) {
   Planes node;
   EXPECT_EQ(node.findings(), "");
   node.lose(2);
-  EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 DOWN Polling\n");
+  EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 (DOWN, Polling)\n");
   node.lose(3);
   EXPECT_TRUE(has(node.findings(), "planes GPU1 critical: 2 of 4 planes, 50 % of its bandwidth")) << node.findings();
   node.policy.rules.by_id["planes"].limits["critical"] = 25;
@@ -443,6 +443,16 @@ TEST(Planes, NicsOnDifferentCardsArePlanesIfThePolicySaysSo) {
       << said(node.view(), {"planes", "port-state"});
 }
 
+// Virtual functions in a pod: those of one card may be of one port.
+TEST(Planes, FunctionsOfAPodArePlanesIfThePolicySaysSo) {
+  Planes node;
+  for (unsigned number = 1; number <= 4; ++number) node.plane(number).role = PortRole::guest_function;
+  node.lose(2);
+  EXPECT_FALSE(has(said(node.view(), {"planes"}), "planes GPU1")) << said(node.view(), {"planes"});
+  node.policy.cabling.planes = {{"mlx5_1/1", "A"}, {"mlx5_1/2", "B"}, {"mlx5_1/3", "C"}, {"mlx5_1/4", "D"}};
+  EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 DOWN Polling\n");
+}
+
 TEST(Planes, MaintenanceOfThePolicyIsAcknowledged) {
   Planes node;
   node.policy.cabling.planes = {{"mlx5_1/2", "B"}, {"mlx5_1/1", "A"}, {"mlx5_1/3", "C"}, {"mlx5_1/4", "D"}};
@@ -451,7 +461,7 @@ TEST(Planes, MaintenanceOfThePolicyIsAcknowledged) {
   EXPECT_EQ(node.findings(), "") << "only the plane in maintenance is down";
   node.lose(3);
   const std::string text = node.findings();
-  EXPECT_TRUE(has(text, "2 of 4 planes, 50 %") && has(text, "mlx5_1/3 DOWN Polling")) << text;
+  EXPECT_TRUE(has(text, "2 of 4 planes, 50 %") && has(text, "mlx5_1/3 (DOWN, Polling)")) << text;
   EXPECT_TRUE(has(text, "mlx5_1/2 (plane B is in maintenance)")) << text;
 
   // A whole GPU down: the port of the plane in maintenance is listed, and does not count.

@@ -151,6 +151,20 @@ TEST(Report, OneFaultWithItsOwnCountOnEachPortIsOne) {
   EXPECT_EQ(group_findings(report).size(), 2u);
 }
 
+TEST(Report, WhatCouldNotBeReadOfTheMachineIsNamed) {
+  Node node;
+  node.unseen = {"acknowledgements: EIO"};
+  node.topology_unread = "no bus";
+  node.rdma_unread = "no class";
+  node.agent_unread = "no state";
+  const std::vector<std::string> lines{"GPUs and NICs: no bus", "RDMA devices: no class", "acknowledgements: EIO",
+                                       "the agent's state: no state"};
+  EXPECT_EQ(unseen_lines(node), lines);
+  std::vector<std::string> reasons;
+  for (const UnseenLine& line : merged_unseen(node)) reasons.push_back(line.reason);
+  EXPECT_EQ(reasons, lines);
+}
+
 TEST(Report, WhatCouldNotBeReadIsOneLineForAllPorts) {
   Node node;
   node.unseen = {"acknowledgements: EIO"};

@@ -695,10 +695,10 @@ TEST(SlurmLimits, AChainOfFilesEnds) {
 
 TEST(HostCpuFacts, AlikeCpusStandTogether) {
   Tree tree;
-  tree.file(
-      "proc/cpuinfo",
-      "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n" +
-          std::string(2'000'000, 'x'));  // of a machine with a thousand CPUs
+  tree.file("proc/cpuinfo",
+            "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n"
+            "model name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\ncpu family\t: 7\nmodel\t\t: 1\n" +
+                std::string(2'000'000, 'x'));  // of a machine with a thousand CPUs
   tree.file("sys/devices/system/cpu/online", "0-3,6\n")
       .file("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
   for (const unsigned cpu : {0u, 1u, 2u}) add_cpu(tree, cpu, "performance", "1");
@@ -707,6 +707,8 @@ TEST(HostCpuFacts, AlikeCpusStandTogether) {
   const HostCpu cpu = host::read_cpu(tree.root(), host::read_cpuinfo(tree.root()));
   EXPECT_EQ(cpu.vendor, "GenuineIntel");
   EXPECT_EQ(cpu.model, "Intel(R) Xeon(R) Platinum 8480C");
+  EXPECT_EQ(cpu.family, 6U);
+  EXPECT_EQ(cpu.model_number, 143U);
   EXPECT_EQ(cpu.frequency_driver, "intel_pstate");
   ASSERT_EQ(cpu.frequency.size(), 2u);
   EXPECT_EQ(cpu.frequency[0].governor + " " + cpu.frequency[0].preference + " " + cpu.frequency[0].cpus,

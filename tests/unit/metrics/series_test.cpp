@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kUsual = 700;  // of a node with four ports
 
-// The numbers that fabric-exporter(8) promises for a node with eight NICs. No other file states them.
+// The numbers that fabric-exporter(8) promises for a node with eight NICs. No other file states them
+// (TheBudgetIsStatedOnce).
 struct Budget {
   size_t all_sources = 0, sysfs_alone = 0;
 };
@@ -258,6 +259,27 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
   EXPECT_LE(page("all sources, everything switched on", node, test::kEverything, true), Policy().series_limit);
   for (const SeriesGroup group : kValues<SeriesGroup>)
     EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
+}
+
+TEST(SeriesBudget, TheBudgetIsStatedOnce) {
+  const Budget budget = promised();
+  const auto has_number = [](const std::string& text, size_t number) {
+    const std::string digits = std::to_string(number);
+    std::string pattern = digits;
+    if (digits.size() > 3) pattern = digits.substr(0, digits.size() - 3) + "[,']?" + digits.substr(digits.size() - 3);
+    return std::regex_search(text, std::regex("\\b" + pattern + "\\s+(time )?series\\b"));
+  };
+  std::vector<fs::path> files{"README.md", "CONTRIBUTING.md", "tests/README.md", "lib/README.md"};
+  for (const char* folder : {"agent", "etc"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
+      if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), FABRIC_SOURCE_DIR));
+  size_t places = 0;
+  for (const fs::path& file : files)
+    if (has_number(test::of_source(file.string()), budget.all_sources)) {
+      ++places;
+      EXPECT_EQ(file.filename(), "fabric-exporter.8");
+    }
+  EXPECT_EQ(places, 1u);
 }
 
 TEST(SeriesBudget, ANodeWithEightNicsAndBareSysfs) {

@@ -41,7 +41,28 @@ TEST(Port, WhetherItHasALink) {
     const int found = (is_active(port) ? kActive : 0) | (may_be_active(port) ? kMayBe : 0) |
                       (is_down(port) ? kDown : 0) | (is_up(port) ? kUp : 0);
     EXPECT_EQ(found, row.expected) << row.what;
+    std::string_view word = row.state ? "not active" : "state not known";
+    if (found & kDown) word = "down";
+    if (found & kUp) word = "up";
+    EXPECT_EQ(link_word(port), word) << row.what;
+    port.rate = 25e9;
+    EXPECT_EQ(link_summary(port), (found & kUp) != 0 ? "200 Gb/s" : word) << row.what;
+    EXPECT_EQ(test::has(link_state_text(port), ", no carrier"), (found & kActive) != 0 && (found & kDown) != 0)
+        << row.what;
   }
+}
+
+TEST(Port, IdsOfADevice) {
+  for (const char* id : {"mlx5_1", "mlx5_1/1", "mlx5_1/2@ens1f0np0"}) EXPECT_TRUE(is_of_device(id, "mlx5_1")) << id;
+  for (const char* id : {"mlx5_10", "mlx5_10/1", "mlx5_0/1", "mlx5", ""})
+    EXPECT_FALSE(is_of_device(id, "mlx5_1")) << id;
+}
+
+TEST(Port, TextOfItsStates) {
+  Port port;
+  EXPECT_EQ(link_state_text(port), "not known");
+  port.state = kPortDown, port.phys_state = 3;
+  EXPECT_EQ(link_state_text(port), "DOWN, Disabled");
 }
 
 }  // namespace

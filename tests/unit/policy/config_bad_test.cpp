@@ -874,6 +874,21 @@ const Case kCases[] = {
     {"[[port]]\n", "pfc", "8", nullptr},
     {"[[port]]\n", "pfc", "\"0x03\"", nullptr},
     {"[[port]]\n", "pfc", "5", "[5]"},
+    {"[[port]]\n", "pfc", "\"prio3 and prio4\"", "[3, 4]"},
+    {"[[port]]\n", "pfc", "[\"priority 3\", \"p4\"]", "[3, 4]"},
+    {"[[port]]\n", "pfc", "{ 3 = true, 4 = false }", "[3]"},
+    {"[[port]]\n", "pfc", "\"0b00011000\"", "[3, 4]"},
+    {"[[port]]\n", "pfc", "\"00011000\"", "[3, 4]"},
+    {"[[port]]\n", "pfc", "\"00010000\"", nullptr},  // from which end?
+    {"[[port]]\n", "pfc", "\"tc3\"", nullptr},
+    {"[[port]]\n", "pause", "\"no\"", "\"off\""},
+    {"[[port]]\n", "pfc_watchdog", "\"off\"", "0"},
+    {"[[port]]\n", "pfc_watchdog", "\"on\"", nullptr},
+    {"[[port]]\n", "mtu", "\"9,000\"", "9000"},
+    {"[[port]]\n", "cnp_dscp", "\"48 (CS6)\"", "48"},
+    {"[[port]]\n", "fec", "\"cl91\"", "\"rs\""},
+    {"[[port]]\n", "ets", "{ tsa = [\"wrr\", \"wrr\", \"sp\"], bw = [50,50,0], prio_tc = [0,0,0,1,0,0,2,0] }",
+     "{ prio_tc = [0, 0, 0, 1, 0, 0, 2, 0], tsa = [\"ets\", \"ets\", \"strict\"], bw = [50, 50, 0] }"},
     {"[[port]]\n", "mtu", "\"9000\"", "9000"},
     {"[[port]]\n", "mtu", "\"9k\"", nullptr},
     {"[[port]]\n", "mtu", "70000", nullptr},
@@ -901,6 +916,10 @@ const Case kCases[] = {
     {"[[port]]\n", "maxrate", "\"100GB/s,0,0,0,0,0,0,0\"", nullptr},
     {"", "mode", "\"enforced\"", "\"enforce\""},
     {"", "mode", "\"on\"", nullptr},
+    {"", "mode", "\"dry-run\"", "\"audit\""},
+    {"", "release", "\"rollback\"", "\"restore\""},
+    {"[fabric]\n", "kind", "\"DDC\"", "\"scheduled\""},
+    {"[rules.loss]\nenabled = false\nreason = \"x\"\n", "until", "\"2026-12-31\"", "2026-12-31"},
     {"", "disruptive", "\"no\"", nullptr},
     {"", "disruptive", "\"Never\"", "\"never\""},
     {"", "traffic", "{ dscp = 96, priority = 3 }", "{ dscp = 24, priority = 3 }"},
@@ -963,8 +982,27 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"netdev = \"ens1 ens2\"", "; write netdev = [\"ens1\", \"ens2\"]"},
            {"rdma = \"mlx5_.*\"", "; write rdma = \"mlx5_*\""},
            {"rdma = \"^mlx5_[0-3]$\"", "; write rdma = \"mlx5_[0-3]\""},
-           {"netdev = \"ens1|ens2\"", "; write netdev = [\"ens1\", \"ens2\"]"}})
+           {"netdev = \"ens1|ens2\"", "; write netdev = [\"ens1\", \"ens2\"]"},
+           {"rdma = [\"mlx5_0 \", \"mlx5_1\"]", "; write rdma = [\"mlx5_0\", \"mlx5_1\"]"},
+           {"driver = [\"bnxt_re\", \"mlx5_core\"]", "; write driver = [\"bnxt_en\", \"mlx5_core\"]"},
+           {"rdma = \"=mlx5_0,mlx5_1\"", "; write rdma = [\"mlx5_0\", \"mlx5_1\"]"},
+           {"rdma = \"mlx5_0-mlx5_3\"", "; write rdma = \"mlx5_[0-3]\""},
+           {"rdma = \"mlx5_8..10\"", "; write rdma = [\"mlx5_8\", \"mlx5_9\", \"mlx5_10\"]"},
+           {"rdma = \"mlx5_\\\\d+\"", "; write rdma = \"mlx5_[0-9]*\""},
+           {"rdma = \"uverbs0\"", "/sys/class/infiniband_verbs/uverbs0/ibdev"},
+           {"driver = \"mlx5\"", "; write driver = \"mlx5_core\""},
+           {"driver = \"hns-roce-hw-v2\"", "; write driver = \"hns3\""},
+           {"netdev = \"ens1np0@if5\"", "; write netdev = \"ens1np0\""},
+           {"netdev = \"eth0:1\"", "; write netdev = \"eth0\""},
+           {"speed = [\"400 Gb/s\", \"200G\"]", "; write speed = [\"400G\", \"200G\"]"},
+           {"pci = \"0000:1a:20.0\"", "for example pci"},
+           {"pci = \"0000:1a:00.8\"", "for example pci"}})
     EXPECT_TRUE(has(match_advice(match), write)) << match << "\n" << match_advice(match);
+  // What is excluded there, is not here: no value is certain.
+  for (const char* match : {"rdma = \"^mlx5_2\"", "rdma = \"^mlx5_2,mlx5_3\"", "netdev = \"ens*,!ens3\"", "rdma = \"!mlx5_2\""}) {
+    EXPECT_FALSE(match_advice(match).empty()) << match;
+    EXPECT_FALSE(has(match_advice(match), "; write ")) << match_advice(match);
+  }
   for (const char* good :
        {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
         "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",

@@ -172,6 +172,32 @@ TEST(Floors, RulesNameNoDriver) {
   EXPECT_EQ(lines(rules_with_drivers(tree.path(), drivers)), "a.cpp: efa: a member of Capabilities\n");
 }
 
+// A row states what it means: no code asks for a row, a rule or a finding by a literal of its id.
+std::vector<std::string> compared_ids(const fs::path& root) {
+  static const std::regex kLiteral(R"re((\bid (==|!=) "|(\.|->)id\.(starts_with|ends_with|find)\("))re");
+  std::vector<std::string> out;
+  for (const char* folder : {"lib", "agent"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const auto kind = entry.path().extension();
+      if (kind != ".cpp" && kind != ".h") continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        if (std::regex_search(line.substr(0, line.find("//")), kLiteral))
+          out.push_back(entry.path().filename().string() + ": a column of the row instead of its id: " + line);
+    }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(Floors, NoRowIsAskedForByItsId) {
+  EXPECT_TRUE(test::same_text("", lines(compared_ids(FABRIC_SOURCE_DIR))));
+
+  test::Tree tree;
+  tree.file("agent/a.cpp", "bool a = each.id == kPcie.id;\nbool b = id == \"pcie\";\n");
+  tree.file("lib/b.cpp", "bool c = row->id.starts_with(\"nccl-\");  // id == \"x\"\n");
+  EXPECT_EQ(compared_ids(tree.path()).size(), 2u);
+}
+
 TEST(Floors, EveryFolderHasItsFloor) {
   std::set<std::string> known;
   for (const auto& floor : kFloors) known.insert(floor.begin(), floor.end());

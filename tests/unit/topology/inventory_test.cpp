@@ -90,7 +90,8 @@ TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {
 TEST(Inventory, WhatHasChangedIsNamed) {
   Healthy rdma;
   rdma.now.topology.nics[2].rdma.clear();
-  EXPECT_EQ(changes_said(rdma), "inventory 0000:34:00.0 warning: RDMA devices none: mlx5_2 (0000:34:00.0)\n");
+  EXPECT_EQ(changes_said(rdma), "inventory 0000:34:00.0 critical: RDMA devices none: mlx5_2 (0000:34:00.0)\n")
+      << "lost for its GPU, as if the NIC were gone";
   Healthy numa;
   numa.now.topology.gpus[3].numa = 0;
   EXPECT_EQ(changes_said(numa), "inventory 0000:43:00.0 warning: NUMA node 0: GPU3 (0000:43:00.0)\n");
@@ -234,6 +235,18 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
   EXPECT_EQ(said(), "");
   node.now.topology.nics[1].link.width = 4;
   EXPECT_TRUE(has(said(), "x4")) << said();
+
+  // A NIC without netdev and RDMA device has its address as its name, as bridges have, whose links are not recorded.
+  node.now = built;
+  Nic& unnamed = node.now.topology.nics[1];
+  unnamed.name = unnamed.pci;
+  unnamed.link.width = 8;
+  node.now.platform.functions[unnamed.pci];
+  node.now.inventory = recorded(node.now);
+  node.now.inventory->accepted = true;
+  const auto accepted = accepted_findings(node.view());
+  EXPECT_TRUE(std::ranges::any_of(accepted, [&](const Finding& each) { return each.subject == unnamed.pci; }))
+      << test::describe(accepted);
 }
 
 using RecordedInventory = test::OfCorpus;

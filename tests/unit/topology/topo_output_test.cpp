@@ -199,6 +199,23 @@ TEST(TopoFormats, EightByEightIsGolden) {
   expect_golden("topo.dot", printed("dot", node));
 }
 
+// One word for the link of a port in every form.
+TEST(TopoTree, ShowsTheLinkAsThePictureDoes) {
+  Node node = eight_on_eight();
+  node.ports[2].state = 1;  // DOWN
+  node.ports[3].state = 2;  // INIT
+  node.ports[4].state.reset();
+  node.ports[5].carrier = false;  // its RDMA state follows later
+  const std::string tree = printed("tree", node), svg = printed("svg", node);
+  for (const auto& [port, word] : {std::pair("mlx5_2", "down"), std::pair("mlx5_3", "not active"),
+                                   std::pair("mlx5_4", "state not known"), std::pair("mlx5_5", "down")}) {
+    const size_t at = tree.find(std::string(port) + " (");
+    ASSERT_NE(at, std::string::npos) << tree;
+    EXPECT_TRUE(has(tree.substr(at, tree.find('\n', at) - at), std::string("port 1 ") + word)) << tree;
+    EXPECT_TRUE(has(svg, std::string(">") + word)) << word;
+  }
+}
+
 TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
   Node node = eight_on_eight();
   node.hostname = "a<b>&\"c\x01\xff";
@@ -312,7 +329,7 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   const std::string text = printed("nccl", node, nullptr, "");
   EXPECT_FALSE(has(text, "\nNCCL_IB_GID_INDEX=")) << text;
   EXPECT_TRUE(has(text, "mlx5_2:1 5")) << text;
-  EXPECT_TRUE(has(text, "# Left out, not active: mlx5_6:1.")) << text;
+  EXPECT_TRUE(has(text, "# Left out, down: mlx5_6:1.")) << text;
   EXPECT_FALSE(has(lines_of(text).front(), "mlx5_6")) << text;
   for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"})
     EXPECT_TRUE(has(text, why)) << why;
@@ -738,12 +755,12 @@ TEST(JobEnv, SoftwareDevicesComeAfterNics) {
 TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   Healthy node;
   for (size_t port = 1; port < 4; ++port) test::down(node, port, 2);
-  EXPECT_TRUE(has(printed_for(node, "nccl"), "# Left out, not active: mlx5_1:1, mlx5_2:1, mlx5_3:1.\n"))
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "# Left out, down: mlx5_1:1, mlx5_2:1, mlx5_3:1.\n"))
       << printed_for(node, "nccl");
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1\n")) << printed_for(node, "nccl");
   Healthy many(12);
   for (size_t port = 1; port < 12; ++port) test::down(many, port, 2);
-  EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, not active: mlx5_1..11.\n")) << printed_for(many, "nccl");
+  EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11.\n")) << printed_for(many, "nccl");
 }
 
 // A container's eth0 is not the one of this namespace, which has another address.
@@ -808,6 +825,10 @@ TEST(JobEnv, ABondNeedsAQueuePairForEachMember) {
   const std::string text = printed_for(node, "nccl");
   EXPECT_TRUE(has(text, "\nNCCL_IB_QPS_PER_CONNECTION=2\n")) << text;
   EXPECT_TRUE(has(text, "\nNCCL_IB_SPLIT_DATA_ON_QPS=0\n")) << text;
+  // A bond over two NICs has no LAG: each device sends by its own port.
+  node.now.ports[1].role = PortRole::bond;
+  node.now.ports[1].bond = node.now.ports[0].bond;
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_QPS_PER_CONNECTION=")) << printed_for(node, "nccl");
 }
 
 // Two GPUs and a card with a port for each below one switch; and one GPU with two NICs.
