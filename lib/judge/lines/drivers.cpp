@@ -98,8 +98,7 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-reset-semaphore", host, "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
      "The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC holds "
      "it, or the NIC does not answer on PCIe. The fatal error before it is the cause; the NIC needs a reset, or the "
-     "node "
-     "a power-cycle.",
+     "node a power-cycle.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
     {"mlx5-command-queue", host,
      "canceled on out of queue timeout|timeout while waiting for command semaphore|timed out while waiting for a slot",
@@ -384,8 +383,7 @@ constexpr LineMessage kDriverRows[] = {
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
      "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
      "The firmware of the NIC failed or does not answer, and the driver resets it. If it does not come back, "
-     "power-cycle "
-     "the node; update the firmware if it recurs.",
+     "power-cycle the node; update the firmware if it recurs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed",
      host,
@@ -476,8 +474,7 @@ constexpr LineMessage kDriverRows[] = {
      "ethtool {netdev}; ethtool -m {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-pf-unavailable", host, "bnxt_en*while PF is unavailable|bnxt_en*while PF unavailable",
      "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
-     "down. "
-     "Look at the state and the log of the PF on the host.",
+     "down. Look at the state and the log of the PF on the host.",
      "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"ice-rdma-unsupported", host,
      "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
@@ -489,8 +486,7 @@ constexpr LineMessage kDriverRows[] = {
      cable,
      "hfi1_*QSFP cable|hfi1_*QSFP supply|hfi1_*QSFP *power|hfi1_*QSFP *bias",
      {"The module or active cable of an Omni-Path port reports a value out of its limits: temperature, voltage, bias "
-      "or "
-      "optical power; too hot means bad air flow at the port. ",
+      "or optical power; too hot means bad air flow at the port. ",
       {Work::at_link, "Check fans and air flow, reseat the cable, then replace it."}},
      "opainfo; ethtool -m {netdev}",
      "Linux drivers/infiniband/hw/hfi1/chip.c"},
@@ -531,9 +527,8 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-post", software, "FP: QP (0x*Q is full|FP: QP (0x*is in the 0x",
      "A program posted a request to a queue pair that is full, or that is not connected (state 0 is RESET, 1 INIT): "
-     "the "
-     "queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error that "
-     "it did not see. The NIC has no fault.",
+     "the queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error "
+     "that it did not see. The NIC has no fault.",
      "rdma resource show qp", "Linux drivers/infiniband/hw/bnxt_re/qplib_fp.c"},
     {"ionic-completion",
      unknown,
@@ -631,8 +626,7 @@ constexpr LineMessage kDriverRows[] = {
      "grep efa /proc/interrupts; modinfo -F version efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"irdma-reads", host, "Q1 Resource Check",
      "The NIC has run out of resources for incoming RDMA reads (its queue Q1): too many reads or queue pairs at once. "
-     "It "
-     "is not reset for that. Let the job have fewer outstanding reads or queue pairs; update irdma and the NVM.",
+     "It is not reset for that. Let the job have fewer outstanding reads or queue pairs; update irdma and the NVM.",
      "rdma resource show; modinfo -F version irdma", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
     {"irdma-critical", host,
      "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
@@ -686,8 +680,7 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
     {"iavf-reinit", none, "iavf *Hardware came out of reset",
      "The virtual function starts again after a reset by its PF. Harmless by itself, no action is needed; if it "
-     "repeats, "
-     "the lines beside it, and the log of the PF on the host, have the reason of the resets.",
+     "repeats, the lines beside it, and the log of the PF on the host, have the reason of the resets.",
      "journalctl -k -g iavf; on the host: ip link show PF",
      "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_watchdog_task()", 0, Role::consequence},
     {"iavf-reset",
@@ -763,8 +756,7 @@ constexpr LineMessage kDriverRows[] = {
      "ibv_devinfo -d {rdma} | grep mtu; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
     {"hns-function-reset", host, "hns_*unction level reset",
      "The function of the NIC is being reset (FLR), and all its RDMA connections end: a virtual machine took it or "
-     "gave "
-     "it back, an administrator reset it, or an error before it.",
+     "gave it back, an administrator reset it, or an error before it.",
      "journalctl -k -g 'hns|vfio'", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
     {"hns-congestion", host, "for congestion selection|hns_*congestion type|hns_*ong type",
      "The driver does not know the algorithm of congestion control that the NIC is set to (DCQCN, LDCP, HC3, DIP): "

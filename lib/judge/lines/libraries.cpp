@@ -264,13 +264,11 @@ constexpr LineMessage kLibraryRows[] = {
      "sminfo; saquery -g", "Linux drivers/infiniband/core/cma.c"},
     {"ofi-port-mtu", host, "reports an unrecognized MTU",
      "The port of this RDMA device reports no valid MTU: it is down or not set up, or its driver is older than the "
-     "MTU. "
-     "Look at the state of the port, and bring it up.",
+     "MTU. Look at the state of the port, and bring it up.",
      "ibv_devinfo -d {rdma}; rdma link show", "libfabric prov/verbs/src/verbs_info.c"},
     {"ofi-private-data", software, "CM data overflow|private data*too large|private data*too long|private data*exceeds",
      "The program gives more private data with its connection request than the connection manager can send in this "
-     "mode "
-     "(XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
+     "mode (XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
      "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
     {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
      "UCX was told to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names it. "
