@@ -350,7 +350,8 @@ class Landing {
     if (!node_.topology.gpus.empty() || !node_.topology.nics.empty())
       return section("Topology",
                      element("figure", "", topology_picture(node_, status_) + element("figcaption", "", legend)));
-    const auto* read = find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == kTopologyCollector; });
+    const auto* read =
+        find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == kTopologyCollector; });
     if (read == nullptr) return section("Topology", paragraph("Not known yet."));
     if (!read->success) return section("Topology", paragraph("Not known: " + read->error));
     return section("Topology", paragraph("This node has neither GPUs nor NICs."));

@@ -65,8 +65,8 @@ struct Codes {
 // line: without_denials() of it; small: in small letters.
 Codes codes_of(std::string_view line, std::string_view small, Severity severity);
 
-// The line, in small letters, with blanks in place of the texts of errnos ("invalid argument"): their words are not those
-// of the program.
+// The line, in small letters, with blanks in place of the texts of errnos ("invalid argument"): their words are not
+// those of the program.
 std::string without_errno_texts(std::string_view small);
 
 // The meaning of an errno in any program. The cause is unknown if it depends on the call.
