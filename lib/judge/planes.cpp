@@ -107,7 +107,7 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     }
     append_item(lost, port->id() + " (" + link_state_text(*port) + ")");
     ports.push_back(port->id());
-    if (const auto fault = port_state_fault(view, *port); fault && fix.empty()) fix = fault->fix.front();
+    if (fix.empty()) fix = fix_of_state(view, *port);
   }
   const double share = share_left(gpu);
   const std::string expected = std::to_string(gpu.ports.size()) + " planes",
@@ -211,7 +211,8 @@ constexpr Rule kPlanes{
     .title = "A GPU has lost planes of its network",
     .meaning =
         "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
-        "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; port-state does not report it as well. "
+        "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; "
+        "port-state does not report it as well. "
         "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",

@@ -273,7 +273,9 @@ bool is_disordered(const PortContext& ctx) {
 
 Lines loss_lines(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  return lines_of({{"packets received out of sequence", seen.out_of_sequence},
+  std::optional<double> out_of_sequence = seen.out_of_sequence;
+  if (ctx.fabric.reorders()) out_of_sequence.reset();  // says nothing there
+  return lines_of({{"packets received out of sequence", out_of_sequence},
                    {"duplicate requests received", seen.duplicate_requests},
                    {"sequence NAKs received", seen.sequence_naks},
                    {"ACK timeouts", seen.ack_timeouts},

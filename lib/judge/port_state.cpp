@@ -985,7 +985,9 @@ void ask_port_state(const View& view, Findings& findings) {
       continue;
     }
     if (is_virtual(port)) {
-      if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
+      if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
+        findings.push_back(good(port.id(), link_state_text(port) + " (see planes)", kUpState));
+      else if (is_function_expected_up(view, port, counts)) findings.push_back(function_state_finding(view, port));
       else if (is_endpoint(port) && port.state == kPortDown) waiting.push_back(port.id());
       if (is_endpoint(port) && is_active(port) && is_roce(port) && !serves_jobs(view.now, port))
         unjudged.push_back(port.id());
@@ -1066,13 +1068,22 @@ std::optional<Finding> port_state_fault(const View& view, const Port& port) {
   return finding;
 }
 
+Fix fix_of_state(const View& view, const Port& port) {
+  std::optional<Finding> fault = port_state_fault(view, port);
+  if (is_virtual(port)) fault = function_state_finding(view, port);
+  if (!fault || fault->fix.empty()) return {};
+  return fault->fix.front();
+}
+
 namespace {
 
 // The NICs of NVIDIA for both link layers get no link with a switch for the other one. A port that had a link, or has
-// an equal one with a link, has the right one. "Lx", "EN" and "Dx" cards exist with one link layer, which sysfs does
-// not say.
+// an equal one with a link, has the right one.
 bool may_meet_other_link_layer(const View& view, const Port& port) {
-  return port.pci_id.starts_with("15b3:") && port.role == PortRole::physical && never_had_link(view, port) &&
+  // Connect-IB; ConnectX-4 Lx, ConnectX-6 Dx, ConnectX-6 Lx
+  constexpr std::string_view kOfOneLayer[]{"15b3:1011", "15b3:1015", "15b3:101d", "15b3:101f"};
+  return port.pci_id.starts_with("15b3:") && std::ranges::find(kOfOneLayer, port.pci_id) == std::end(kOfOneLayer) &&
+         port.role == PortRole::physical && never_had_link(view, port) &&
          std::ranges::none_of(view.now.ports, [&](const Port& other) {
            return is_judged(other) && is_active(other) && other.link_layer == port.link_layer &&
                   other.pci_id.starts_with("15b3:");

@@ -797,9 +797,8 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
                             return part.gpu && contains(part.nics, change.pci);
                           });
   const bool is_lost = change.kind == Kind::driver || serves_gpu;
-  return bad(is_lost ? Status::critical : Status::warning, subject,
-             words.what + change.is + ": " + part, words.what + change.was + ", as of " + taken, words.meaning,
-             std::move(fix));
+  return bad(is_lost ? Status::critical : Status::warning, subject, words.what + change.is + ": " + part,
+             words.what + change.was + ", as of " + taken, words.meaning, std::move(fix));
 }
 
 // The port of a change of rate, or nullptr.

@@ -269,14 +269,8 @@ std::vector<int64_t> priorities_of(uint8_t mask) {
 }
 
 // Priorities without the word for them, and with commas between them: "prio3 and prio4" is "3,4".
-Json bare_priorities(const Json& written) {
-  if (written.is_array()) {
-    Json out = Json::array();
-    for (const Json& each : written) out.push_back(each.is_string() ? bare_priorities(each) : each);
-    return out;
-  }
-  if (!written.is_string()) return written;
-  std::string text = lower(text_of(written));
+std::string bare_priorities(const std::string& written) {
+  std::string text = lower(trim(written));
   for (const char sign : {'+', '/', '&'}) std::ranges::replace(text, sign, ',');
   std::string out;
   for (const std::string& part : parts_of(text)) {
@@ -292,9 +286,18 @@ Json bare_priorities(const Json& written) {
   return out;
 }
 
-Values readings(const PrioSet* kind, const Setting& setting, const Json& written) {
-  if (written == false) return {Json::array()};
-  if (const Json bare = bare_priorities(written); bare != written) return readings(kind, setting, bare);
+Json bare_priorities_of(const Json& written) {
+  if (written.is_string()) return bare_priorities(written.get_ref<const std::string&>());
+  if (!written.is_array()) return written;
+  Json out = Json::array();
+  for (const Json& each : written)
+    out.push_back(each.is_string() ? Json(bare_priorities(each.get_ref<const std::string&>())) : each);
+  return out;
+}
+
+Values readings(const PrioSet*, const Setting&, const Json& as_written) {
+  if (as_written == false) return {Json::array()};
+  const Json written = bare_priorities_of(as_written);
   if (written.is_object()) {  // { 3 = true }
     Json out = Json::array();
     for (const auto& [prio, value] : written.items()) {
@@ -321,11 +324,14 @@ Values readings(const PrioSet* kind, const Setting& setting, const Json& written
     if (!mask) return {};
     return {priorities_of(*mask), {*mask}};
   }
-  if (std::string bits = lower(text_of(written)); written.is_string() && bits.starts_with("0b")) {
+  std::string bits;
+  if (written.is_string()) bits = lower(text_of(written));
+  if (bits.starts_with("0b")) {
     const auto mask = parse_number<uint8_t>(bits.substr(2), 2);
     if (!mask) return {};
     return {priorities_of(*mask)};
-  } else if (written.is_string() && bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
+  }
+  if (bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
     // A binary number, or a digit for each priority, 0 first.
     const uint8_t mask = parse_number<uint8_t>(bits, 2).value_or(0);
     std::ranges::reverse(bits);

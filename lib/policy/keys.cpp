@@ -441,6 +441,11 @@ MaybeProblem read_version_list(const toml::node& node, std::vector<std::string>&
   return problem;
 }
 
+// ">=28.43", "28.39.1002 - 28.43.2026", "28.39.1002,28.43.2026": no version is called so.
+bool is_version_range(const std::string& pattern) {
+  return pattern.find_first_of("<>=,;") != std::string::npos || pattern.find(" - ") != std::string::npos;
+}
+
 }  // namespace
 
 // The tables [firmware] and [driver_version]: "MT_0000000838" = ["28.39.1002", "28.42.*"].
@@ -458,6 +463,10 @@ void read_versions(ConfigReader& reader, std::string_view table, const toml::nod
     const std::string full = name + "." + nic;
     std::vector<std::string> versions;
     if (!reader.read(full, value, {toml_key(key), example, text_lists}, read_version_list, versions)) return;
+    for (const std::string& version : versions)
+      if (is_version_range(version))
+        reader.warn(value.source().begin, full + ": " + toml_string(version) +
+                                              " allows no version: write versions, or patterns of them as in glob(7)");
     out[nic] = std::move(versions);
     policy.origin[full] = reader.line(value);
   });

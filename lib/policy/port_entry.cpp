@@ -198,14 +198,9 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
     if (glob_match(pattern, std::string(vendor)))
       return PatternDoubt{std::string(vendor) + " is a vendor; the driver of its NICs counts", names_in(netdev)};
   if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return std::nullopt;
-  std::vector<std::string> begun;
-  for (const std::string_view name : known)
-    if (name.starts_with(pattern + "_")) begun.emplace_back(name);
-  const std::string none = "no driver is called " + toml_string(pattern);
-  if (begun.size() == 1) return PatternDoubt{none, std::move(begun)};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
-  return PatternDoubt{none, {near.front().get<std::string>()}};
+  return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};
 }
 
 // Why a name can match no port. Addresses, ids and numbers have forms of their own.

@@ -778,6 +778,11 @@ TEST(FabricKinds, WhatPfcProtectsIsJudgedByTheKind) {
     set_fabric(sprayed, fabric);
     EXPECT_FALSE(found(sprayed, "loss"));
     EXPECT_EQ(describe_causes(diagnose(sprayed.view())), "");
+    Machine losing = sprayed;
+    ASSERT_TRUE(losing.raise(metrics::kSequenceNaks, 1e5));
+    const std::string causes = describe_causes(diagnose(losing.view()));
+    EXPECT_NE(causes.find("sequence NAKs received"), std::string::npos) << causes;
+    EXPECT_EQ(causes.find("packets received out of sequence"), std::string::npos) << causes;
   }
 }
 

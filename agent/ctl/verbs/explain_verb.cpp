@@ -198,7 +198,8 @@ std::string peers_text(const Found& found) {
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
   // The ports of another node are not told apart by the finding.
-  const auto ports = std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
+  const auto ports =
+      std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
   if (is_path && found.peers.size() > 1 && ports > 1)
     out += ". Several ports: look first at this host, or at the peer if these are its addresses on several rails";
   else if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";

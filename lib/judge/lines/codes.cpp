@@ -871,7 +871,14 @@ constexpr Name kVirtchnlRequests[] = {{1, "VERSION"},
                                       {28, "DISABLE_VLAN_STRIPPING"},
                                       {29, "REQUEST_QUEUES"},
                                       {30, "ENABLE_CHANNELS"},
-                                      {31, "DISABLE_CHANNELS"}};
+                                      {31, "DISABLE_CHANNELS"},
+                                      {51, "GET_OFFLOAD_VLAN_V2_CAPS"},
+                                      {52, "ADD_VLAN_V2"},
+                                      {53, "DEL_VLAN_V2"},
+                                      {54, "ENABLE_VLAN_STRIPPING_V2"},
+                                      {55, "DISABLE_VLAN_STRIPPING_V2"},
+                                      {56, "ENABLE_VLAN_INSERTION_V2"},
+                                      {57, "DISABLE_VLAN_INSERTION_V2"}};
 constexpr Name kVirtchnlStatuses[] = {
     {5, "ERR_PARAM"},          {18, "ERR_NO_MEMORY"},         {38, "ERR_OPCODE_MISMATCH"}, {39, "ERR_CQP_COMPL_ERROR"},
     {40, "ERR_INVALID_VF_ID"}, {53, "ERR_ADMIN_QUEUE_ERROR"}, {64, "ERR_NOT_SUPPORTED"}};

@@ -18,12 +18,10 @@ constexpr Condition kConditions[] = {
     {"says-dma-map",
      host,
      "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
-     "dma*fail|"
-     "fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
+     "dma*fail|fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
      {"By its words memory could not be mapped for DMA, the access of the device: the address space of the IOMMU or "
-      "the "
-      "bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory at a time, "
-      "look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
+      "the bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory at a "
+      "time, look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
      true},
 
     {"says-local-service",
@@ -430,9 +428,8 @@ constexpr Condition kConditions[] = {
      "failed to listen|fail*to get listen|cannot listen|can't listen|could not listen|unable to listen|fail*to start "
      "listening|listen failed|listen() failed|fail*to start*server on port",
      {"By its words the program cannot listen on its port: another process of this host has it (an earlier job that "
-      "did "
-      "not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has the "
-      "port; end that process or use another port."},
+      "did not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has "
+      "the port; end that process or use another port."},
      false,
      {.words = "unix|.sock"}},
     {"says-interrupts",

@@ -89,6 +89,17 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
+    {"mlx5-reset-dropped", none,
+     "being removed, Drop new reset work|rop new reset work|being removed, stop waiting for PCI",
+     "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
+     "consequence of the removal; no action if that was wanted.",
+     "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", 0, Role::consequence},
+    {"mlx5-reset-semaphore", host, "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
+     "The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC holds "
+     "it, or the NIC does not answer on PCIe. The fatal error before it is the cause; the NIC needs a reset, or the "
+     "node a power-cycle.",
+     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
     {"mlx5-command-queue",
      host,
      "canceled on out of queue timeout|timeout while waiting for command semaphore",
@@ -100,7 +111,6 @@ constexpr LineMessage kDriverRows[] = {
       "Update its firmware if it recurs."},
      "journalctl -k -g {pci}; devlink health show pci/{pci}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
-    // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -473,11 +483,24 @@ constexpr LineMessage kDriverRows[] = {
      "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
      "down. Look at the state and the log of the PF on the host.",
      "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"ice-no-rdma", host, "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
+    {"ice-rdma-unsupported", host,
+     "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
      "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
      "RDMA: ice makes no device for irdma. Use another port or NIC for RDMA, or correct the mode.",
      "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/intel/ice"},
+    {"hfi1-module",
+     cable,
+     "hfi1_*QSFP cable|hfi1_*QSFP supply|hfi1_*QSFP *power|hfi1_*QSFP *bias",
+     {"The module or active cable of an Omni-Path port reports a value out of its limits: temperature, voltage, bias "
+      "or optical power; too hot means bad air flow at the port. ",
+      {Work::at_link, "Check fans and air flow, reseat the cable, then replace it."}},
+     "opainfo; ethtool -m {netdev}",
+     "Linux drivers/infiniband/hw/hfi1/chip.c"},
+    {"hfi1-request", software, "hfi1_*Eager buffer map size invalid|hfi1_*Expected buffer too big",
+     "A program (PSM) asked the driver for a mapping of a wrong size: its library (libpsm2) and the driver hfi1 are of "
+     "releases that do not fit each other.",
+     "modinfo -F version hfi1; ldconfig -p | grep psm2", "Linux drivers/infiniband/hw/hfi1/file_ops.c, user_exp_rcv.c"},
     {"hfi1-firmware",
      host,
      "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
@@ -501,16 +524,26 @@ constexpr LineMessage kDriverRows[] = {
      "slow down when the network is congested. Update the firmware, then set and check it with niccli or configfs.",
      "devlink dev info pci/{pci}; ls /sys/kernel/config/bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
     {"bnxt-resources", host,
-     "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation failed|"
-     "bnxt_en*ailed to reserve default rings",
+     "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation "
+     "failed|bnxt_en*ailed "
+     "to reserve default rings",
      "The firmware of the NIC does not have as many rings, queues or contexts as the driver wants: too many functions "
      "(VFs, ports, the RDMA driver) share the card. Reduce the number of VFs or queues, or change the card's profile.",
      "ethtool -l {netdev}; devlink resource show pci/{pci}; ip link show {netdev}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-region-size", software, "MR Size: * > Max supported",
+     "A program registers a memory region that is larger than the NIC permits. Register it in smaller pieces; the NIC "
+     "has no fault.",
+     "ibv_devinfo -v -d {rdma} | grep max_mr_size", "Linux drivers/infiniband/hw/bnxt_re/ib_verbs.c"},
+    {"bnxt-classes", host, "cannot support the configured traffic classes",
+     "The firmware of the NIC does not have the traffic classes that were set, and QoS is back at its default values: "
+     "PFC and the priorities of RoCE may be lost. See what the firmware supports, then set the classes again.",
+     "dcb ets show dev {netdev}; dcb pfc show dev {netdev}; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-post", software, "FP: QP (0x*Q is full|FP: QP (0x*is in the 0x",
      "A program posted a request to a queue pair that is full, or that is not connected (state 0 is RESET, 1 INIT): "
-     "the queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error that "
-     "it did not see. The NIC has no fault.",
+     "the queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error "
+     "that it did not see. The NIC has no fault.",
      "rdma resource show qp", "Linux drivers/infiniband/hw/bnxt_re/qplib_fp.c"},
     {"ionic-completion",
      unknown,
@@ -608,6 +641,10 @@ constexpr LineMessage kDriverRows[] = {
      "An interrupt of the EFA device was lost: check the isolation of CPUs and the affinity of interrupts, then the "
      "version of the driver.",
      "grep efa /proc/interrupts; modinfo -F version efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
+    {"irdma-reads", host, "Q1 Resource Check",
+     "The NIC has run out of resources for incoming RDMA reads (its queue Q1): too many reads or queue pairs at once. "
+     "It is not reset for that. Let the job have fewer outstanding reads or queue pairs; update irdma and the NVM.",
+     "rdma resource show; modinfo -F version irdma", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
     {"irdma-critical", host,
      "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
      "rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
@@ -658,10 +695,14 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Select a port mode with four ports or fewer (Intel's EPCT), then reboot."}},
      "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show",
      "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
+    {"iavf-reinit", none, "iavf *Hardware came out of reset",
+     "The virtual function starts again after a reset by its PF. Harmless by itself, no action is needed; if it "
+     "repeats, the lines beside it, and the log of the PF on the host, have the reason of the resets.",
+     "journalctl -k -g iavf; on the host: ip link show PF",
+     "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_watchdog_task()", 0, Role::consequence},
     {"iavf-reset",
      host,
-     "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled|iavf "
-     "*Hardware came out of reset",
+     "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled",
      {"A reset of this virtual function by its PF did not end, so that it does not work or is disabled (its interface "
       "is gone): settings of the function (trust, MAC, VLAN) were changed again and again, many functions are reset at "
       "the same time, or the PF is in a reset itself. Look at the log of the PF (ice, i40e) for this VF. ",
@@ -730,6 +771,10 @@ constexpr LineMessage kDriverRows[] = {
      "addresses of its pages, service level, port). The queue pair is in error. For MTU compare the MTU of port and "
      "path on both hosts; else driver, library (libhns) and firmware must fit each other.",
      "ibv_devinfo -d {rdma} | grep mtu; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
+    {"hns-function-reset", host, "hns_*unction level reset",
+     "The function of the NIC is being reset (FLR), and all its RDMA connections end: a virtual machine took it or "
+     "gave it back, an administrator reset it, or an error before it.",
+     "journalctl -k -g 'hns|vfio'", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
     {"hns-congestion", host, "hns_*for congestion selection|hns_*congestion type|hns_*^cong type",
      "The driver does not know the algorithm of congestion control that the NIC is set to (DCQCN, LDCP, HC3, DIP): "
      "driver and firmware do not fit each other. Update one of them, or set an algorithm that both have.",

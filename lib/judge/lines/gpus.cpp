@@ -25,9 +25,43 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-report-detail", none,
      "NVRM: *Lost RC diagnostic record|NVRM: *lease also check logs above|NVRM: Attempting to close unopened",
      "A detail after another error of a GPU: a record about it that was lost, a pointer to the lines above, or a "
-     "device file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start of the "
-     "GPU, in an earlier line is the cause.",
+     "device file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start "
+     "of the GPU, in an earlier line is the cause.",
      "journalctl -k -g 'NVRM|Xid'", kXid, 0, Role::consequence},
+    {"gpu-security",
+     host,
+     "NVRM: Xid (*): 110,",
+     {"A GPU reports a security fault: its firewall blocks accesses, or a part of it was not started as signed. The "
+      "GPU is not usable. ",
+      {Work::ends_jobs, "Reset the GPU, or power-cycle the node. "},
+      {Work::in_machine, "Replace it if the fault recurs."}},
+     "nvidia-smi -q | grep -i -E 'vbios|firmware'",
+     kXid},
+    {"gpu-init-step", host, "bailing out of RmInitAdapter",
+     "A step of the start of a GPU failed, and the driver gave the GPU up: it is not usable. This line names the step; "
+     "the NVRM lines before it have the reason.",
+     "journalctl -k -g NVRM", kXid, 0, Role::consequence},
+    {"gpu-fabric-addresses", host, "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
+     "The addresses by which GPUs reach each other over NVSwitch (FLA) could not be set up, so that peer access over "
+     "NVSwitch does not work: the fabric manager does not run or is of another release than the driver, or the GPU "
+     "does not have them. Look at its log and at the NVRM lines before; reset the GPU.",
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", kXid},
+    {"gpu-dmabuf-export", host,
+     "dma-buf attach failed: importer|DMABuf not supported on this system|ailed to retrieve dmabuf|ailed to export "
+     "dmabuf|portable_export_dmabuf*ailed",
+     "GPU memory could not be given to the NIC by DMA-BUF, so that GPUDirect RDMA does not work this way: the GPU "
+     "driver is not the open one or too old, the kernel lacks DMA-BUF with P2PDMA, or the RDMA driver cannot import "
+     "such memory. Update driver and kernel, or use the peer memory module (nvidia_peermem; for AMD that of amdgpu).",
+     "modinfo -F license nvidia; uname -r; lsmod | grep peermem; fabric-agentctl check --only gpudirect",
+     "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c, ROCm, DOCA GPUNetIO"},
+    {"gdrcopy-release", unknown, "gdr_unmap failed|gdr_unpin failed|gdr_unpin_buffer(*failed|gdr_unmap(*failed",
+     "GDRCopy could not release a mapping of GPU memory: mostly the memory was freed before, at the end of a program "
+     "or after an error. This is a consequence; the first error of the process is the cause, if there is one.",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "GDRCopy src/gdrapi.c", 0, Role::consequence},
+    {"gpu-pinned-memory", host, "HostMalloc(*failed|HostMalloc failed|HostAlloc failed|MallocHost failed",
+     "Pinned memory of the host could not be allocated for a GPU or a NIC: memory of the host or of the cgroup is used "
+     "up, or the memlock limit is too low. GPU memory takes no part in it.",
+     "free -m; ulimit -l; cat /sys/fs/cgroup/memory.max", "HIP, CUDA"},
     {"gpu-confidential",
      host,
      "NVRM: *CC key derivation failed|NVRM: *SpdmSession|NVRM: *Spdm*fail|NVRM: *onfCompute*fail",
@@ -45,8 +79,8 @@ constexpr LineMessage kGpuRows[] = {
      "ulimit -v; env | grep -E 'HEAP_SIZE|SYMMETRIC_SIZE'", "ROCm MORI, NVSHMEM, rocSHMEM"},
     {"gpu-numa-memory", host, "NVRM: numa memblock size of zero|NVRM: *ailed to online|NVRM: *emory hotplug",
      "The kernel cannot add the memory of the GPU as a NUMA node, as superchips (Grace Hopper) do: it was built "
-     "without "
-     "memory hotplug, or memory is not set online by the driver. Use the kernel of the vendor for this platform.",
+     "without memory hotplug, or memory is not set online by the driver. Use the kernel of the vendor for this "
+     "platform.",
      "grep -E 'MEMORY_HOTPLUG|MHP' /boot/config-$(uname -r); numactl -H", kXid},
     {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
      "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
@@ -96,8 +130,7 @@ constexpr LineMessage kGpuRows[] = {
      "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,|Rate limiting GSP RPC error prints|GspMsgQueue*Bad sequence "
      "number|GspMsgQueue*Bad checksum",
      {"The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120), or the queue of messages between it "
-      "and "
-      "the driver is damaged: a message was lost, or memory of the host is corrupt (EDAC, IOMMU). ",
+      "and the driver is damaged: a message was lost, or memory of the host is corrupt (EDAC, IOMMU). ",
       {Work::ends_jobs, "The GPU needs a reset, or the node a reboot. "},
       "If it recurs, update the driver."},
      "nvidia-smi -q | grep -i gsp",

@@ -112,26 +112,33 @@ constexpr LineMessage kRows[] = {
      "Information of mlx5_core: an event of a queue came after the queue was destroyed. Harmless at the end of a "
      "program, no action; if there are many while jobs run, update driver and firmware.",
      "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c"},
-    {"module-absent", none, "query_mcia_reg failed: status: 0x3$|query_mcia_reg failed: status: 3$",
+    {"module-absent", none, "query_mcia_reg failed: status: 0x3",
      "Information of mlx5_core: a program (ethtool -m, an exporter) asked for the EEPROM of a module, and the cage is "
      "empty (status 3). Harmless, no action for a port that is not used; if a module is in the cage, the NIC does not "
      "see it: insert it again.",
      "ethtool -m {netdev}; ip -br link", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c"},
-    {"bnxt-note", none, "bnxt_en*Device requests max timeout of|bnxt_en*Module part number",
-     "Information of bnxt_en: commands to the firmware may take longer than the kernel's limit for hung tasks, or the "
-     "part number of the module that another line is about. Harmless by itself, no action.",
+    {"bnxt-note", none,
+     "bnxt_en*Device requests max timeout of|bnxt_en*Module part number|bnxt_en*DBR recovery is currently",
+     "Information of bnxt_en: commands to the firmware may take longer than the kernel's limit for hung tasks, the "
+     "part number of the module that another line is about, or the recovery of lost doorbells that is off. Harmless by "
+     "itself, no action.",
      "ethtool -m {netdev}; sysctl kernel.hung_task_timeout_secs",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, bnxt_hwrm.c"},
+    {"rdma-event-note", none,
+     "hns_*end queue drained|hns_*SRQ limit reach|hns_*SRQ last wqe|hns_*ath migration succeeded|hfi1_*logical state "
+     "changed to PORT_|hfi1_*physical state changed to PHYS_",
+     "Information of an RDMA driver: a normal event of a queue (drained, limit reached), or a new state of the port. "
+     "Harmless by itself, no action.",
+     "rdma link show", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c, hfi1/chip.c"},
     {"rdmacm-timewait", none,
      "unhandled event: RDMA_CM_EVENT_TIMEWAIT_EXIT|RDMA_CM_EVENT_TIMEWAIT_EXIT*^ignor|^ignor*RDMA_CM_EVENT_TIMEWAIT_"
      "EXIT|cma event RDMA_CM_EVENT_TIMEWAIT_EXIT, error 0|cma_event type RDMA_CM_EVENT_TIMEWAIT_EXIT",
-     "The normal end of a connection of rdma_cm: its queue pair may be used again. Harmless, no action.", "",
-     "rdma-core librdmacm/cma.c"},
+     "The normal end of a connection of rdma_cm: its queue pair may be used again. Harmless, no action.",
+     "rdma resource show cm_id", "rdma-core librdmacm/cma.c"},
     {"efa-removed-peer", none, "completion of a packet to a removed peer|packet from a removed peer",
      "Information of libfabric's EFA provider: a packet to a peer that was removed meanwhile completed, and is "
-     "ignored. "
-     "Harmless, no action if the peer has ended as planned.",
-     "", "libfabric prov/efa/src/rdm"},
+     "ignored. Harmless, no action if the peer has ended as planned.",
+     "fi_info -p efa", "libfabric prov/efa/src/rdm"},
     {"nvrm-no-cooling", none, "NVRM: devfreq cooling cannot",
      "Information of the GPU driver: this platform has no cooling device for the GPU (devfreq), which only embedded "
      "systems have. Harmless.",

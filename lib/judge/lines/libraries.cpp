@@ -250,17 +250,25 @@ constexpr LineMessage kLibraryRows[] = {
      "/dev/infiniband/umad is not in the container, or the port is Ethernet. On RoCE only tools of InfiniBand need it.",
      "ls -l /dev/infiniband; lsmod | grep ib_umad", "rdma-core libibumad/umad.c"},
     {"memlock-limit", host,
-     "BTL failed to initialize while trying to|memlock limits are set too low|lease check max locked memory|"
+     "no mlock permission|UCX  WARN *mlock(*failed|BTL failed to initialize while trying to|memlock limits are set too "
+     "low|lease check max locked memory|"
      "lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK is|OMPI_ERR_OUT_OF_RESOURCE*openib",
      "The memlock limit of the process is too low for RDMA; this is not a lack of RAM. Services ignore limits.conf: "
      "set LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd. It is harmless if the job does not use this "
      "NIC and goes on: UCX tries every NIC.",
      "ulimit -l; fabric-agentctl check --only memlock",
      "UCX src/uct/ib/base/ib_log.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt"},
+    {"rdma-send-only-member", network, "Unable to multicast join|SM doesn't support Send Only Full Member",
+     "The subnet manager of the InfiniBand fabric does not know members of a multicast group that only send, and the "
+     "join of a program fails. Update the subnet manager (OpenSM), or let the program join as a full member.",
+     "sminfo; saquery -g", "Linux drivers/infiniband/core/cma.c"},
+    {"ofi-port-mtu", host, "reports an unrecognized MTU",
+     "The port of this RDMA device reports no valid MTU: it is down or not set up, or its driver is older than the "
+     "MTU. Look at the state of the port, and bring it up.",
+     "ibv_devinfo -d {rdma}; rdma link show", "libfabric prov/verbs/src/verbs_info.c"},
     {"ofi-private-data", software, "CM data overflow|private data*too large|private data*too long|private data*exceeds",
      "The program gives more private data with its connection request than the connection manager can send in this "
-     "mode "
-     "(XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
+     "mode (XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
      "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
     {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
      "UCX was told to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names it. "

@@ -252,13 +252,21 @@ constexpr LineMessage kRows[] = {
      "rdma link show; ibv_devinfo | grep -E 'hca_id|state'", "Mooncake mooncake-transfer-engine/src/topology.cpp"},
     {"nvshmem-nccl-version", software, "than the version * with which NVSHMEM was built",
      "NVSHMEM does not use NCCL for its collectives, because the NCCL library has another major version than the one "
-     "it "
-     "was built with: its own collectives are slower, nothing fails. Use that release of NCCL, or ignore it.",
+     "it was built with: its own collectives are slower, nothing fails. Use that release of NCCL, or ignore it.",
      "ldconfig -p | grep nccl; env | grep LD_LIBRARY_PATH", "NVSHMEM src/host/coll/cpu_coll.cpp"},
     {"rccl-topology", host, "Could not determine GPU id of node|alt_rsmi*ailed|alt_rsmi*ould not",
      "RCCL cannot read a GPU from /sys/class/kfd, where the driver shows the topology: the container lacks /sys or "
      "/dev/kfd, the GPU is not visible to it, or amdgpu did not start it.",
      "ls /sys/class/kfd/kfd/topology/nodes /dev/kfd; rocm-smi --showtopo", "RCCL src/misc/alt_rsmi.cc"},
+    {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
+     "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
+     "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",
+     "grep -hE ' E[0-9]|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-store/src/client.cpp", 0,
+     Role::consequence},
+    {"doca-gid", host, "doca_verbs*ailed to query roce version|doca_verbs*ailed to query ROCE",
+     "DOCA could not read which kind of RoCE the GID of the port has: the GID index is empty or wrong, or the "
+     "container does not show /sys/class/infiniband. Check the GID index and the GID table of the port.",
+     "show_gids; env | grep GID_INDEX", "NCCL src/transport/net_ib/gdaki/doca-gpunetio"},
     {"nixl-lists", software, "descriptor lists differ in size|descriptor list sizes|lists of different size",
      "The program above NIXL asks for a transfer between two lists of memory of different length: the block counts of "
      "the two sides differ (another model, block size or parallelism). Give both sides the same; the network takes no "

@@ -150,6 +150,10 @@ constexpr LineMessage kRows[] = {
      "full or too small, containers without a common IPC or PID namespace, or the other process ended. "
      "FI_PROVIDER=^shm or FI_EFA_ENABLE_SHM_TRANSFER=0 as a test.",
      "df -h /dev/shm; ls -l /dev/shm", "libfabric prov/shm"},
+    {"ofi-p2p-off", software, "FI_HMEM_P2P_DISABLED was set|disabled because FI_",
+     "A variable of the environment switches the direct way between NIC and GPU memory off (FI_HMEM_P2P_DISABLED), and "
+     "the provider then cannot offer GPU memory. Unset the variable; driver and device have no fault.",
+     "env | grep FI_", "libfabric prov/efa/src/efa_user_info.c"},
     {"ofi-hmem", host,
      "requires peer to peer|cannot support FI_HMEM|CUDA library or CUDA device is not available|Failed to allocate "
      "CUDA buffer|Could not register dmabuf|FI_HMEM capability requires|explicit dmabuf support|^hmem*not supported|"

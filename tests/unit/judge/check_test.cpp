@@ -681,7 +681,11 @@ TEST(Check, GaudiHasPortsOfItsOwn) {
   node.topology.nics.clear();
   const auto said_of = [&] { return test::said({.now = node}, {"port-state"}); };
   EXPECT_EQ(said_of(), "port-state host warning: 4 accelerators of Habana (Gaudi, driver habanalabs) (GPU0 at " +
-                           node.topology.gpus[0].pci + ", ...) without a netdev\n");
+                           node.topology.gpus[0].pci + ", ...) without a netdev or an RDMA device\n");
+  Node with_nics = node;
+  with_nics.ports = healthy.now.ports;
+  with_nics.topology.nics = healthy.now.topology.nics;
+  EXPECT_TRUE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "NICs of the host are no replacement";
   for (const Gpu& gpu : node.topology.gpus) {
     static_cast<PciDevice&>(node.topology.nics.emplace_back()) = gpu;
     node.topology.nics.back().netdevs = {"ens" + gpu.name};

@@ -488,6 +488,24 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "errno 22 EINVAL (Invalid argument)\ncommand DEREG_MR, status 7 RESOURCE_BUSY\n");
   EXPECT_EQ(codes_text("infiniband irdma0: abnormal ae_id = 0x108 bool qp=1 qp_id = 311"),
             "asynchronous event 0x108 AMP_BOUNDS_VIOLATION\nstatus 4 IBV_WC_LOC_PROT_ERR\n");
+  // ionic: an error completion in the kernel's log, the vendor's error of a library, an answer by numbers.
+  EXPECT_EQ(codes_text("cqe 00000010: 00 00 00 00 00 00 00 00 00 00 00 0b 00 00 58 42  ..............XB"),
+            "status 12 IBV_WC_RETRY_EXC_ERR\nstatus 11 IONIC_STS_RETRY_EXCEEDED\n");
+  EXPECT_EQ(codes_text("cqe 00000010: 00 00 00 00 00 00 00 00 00 00 00 0b 00 00 58 40  ..............X@"), "")
+      << "no error";
+  EXPECT_EQ(codes_text("cqe 00000010: 00 00 00"), "");
+  EXPECT_TRUE(has(codes_text("NCCL WARN NET/IB: Got completion from peer 10.0.0.2<1> with status=12 opcode=0 len=0 "
+                             "vendor err 11 (Send) hca ionic_0"),
+                  "status 11 IONIC_STS_RETRY_EXCEEDED"));
+  EXPECT_EQ(codes_text("infiniband ionic_0: opcode 9 error 3"), "command 9 MODIFY_QP, error 3 BAD_STATE\n");
+  EXPECT_EQ(codes_text("mlx5_core 0000:3b:00.0: query_mcia_reg failed: status: 0x9"),
+            "module status 0x9 I2C_ERROR: the bus to the module failed\n");
+  EXPECT_EQ(codes_text("infiniband hns_0: local access violation work queue 0x21 error, sub_event type is: 1"),
+            "sub-event 1 R_KEY_VIOLATION: the key is not valid\n");
+  EXPECT_EQ(codes_text("infiniband hns_1: local work queue 0x9 catast error, sub_event type is: 2"),
+            "sub-event 2 MTU_ERROR: the path MTU is larger than that of the port\n");
+  EXPECT_EQ(codes_text("iavf 0000:ec:01.1: PF returned error -64 to our request 53"),
+            "request 53 VIRTCHNL_OP_DEL_VLAN_V2\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
 }
@@ -1212,6 +1230,10 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
       {"[TensorRT-LLM][WARNING] Device 4 peer access Device 1 is not available.", "says-no-peer-access"},
+      {"acme 0000:18:00.0: chunk[3] dma_map_failed", "says-dma-map"},
+      {"acme: strong signals are required, but the plugin does not support them", "says-asked-unsupported"},
+      {"acme: failed to get listen fd worker 3", "says-listen"},
+      {"acme 0000:18:00.0: Failed to setup remaining IRQs: -28", "says-interrupts"},
       {"daemon.go:350] error syncing: exit status 3, requeuing", "says-command-failed"},
       {"net_mlx4: cannot list devices, is ib_uverbs loaded?", "says-not-loaded"},
       {"Error opening remote shared memory object in shm_open: No such file or directory (err=9)",

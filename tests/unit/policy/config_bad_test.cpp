@@ -891,7 +891,7 @@ const Case kCases[] = {
     {"[[port]]\n", "cable_length", "\"5 (miles)\"", nullptr},
     {"[[port]]\n", "fec", "\"cl91\"", "\"rs\""},
     {"[[port]]\n", "ets", "{ tsa = [\"wrr\", \"wrr\", \"sp\"], bw = [50,50,0], prio_tc = [0,0,0,1,0,0,2,0] }",
-     "{ prio_tc = [0, 0, 0, 1, 0, 0, 2, 0], tsa = [\"ets\", \"ets\", \"strict\"], bw = [50, 50, 0] }"},
+     "{ bw = [50, 50, 0], prio_tc = [0, 0, 0, 1, 0, 0, 2, 0], tsa = [\"ets\", \"ets\", \"strict\"] }"},
     {"[[port]]\n", "mtu", "\"9000\"", "9000"},
     {"[[port]]\n", "mtu", "\"9k\"", nullptr},
     {"[[port]]\n", "mtu", "70000", nullptr},
@@ -993,7 +993,6 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"rdma = \"mlx5_8..10\"", "; write rdma = [\"mlx5_8\", \"mlx5_9\", \"mlx5_10\"]"},
            {"rdma = \"mlx5_\\\\d+\"", "; write rdma = \"mlx5_[0-9]*\""},
            {"rdma = \"uverbs0\"", "/sys/class/infiniband_verbs/uverbs0/ibdev"},
-           {"driver = \"mlx5\"", "; write driver = \"mlx5_core\""},
            {"driver = \"hns-roce-hw-v2\"", "; write driver = \"hns3\""},
            {"netdev = \"ens1np0@if5\"", "; write netdev = \"ens1np0\""},
            {"netdev = \"eth0:1\"", "; write netdev = \"eth0\""},
@@ -1012,6 +1011,17 @@ TEST(Correction, OfWhatAnEntryMatches) {
         "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
         "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
+}
+
+TEST(Correction, RangesOfVersionsAllowNone) {
+  for (const char* text : {"[firmware]\nMT_1 = \">=28.43\"\n", "[firmware]\nMT_1 = [\"28.39.*\", \"28.40 - 28.43\"]\n",
+                           "[driver_version]\nmlx5_core = \"24.10,24.07\"\n"}) {
+    const auto loaded = parsed(std::string("mode = \"audit\"\n") + text);
+    ASSERT_TRUE(loaded.ok()) << text << loaded.error().text();
+    ASSERT_EQ(loaded->warnings.size(), 1u) << text;
+    EXPECT_TRUE(has(loaded->warnings[0].what, "allows no version")) << loaded->warnings[0].what;
+  }
+  EXPECT_TRUE(parsed("mode = \"audit\"\n[firmware]\nMT_1 = \"28.43.*\"\n")->warnings.empty());
 }
 
 // 26 is DSCP 6 if it is a type of service.

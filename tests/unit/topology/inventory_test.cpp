@@ -729,6 +729,27 @@ TEST(Symmetry, StorageNicsLackNoGpu) {
   EXPECT_EQ(places(topology), Texts{}) << "nor the second NIC of a GPU's place";
 }
 
+// One on each NUMA node: they are no NICs of GPUs that are missing, and none of them is a lost NIC in the wrong slot.
+TEST(Symmetry, StorageNicsOfEachNodeAreNoLostOnes) {
+  Healthy node(8);
+  Topology& topology = node.now.topology;
+  for (const int numa : {0, 1}) {
+    const std::string root = numa == 0 ? "a0" : "b0";
+    Nic nic = topology.nics.back();
+    nic.name = nic.pci = "0000:" + root.substr(0, 1) + "4:00.0";
+    nic.rdma = {"storage" + std::to_string(numa)};
+    nic.numa = nic.numa_above = numa;
+    nic.root = "pci0000:" + root;
+    nic.bridges = {"0000:" + root + ":01.0"};
+    topology.nics.push_back(nic);
+  }
+  EXPECT_EQ(places(topology), Texts{});
+  EXPECT_FALSE(built_of(topology, {}).odd_gpus);
+  topology.nics.erase(topology.nics.begin() + 1);
+  EXPECT_EQ(places(topology), Texts{"at 0000:24:00.0, beside GPU1"});
+  EXPECT_TRUE(built_of(topology, {}).present_pairing.pairs[1].nics.empty()) << "no NIC for storage takes its place";
+}
+
 TEST(Symmetry, ADeviceInTheWrongSlotIsNotMissing) {
   Topology topology = Healthy(8).now.topology;
   topology.nics[1].bridges = {"0000:f7:01.0"};
