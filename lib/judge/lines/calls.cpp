@@ -27,8 +27,7 @@ constexpr LineMessage kCallRows[] = {
     of(Call::registration, "EFAULT", "registration-address", unknown,
        "The memory could not be registered with the NIC, because its driver cannot reach the address. The line does "
        "not show which of two causes it is: the memory is not mapped in the process (freed, a wrong address or "
-       "length), an "
-       "error of the program or its library; or it is memory of a GPU, and no peer memory module is loaded "
+       "length), an error of the program or its library; or it is memory of a GPU, and no peer memory module is loaded "
        "(nvidia-peermem; for AMD that of the RDMA stack), or the memory needs DMA-BUF.",
        "fabric-agentctl check --only gpudirect", kVerbs),
     of(Call::gpu_registration, "EFAULT", "gpudirect-registration", host,
@@ -52,9 +51,8 @@ constexpr LineMessage kCallRows[] = {
        "The driver that exports the memory, mostly that of the GPU, does not map it for this NIC: 524 is ENOTSUPP, an "
        "errno of the kernel only. The export has a mapping type (forced PCIe, data direct) that the PCIe topology "
        "between the GPU and this NIC does not allow; the kernel log has NVRM's reason. Use a newer driver of the GPU "
-       "or "
-       "its option for the topology (NVreg_GrdmaPciTopoCheckOverride), the NIC below the same switch, or a peer memory "
-       "module (nvidia_peermem).",
+       "or its option for the topology (NVreg_GrdmaPciTopoCheckOverride), the NIC below the same switch, or a peer "
+       "memory module (nvidia_peermem).",
        "journalctl -k -g 'dma-buf attach'; nvidia-smi topo -m; lsmod | grep peermem",
        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c nv_dma_buf_attach()"),
     of(Call::dmabuf, "", "dmabuf-registration", host,
@@ -112,8 +110,7 @@ constexpr LineMessage kCallRows[] = {
        "An address handle for the peer could not be created; no packet was sent to it. On RoCE it needs a GID index of "
        "this host with an entry (option -g, the GID index of the program; show_gids), and the MAC address of the peer: "
        "no route to it, or no ARP or neighbor answer, also end here. The errno, or a ping from this interface, "
-       "decides: "
-       "EINVAL is the index or a LID on RoCE, ETIMEDOUT the neighbor, ENOMEM a limit of the device.",
+       "decides: EINVAL is the index or a LID on RoCE, ETIMEDOUT the neighbor, ENOMEM a limit of the device.",
        "fabric-agentctl check --only gid; ip route get {peer}; ip neigh show dev {netdev}",
        "ibv_create_ah(3); Linux drivers/infiniband/core/verbs.c rdma_create_user_ah()"),
 
@@ -220,8 +217,7 @@ constexpr LineMessage kCallRows[] = {
        "librdmacm could not take the step after the address was resolved. On RoCE and iWARP it sends no packet: the "
        "network and the peer are not at fault. Look at this host: the RDMA device belongs to another network namespace "
        "or pod, its netdev is gone or has a too small MTU, or the connection is not in the state for this step "
-       "(EINVAL). "
-       "On InfiniBand the subnet manager is asked for a path.",
+       "(EINVAL). On InfiniBand the subnet manager is asked for a path.",
        "rdma link show; rdma system show; ip -br addr", kCm),
     of(Call::route_error, "", "rdmacm-route", network,
        "librdmacm got no path to the peer: the subnet manager of InfiniBand does not answer or has no path (partition, "
@@ -278,8 +274,7 @@ constexpr LineMessage kCallRows[] = {
     of(Call::enable_vfs, "ENOMEM|EIO", "vfs-resources", host,
        {"The virtual functions could not be made: the BIOS left too little MMIO space or too few bus numbers for their "
         "BARs. ENOMEM is not about RAM. The kernel log has the reason (not enough MMIO resources for SR-IOV, bus "
-        "number "
-        "out of range). ",
+        "number out of range). ",
         {Work::in_machine,
          "Enable SR-IOV, ARI and 'Above 4G decoding' in the BIOS, or boot with pci=realloc (bus numbers: "
          "pci=assign-busses); "},

@@ -83,11 +83,10 @@ constexpr LineMessage kRows[] = {
     // ---- Units of systemd.
     complaining(
         "service-rdma-other", host,
-        "systemd[*openibd|systemd[*^rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|systemd[*^"
-        "mst.|"
-        "systemd[*iwpmd|systemd[*opafm|systemd[*^roce|systemd[*^bnxt|systemd[*sriov|systemd[*^efa|systemd[*lldpad|"
-        "systemd["
-        "*lldpd|systemd[*^dcb|systemd[*^lnet|^openibd|^opensm.service|^ibacm.service|^rdma-*.service|^lldpad.service",
+        "systemd[*openibd|systemd[*^rdma|systemd[*mlnx|systemd[*opensm|systemd[*ibacm|systemd[*srp_daemon|"
+        "systemd[*^mst.|systemd[*iwpmd|systemd[*opafm|systemd[*^roce|systemd[*^bnxt|systemd[*sriov|systemd[*^efa|"
+        "systemd[*lldpad|systemd[*lldpd|systemd[*^dcb|systemd[*^lnet|^openibd|^opensm.service|^ibacm.service|"
+        "^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, rdma-ndd, which sets the "
          "node description, opensm, lldpad, ...). Usual "
@@ -167,10 +166,9 @@ constexpr LineMessage kRows[] = {
     marked(
         "doca-driver", host, "DOCA_ERROR_DRIVER|DOCA_ERROR_OPERATING_SYSTEM|DOCA_ERROR_IO_FAILED", "",
         "A call of DOCA, NVIDIA's library for its NICs and DPUs, that failed in the driver below it: mlx5's firmware "
-        "or "
-        "the kernel refused the request, as for a queue or a DEVX object. Usual causes: a firmware or driver that is "
-        "older than this DOCA needs, a function (VF, SF) without the privilege, or objects that are used up. The DOCA "
-        "line before it has the syndrome or the errno.",
+        "or the kernel refused the request, as for a queue or a DEVX object. Usual causes: a firmware or driver that "
+        "is older than this DOCA needs, a function (VF, SF) without the privilege, or objects that are used up. The "
+        "DOCA line before it has the syndrome or the errno.",
         "journalctl -k -g mlx5; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
     marked(
         "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_", "",
@@ -992,9 +990,8 @@ constexpr LineMessage kRows[] = {
         Printer::nic_driver),
     marked("mlx5-eswitch-other", host, kMlx5,
            "^esw_|mlx5_esw|eswitch|^mlx5_devlink_eswitch|vport|termtbl|indir_table|^mlx5e_rep_|mlx5e_vport_rep|_rep_|"
-           "mlx5e_init_rep|"
-           "mlx5e_init_ul_rep|mlx5e_init_uplink_rep|^mlx5_get_vport|representor|__esw_|spoofchk|mlx5_host_pf|mlx5_ec_|"
-           "ESW|E-Switch",
+           "mlx5e_init_rep|mlx5e_init_ul_rep|mlx5e_init_uplink_rep|^mlx5_get_vport|representor|__esw_|spoofchk|"
+           "mlx5_host_pf|mlx5_ec_|ESW|E-Switch",
            "The embedded switch of the NIC, which connects virtual functions and subfunctions to the port (SR-IOV; "
            "legacy or switchdev mode). Usual causes: virtual functions in use during a change of the mode, a firmware "
            "setting (SRIOV_EN, NUM_OF_VFS), a rule that the firmware does not support, or a rate or VLAN that it "
@@ -1262,8 +1259,7 @@ constexpr LineMessage kRows[] = {
         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c", Printer::nic_driver),
     failing("bnxt-step-other", host, kBnxt, kOwnStep,
             "The driver of a Broadcom NIC, in a step of its own. Usual causes: a firmware that does not answer or "
-            "rejects a "
-            "request, PCIe or memory of the host, or resources that are used up.",
+            "rejects a request, PCIe or memory of the host, or resources that are used up.",
             kKernelLog, "Linux drivers/net/ethernet/broadcom/bnxt", Printer::nic_driver),
     failing("bnxt-other", unknown, kBnxt, "",
             "The driver of a Broadcom NIC. The subject of the line shows the cause: a setting is one that a program "
@@ -1423,8 +1419,7 @@ constexpr LineMessage kRows[] = {
                 Printer::nic_driver | Printer::driver_rest),
     failing("hns-step-other", host, kHns, kOwnStep,
             "The driver of a HiSilicon NIC (hns3), in a step of its own. Usual causes: a firmware (IMP) that does not "
-            "answer "
-            "or rejects a command, mostly during or after a reset, or a virtual function whose PF is down.",
+            "answer or rejects a command, mostly during or after a reset, or a virtual function whose PF is down.",
             "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3",
             Printer::nic_driver),
     complaining(
@@ -1460,8 +1455,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "qed-firmware-other", host,
         "[qed_mcp|[_qed_mcp|[__qed_mcp|[qed_load_mcp|[qed_get_mfw|[eocre_|[qed_hw_|[qed_int|[qed_init|[qed_spq|[qed_fw|"
-        "[qed_"
-        "dbg|[qed_dmae|[qed_nvm",
+        "[qed_dbg|[qed_dmae|[qed_nvm",
         "",
         {"The firmware (management firmware MFW, ramrods) or the hardware of a Marvell FastLinQ NIC reports an error. "
          "Usual causes: firmware that does not answer or is too old for the driver, an error of the chip (attention, "
@@ -1553,8 +1547,7 @@ constexpr LineMessage kRows[] = {
     failing(
         "iser-other", unknown, "^iser:|^iser |^isert:|^ib_iser|^ib_isert|^isert|connection*iser", "",
         "iSCSI storage over RDMA (iser: host, isert: target). Usual causes: a target that does not answer or closed "
-        "the "
-        "connection, a path that is lost, or resources of the NIC.",
+        "the connection, a path that is lost, or resources of the NIC.",
         "iscsiadm -m session -P 3; journalctl -k -g iser", "Linux drivers/infiniband/ulp/iser", Printer::storage),
     failing("rtrs-other", unknown, "^rtrs|^rnbd|rtrs_server|rtrs_client|rnbd_", "",
             "Network block devices over RDMA (RTRS, RNBD). Usual causes: a peer that does not answer or closed the "
@@ -1859,9 +1852,8 @@ constexpr LineMessage kRows[] = {
             "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|^smc|SMC|pmfw|PMFW|^MES|^mes|IMU|TMR|^TA |^ta "
             "|^fw|^FW|discovery|vbios|VBIOS|BIOS",
             "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
-            "causes: "
-            "a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a power or "
-            "thermal limit.",
+            "causes: a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a "
+            "power or thermal limit.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_psp.c, drivers/gpu/drm/amd/pm", Printer::gpu),
     failing("amdgpu-ring-other", unknown, kAmd,
             "^ring|unlist|HWS|HQD|hqd|MQD|mqd|oorbell|vmid|VMID|is hung|sdma|SDMA|job|fence|Fence|queue|Queue|^CP |^cp "
@@ -1904,8 +1896,7 @@ constexpr LineMessage kRows[] = {
         "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_vm.c, amdgpu_object.c", Printer::gpu),
     failing("amdgpu-other", host, kAmd, "",
             "The driver of an AMD GPU (amdgpu). Usual causes: a GPU that failed or hangs, memory that is used up, a "
-            "setting "
-            "that the GPU does not support, or a firmware that does not fit.",
+            "setting that the GPU does not support, or a firmware that does not fit.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu", Printer::gpu),
     complaining(
         "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|amdsmi_|^rdc|gpuagent|device-metrics-exporter",
@@ -1954,8 +1945,7 @@ constexpr LineMessage kRows[] = {
     failing(
         "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^pci *VF token|^nvgrace|^mlx5-vfio", "",
         "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
-        "its "
-        "own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
+        "its own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
         "limit of the virtual machine.",
         "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
         "Linux drivers/vfio"),
@@ -1984,9 +1974,8 @@ constexpr LineMessage kRows[] = {
     failing("pcie-other", unknown,
             "^pcieport|^pci *:*:*.*: |^pci_bus|^pci_hp|^PCI:|^pci:|^pcie_bwctrl|^nvme*PCI|^xhci*PCI", "",
             "PCIe: enumeration, address space (BARs), power states and bridges. Usual causes: a BIOS that leaves too "
-            "little "
-            "address space, a device that does not answer, or a feature of a bridge that is not supported. Lines about "
-            "bridge windows at boot are often harmless.",
+            "little address space, a device that does not answer, or a feature of a bridge that is not supported. "
+            "Lines about bridge windows at boot are often harmless.",
             "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie", "Linux drivers/pci"),
 
     // ---- Programs on the libraries of RDMA: after the kernel, whose functions have the same names.
@@ -2056,18 +2045,15 @@ constexpr LineMessage kRows[] = {
 
     // ---- Services of the node.
     marked("slurm-other", unknown,
-           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
-           "error:|"
-           "scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
-           "fatal:|slurmd[*error:|slurmctld[*error:|"
-           "slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|squeue: error:|pam_slurm*error|"
-           "[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
+           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|"
+           "salloc: error:|scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: fatal:|"
+           "slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|"
+           "squeue: error:|pam_slurm*error|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
            "",
            "Slurm: the controller (slurmctld), a node's daemon (slurmd), a job step (slurmstepd) or a client (srun). "
-           "Usual "
-           "causes: daemons that do not reach each other, a file of the configuration that differs between the nodes, "
-           "munge and clocks, resources (GPUs, cgroups) that do not exist as configured, or a task that failed. RDMA "
-           "is not used here.",
+           "Usual causes: daemons that do not reach each other, a file of the configuration that differs between the "
+           "nodes, munge and clocks, resources (GPUs, cgroups) that do not exist as configured, or a task that failed. "
+           "RDMA is not used here.",
            "scontrol show node; scontrol ping; journalctl -u slurmd -p warning", "Slurm src", Printer::slurm),
     complaining(
         "slurm-daemon-other", unknown,
@@ -2103,16 +2089,14 @@ constexpr LineMessage kRows[] = {
         "Container|nvidia-oci|container-toolkit|nvidia.com/gpu|nvidia-cdi",
         "",
         "NVIDIA's container toolkit, which adds the GPUs to containers. Usual causes: a driver that is not loaded or "
-        "of "
-        "another release, a runtime that is not configured for it, a device or CDI file that is missing, or cgroups. "
-        "The RDMA network is not at fault.",
+        "of another release, a runtime that is not configured for it, a device or CDI file that is missing, or "
+        "cgroups. The RDMA network is not at fault.",
         "nvidia-smi; nvidia-container-cli info; nvidia-ctk cdi list", "NVIDIA container toolkit",
         Printer::node_service),
     complaining(
         "kubelet-other", unknown, "kubelet[*]: E|kubelet[*]: F|kubelet[*rror|^kubelet:|^kube-proxy|^kubelet ", "",
         "The kubelet, which runs the pods of a node. Usual causes: a container runtime, device plugin or network "
-        "plugin "
-        "that does not answer, a full disk or memory, or an API server that cannot be reached.",
+        "plugin that does not answer, a full disk or memory, or an API server that cannot be reached.",
         "kubectl describe node NODE; journalctl -u kubelet -p warning", "Kubernetes pkg/kubelet",
         Printer::node_service),
     complaining(
@@ -2137,8 +2121,7 @@ constexpr LineMessage kRows[] = {
            "",
            "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon "
            "the modules and the cooling, bgp the routes. Usual causes: a configuration that the chip rejects, a table "
-           "that is "
-           "used up, a module or the cooling, or a chip that does not answer (syncd).",
+           "that is used up, a module or the cooling, or a chip that does not answer (syncd).",
            "show interfaces status; show logging; show platform summary; docker ps", "SONiC sonic-swss, sonic-sairedis",
            Printer::switch_software),
     complaining(
@@ -2161,16 +2144,13 @@ constexpr LineMessage kRows[] = {
         "nv show interface; systemctl status switchd; tail -n 50 /var/log/switchd.log", "Cumulus Linux switchd",
         Printer::switch_software),
     marked("switch-log-other", network, "%*-0-|%*-1-|%*-2-|%*-3-|%*-4-",
-           "%ETH|%PFC|%QOS|%LACP|%LLDP|%BGP|%MLAG|%IF|%PORT|%XCVR|%TRANSCEIVER|%HARDWARE|%SAND|%TAHUSD|%IPQOSMGR|%"
-           "PLATFORM|"
-           "%VPC|%PHY|%LINEPROTO|%LINK|%PLATFORM|%FWK|%TAH|%SPANTREE|%STP|%MODULE|%SFF8472|%ACL|%MTC|%AGENT|%PROCMGR|%"
-           "ROUTING|"
-           "%BFD|%EVPN|%ARP|%L2|%L3|%QUEUE|%POWER|%FAN|%TEMP|%ENVMON|%SYSTEM|%KERN|%USER|%SNMP|%FEX|%NVE|%ELTM|%DCBX|%"
-           "VSHD|%PIM|%OSPF|%CAPACITY|%RIB|%FIB|%PTP|%REDUNDANCY",
+           "%ETH|%PFC|%QOS|%LACP|%LLDP|%BGP|%MLAG|%IF|%PORT|%XCVR|%TRANSCEIVER|%HARDWARE|%SAND|%TAHUSD|%IPQOSMGR|"
+           "%PLATFORM|%VPC|%PHY|%LINEPROTO|%LINK|%PLATFORM|%FWK|%TAH|%SPANTREE|%STP|%MODULE|%SFF8472|%ACL|%MTC|%AGENT|"
+           "%PROCMGR|%ROUTING|%BFD|%EVPN|%ARP|%L2|%L3|%QUEUE|%POWER|%FAN|%TEMP|%ENVMON|%SYSTEM|%KERN|%USER|%SNMP|%FEX|"
+           "%NVE|%ELTM|%DCBX|%VSHD|%PIM|%OSPF|%CAPACITY|%RIB|%FIB|%PTP|%REDUNDANCY",
            "A switch (NX-OS, EOS or similar) reports an event of severity 0 to 4: %FACILITY-SEVERITY-NAME. The "
-           "facility is "
-           "the part of the switch: ETHPORT and LINEPROTO the ports, PFC and QOS the queues, XCVR the modules, BGP and "
-           "LACP the protocols.",
+           "facility is the part of the switch: ETHPORT and LINEPROTO the ports, PFC and QOS the queues, XCVR the "
+           "modules, BGP and LACP the protocols.",
            "show interface status; show interface counters errors; show logging", "vendors' lists of system messages",
            Printer::switch_software),
 

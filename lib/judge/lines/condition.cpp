@@ -132,8 +132,7 @@ constexpr Condition kConditions[] = {
      network,
      "errdisabled|err-disabled|error-disabled|errdisable detected",
      {"By its words the switch has disabled the port, for the reason beside it: a speed or a breakout that does not "
-      "fit "
-      "the module, a loop, or a link that went down too often (then the cable or the module). Correct that, and "
+      "fit the module, a loop, or a link that went down too often (then the cable or the module). Correct that, and "
       "enable the port again."},
      true},
 
@@ -171,8 +170,7 @@ constexpr Condition kConditions[] = {
      "use|group is not "
      "viable|still bound to",
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
-      "a "
-      "bridge or a virtual machine has it, or a process has it open."}},
+      "a bridge or a virtual machine has it, or a process has it open."}},
 
     {"says-peer-differs",
      peer,
@@ -190,9 +188,8 @@ constexpr Condition kConditions[] = {
      "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
      "to load firmware|firmware load failed",
      {"By its words the driver did not find, or could not load, the file of the firmware of its device: the package "
-      "with "
-      "it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in the initramfs. "
-      "Install it, and write the initramfs again",
+      "with it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in the "
+      "initramfs. Install it, and write the initramfs again",
       {Work::ends_jobs, "; then reload the driver or reboot"},
       "."}},
     {"says-firmware-dead",
@@ -301,9 +298,8 @@ constexpr Condition kConditions[] = {
 
     {"says-shared-memory",
      host,
-     "shm_open*no such file|shm_open*permission|shm_open*failed|shm_open*not permitted|shared memory*no such "
-     "file|shared "
-     "memory*permission denied|/dev/shm*no such file|/dev/shm*permission denied",
+     "shm_open*no such file|shm_open*permission|shm_open*failed|shm_open*not permitted|shared memory*no such file|"
+     "shared memory*permission denied|/dev/shm*no such file|/dev/shm*permission denied",
      {"By its words a segment of shared memory (a file in /dev/shm) of another process of this host cannot be opened: "
       "the process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= of "
       "systemd); or the processes are in containers or of users that do not share it (--ipc=host). Look whether "
@@ -337,13 +333,10 @@ constexpr Condition kConditions[] = {
 
     {"says-rejected",
      peer,
-     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
-     "request|"
-     "refused the login|refused connection|request refused|access refused|connection*rejected|connection "
-     "reject|request*rejected|"
-     "rejected by|rejected*request by|rejected request|rejected the request|rejected connect|rejected the "
-     "connection|rejected:|login "
-     "rejected",
+     "connection refused|connection was refused|connections refused|refused by|refused the connection|"
+     "refused the request|refused the login|refused connection|request refused|access refused|connection*rejected|"
+     "connection reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|"
+     "rejected connect|rejected the connection|rejected:|login rejected",
      {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
       "accept these parameters. Look at its log and at the address and port."},
      false,
@@ -366,8 +359,7 @@ constexpr Condition kConditions[] = {
      "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
      "must be root|not authorized|forbidden|doca_error_not_permitted|doca_error_authentication",
      {"By its words the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or of a "
-      "GPU, "
-      "a capability of the container (IPC_LOCK), or a security policy."}},
+      "GPU, a capability of the container (IPC_LOCK), or a security policy."}},
 
     {"says-old-option",
      none,
@@ -385,17 +377,17 @@ constexpr Condition kConditions[] = {
       "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used "
-     "together|"
-     "cannot be combined|can't be combined|only supported with|only supported for|supported only for|supported only "
-     "with|is only supported|are only supported|not supported with|not supported in *mode|must be enabled|unknown "
-     "connection type|unsupported transport|conflicts with|please select|please set|please specify|please check "
-     "your|invalid value|invalid option|invalid configuration|invalid parameter|illegal value|bad value|unknown "
-     "option|unknown argument|unknown parameter|unrecognized|must be set|must be specified|must be a|must be one of|is "
-     "not a valid|is not valid|not a valid|missing required|environment variable is|environment variable*not "
-     "set|environment variable*invalid|wrong environment variable|bad environment variable|^usage:|across "
-     "ranks|between ranks|all ranks|do not match|does not match|mismatch|inconsistent|truncated|different "
-     "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|"
+     "cannot be used together|cannot be combined|can't be combined|only supported with|only supported for|"
+     "supported only for|supported only with|is only supported|are only supported|not supported with|"
+     "not supported in *mode|must be enabled|unknown connection type|unsupported transport|conflicts with|"
+     "please select|please set|please specify|please check your|invalid value|invalid option|invalid configuration|"
+     "invalid parameter|illegal value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|"
+     "must be set|must be specified|must be a|must be one of|is not a valid|is not valid|not a valid|missing required|"
+     "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
+     "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|does not match|mismatch|"
+     "inconsistent|truncated|different number|number of*must|disabled or failed|doca_error_invalid_value|"
+     "doca_error_bad_config|doca_error_too_big",
      {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
       "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
       "hosts and ranks, and correct it."},
@@ -599,8 +591,7 @@ constexpr FailedStep kSteps[] = {
       "",
       {"By its words a value or a message could not be read or written: it is not in the form that the library "
        "expects. Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a "
-       "variable "
-       "or name in another form. The line reports no error of the network or of a device."}}},
+       "variable or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
      "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
      "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
@@ -614,9 +605,9 @@ constexpr FailedStep kSteps[] = {
        "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
        "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, "
        "or a value that the device does not have. The errno or the line before has the reason."}}},
-    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
-     "request|"
-     "transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
+     "^get request|transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|"
+     "flow-control",
      {"step-transfers",
       unknown,
       "",

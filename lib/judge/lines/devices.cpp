@@ -58,8 +58,7 @@ constexpr LineMessage kRows[] = {
      "link|PCIe bandwidth*may be insufficient|not enough*PCI-e bandwidth|PCIe link speed*lower than|slot with more "
      "lanes and/or higher|not sufficient for optimal performance of this card",
      {"The PCIe link of the NIC is slower or narrower than it can use (slower, no fault): a slot with fewer lanes or "
-      "of an older "
-      "generation, or a link that trained badly. Compare LnkSta with LnkCap; ",
+      "of an older generation, or a link that trained badly. Compare LnkSta with LnkCap; ",
       {Work::in_machine, "use a slot with more lanes, or reseat the NIC and its riser."}},
      "lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'; fabric-agentctl check --only pcie",
      "Linux i40e_main.c, ixgbe_main.c, cxgb4_main.c"},
@@ -135,16 +134,15 @@ constexpr LineMessage kRows[] = {
      "remapping|on a chipset that contains an erratum",
      "The BIOS gives the IOMMU a wrong table (a reserved memory region, RMRR, or an entry for a device): the kernel "
      "ignores or corrects it, or switches interrupt remapping off on a chipset with an erratum. It matters only if "
-     "DMAR "
-     "or IO_PAGE_FAULT lines follow, or if devices are given to virtual machines. Update the BIOS.",
+     "DMAR or IO_PAGE_FAULT lines follow, or if devices are given to virtual machines. Update the BIOS.",
      "dmidecode -s bios-version; journalctl -k -g 'DMAR|AMD-Vi'", "Linux drivers/iommu/intel/dmar.c"},
     // BARs 7 to 12 are those of the virtual functions; from 13 the windows of bridges.
     {"pci-vf-space",
      host,
-     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|BAR 9: "
-     "failed "
-     "to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|BAR 11: no "
-     "space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|VF BAR*no space",
+     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|"
+     "BAR 9: failed to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|"
+     "BAR 11: no space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|"
+     "VF BAR*no space",
      {"There is no address space for the virtual functions (SR-IOV) of a PCIe device: the device itself works, but no "
       "virtual functions can be made. ",
       {Work::in_machine,
@@ -574,8 +572,7 @@ constexpr LineMessage kRows[] = {
      host,
      "PCI I/O error detected",
      {"The kernel has reported an error of the PCIe link to the driver of a device (AER, DPC, EEH): the driver stops "
-      "the "
-      "device and resets it. The line of the port above it, before this one, has the kind of the error. ",
+      "the device and resets it. The line of the port above it, before this one, has the kind of the error. ",
       {Work::in_machine, "Reseat the device if it recurs."}},
      "journalctl -k -g 'AER|DPC|EEH'; fabric-agentctl check --only aer,pcie",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, tg3.c"},
@@ -608,8 +605,7 @@ constexpr LineMessage kRows[] = {
      "The connection of an iSCSI initiator to its target failed, and is made again; the number names the kind. iSCSI "
      "runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not answer (1022), or the "
      "network between them failed; 1011 names no reason. Look at the log and the sessions of the target at this time, "
-     "at the "
-     "lines of iscsid before it, then at the path.",
+     "at the lines of iscsid before it, then at the path.",
      "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
      "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"},
     {"hsa-status", host,

@@ -89,17 +89,19 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
-    // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
     {"mlx5-reset-dropped", none,
      "being removed, Drop new reset work|rop new reset work|being removed, stop waiting for PCI",
      "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
      "consequence of the removal; no action if that was wanted.",
      "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", 0, Role::consequence},
-    {"mlx5-reset-semaphore", host, "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
-     "The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC holds "
-     "it, or the NIC does not answer on PCIe. The fatal error before it is the cause; the NIC needs a reset, or the "
-     "node a power-cycle.",
-     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
+    {"mlx5-reset-semaphore",
+     host,
+     "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
+     {"The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC "
+      "holds it, or the NIC does not answer on PCIe. The fatal error before it is the cause. ",
+      {Work::ends_jobs, "Reset the NIC, or power-cycle the node."}},
+     "journalctl -k -g {pci}; devlink health show pci/{pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
     {"mlx5-command-queue",
      host,
      "canceled on out of queue timeout|timeout while waiting for command semaphore",
@@ -111,6 +113,7 @@ constexpr LineMessage kDriverRows[] = {
       "Update its firmware if it recurs."},
      "journalctl -k -g {pci}; devlink health show pci/{pci}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    // wait_func_handle_exec_timeout(), mlx5_eq_poll_irq_disabled(), mlx5e_tx_reporter_timeout_recover()
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -338,8 +341,7 @@ constexpr LineMessage kDriverRows[] = {
      "ip rule; ip route get {peer}; sysctl net.ipv4.conf.all.rp_filter", "Linux net/ipv4/route.c"},
     {"ipv6-link-wait", none, "ADDRCONF(NETDEV_UP)*link is not ready",
      "IPv6 waits for the link of this netdev, as at each start; 'link becomes ready' follows when it is up. If it "
-     "never "
-     "does, the port has no link.",
+     "never does, the port has no link.",
      "ip -br link", "Linux net/ipv6/addrconf.c"},
     {"pci-io-space", none, "no space for [io |[io *can't assign|[io *failed to assign|failed to assign [io ",
      "The firmware gave this bridge or device no I/O ports. GPUs and NICs do not use them: their memory (a line with "
@@ -378,8 +380,7 @@ constexpr LineMessage kDriverRows[] = {
     {"i40e-no-dcb", none, "i40e*DCB init failed|i40e*Query for DCB configuration failed",
      "No fault: the NIC's firmware offers no DCB (its LLDP agent is off, or it is a mode without DCB), or has no "
      "configuration of the switch yet (NOT_READY), and the driver goes on with DCB disabled. The port works; no "
-     "action, "
-     "unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
+     "action, unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal",
@@ -580,9 +581,8 @@ constexpr LineMessage kDriverRows[] = {
      "journalctl -k -g ionic; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
     {"ionic-command-failed", host,
-     "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |ionic_rdma: incompatible "
-     "version|"
-     "ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
+     "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |"
+     "ionic_rdma: incompatible version|ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
      "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
      "up. Driver, firmware and libionic must come from the same release (AMD's bundle). A refused UD queue pair "
      "(CREATE_QP BAD_ATTR) leaves a port without QP1 and rdma_cm, while RC connections work.",
@@ -611,8 +611,7 @@ constexpr LineMessage kDriverRows[] = {
     {"mana-version", host, "VfVerifyVersionOutput",
      "The driver of the Azure NIC (mana) and the Azure host do not agree about the version of their interface, or the "
      "host refused the request: the virtual function has no network interface and no RDMA. Use a newer kernel or "
-     "image, "
-     "or deploy the machine again, on another host.",
+     "image, or deploy the machine again, on another host.",
      "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/gdma_main.c"},
     {"mana-refused", host,
      "HWC: Failed hw_channel req: 0x|mana*Command 0x*failed with status: 0x|mana*ailed*status=0xc|mana*ailed*, 0xc0",
@@ -675,8 +674,7 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "Cannot change channels when RDMA is active",
      {"The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts. Set the channels "
-      "at "
-      "boot before irdma loads. ",
+      "at boot before irdma loads. ",
       {Work::ends_jobs, "Or unload irdma first, which removes the RDMA devices of this NIC."}},
      "ethtool -l {netdev}; lsmod | grep irdma",
      "Linux drivers/net/ethernet/intel/ice/ice_ethtool.c"},
@@ -690,8 +688,7 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "ice *RDMA functionality is not available with the current device",
      {"This Intel NIC has more than four functions (ports) in its present configuration. The driver then disables "
-      "RDMA, "
-      "and irdma creates no RDMA device. ",
+      "RDMA, and irdma creates no RDMA device. ",
       {Work::ends_jobs, "Select a port mode with four ports or fewer (Intel's EPCT), then reboot."}},
      "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show",
      "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
@@ -823,8 +820,7 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
      {"ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the "
-      "package "
-      "(from the distribution's firmware packages or Intel's driver), also in the initramfs",
+      "package (from the distribution's firmware packages or Intel's driver), also in the initramfs",
       {Work::ends_jobs, ", then reload ice"},
       "."},
      "ls -l /lib/firmware/updates/intel/ice/ddp /lib/firmware/intel/ice/ddp; devlink dev info pci/{pci}",

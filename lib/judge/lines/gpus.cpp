@@ -41,11 +41,15 @@ constexpr LineMessage kGpuRows[] = {
      "A step of the start of a GPU failed, and the driver gave the GPU up: it is not usable. This line names the step; "
      "the NVRM lines before it have the reason.",
      "journalctl -k -g NVRM", kXid, 0, Role::consequence},
-    {"gpu-fabric-addresses", host, "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
-     "The addresses by which GPUs reach each other over NVSwitch (FLA) could not be set up, so that peer access over "
-     "NVSwitch does not work: the fabric manager does not run or is of another release than the driver, or the GPU "
-     "does not have them. Look at its log and at the NVRM lines before; reset the GPU.",
-     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", kXid},
+    {"gpu-fabric-addresses",
+     host,
+     "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
+     {"The addresses by which GPUs reach each other over NVSwitch (FLA) could not be set up, so that peer access over "
+      "NVSwitch does not work: the fabric manager does not run or is of another release than the driver, or the GPU "
+      "does not have them. Look at its log and at the NVRM lines before. ",
+      {Work::ends_jobs, "Reset the GPU."}},
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
+     kXid},
     {"gpu-dmabuf-export", host,
      "dma-buf attach failed: importer|DMABuf not supported on this system|ailed to retrieve dmabuf|ailed to export "
      "dmabuf|portable_export_dmabuf*ailed",
@@ -71,11 +75,10 @@ constexpr LineMessage kGpuRows[] = {
       {Work::ends_jobs, "Reset the GPU after a change of the mode."}},
      "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios",
      kXid},
-    {"gpu-address-space", host, "MemAddressReserve*ailed|ailed*MemAddressReserve|ailed to reserve*symmetric heap",
+    {"gpu-address-space", host, "MemAddressReserve*ailed|ailed*MemAddressReserve",
      "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
      "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
-     "smaller "
-     "heap (MORI_SHMEM_HEAP_SIZE, NVSHMEM_SYMMETRIC_SIZE, ROCSHMEM_HEAP_SIZE).",
+     "smaller heap (MORI_SHMEM_HEAP_SIZE, NVSHMEM_SYMMETRIC_SIZE, ROCSHMEM_HEAP_SIZE).",
      "ulimit -v; env | grep -E 'HEAP_SIZE|SYMMETRIC_SIZE'", "ROCm MORI, NVSHMEM, rocSHMEM"},
     {"gpu-numa-memory", host, "NVRM: numa memblock size of zero|NVRM: *ailed to online|NVRM: *emory hotplug",
      "The kernel cannot add the memory of the GPU as a NUMA node, as superchips (Grace Hopper) do: it was built "
@@ -181,9 +184,8 @@ constexpr LineMessage kGpuRows[] = {
      "systemctl status nvidia-fabricmanager", "NVIDIA Fabric Manager user guide"},
     {"gpu-fabric-version",
      host,
-     "driver interface version*match with driver version|matching NVIDIA driver package|fabric manager version*does "
-     "not "
-     "match|fabric manager*version mismatch",
+     "driver interface version*match with driver version|matching NVIDIA driver package|"
+     "fabric manager version*does not match|fabric manager*version mismatch",
      {"The fabric manager and the GPU driver are of different releases: it does not start, and CUDA fails on machines "
       "with NVSwitch. Install nvidia-fabricmanager of the same version as the driver",
       {Work::service, ", then systemctl restart nvidia-fabricmanager"},
@@ -233,12 +235,10 @@ constexpr LineMessage kGpuRows[] = {
      "NVIDIA open-gpu-kernel-modules kern_gpu_tu102.c, kernel_gsp.c"},
     {"gpu-fabric-state",
      host,
-     "NV_ERR_FABRIC_STATE_OUT_OF_SYNC|NV_ERR_NVLINK_FABRIC_NOT_READY|NV_ERR_NVLINK_FABRIC_FAILURE|NV_ERR_FABRIC_"
-     "MANAGER_"
-     "NOT_PRESENT",
+     "NV_ERR_FABRIC_STATE_OUT_OF_SYNC|NV_ERR_NVLINK_FABRIC_NOT_READY|NV_ERR_NVLINK_FABRIC_FAILURE|"
+     "NV_ERR_FABRIC_MANAGER_NOT_PRESENT",
      {"The GPU driver and the fabric manager do not agree about the NVLink fabric: the fabric manager does not run, "
-      "has "
-      "not finished, or was restarted without a reset of the GPUs (out of sync). Multicast over NVLink (NVLS) then "
+      "has not finished, or was restarted without a reset of the GPUs (out of sync). Multicast over NVLink (NVLS) then "
       "fails in NCCL and NVSHMEM. ",
       {Work::ends_jobs, "Reset all GPUs (nvidia-smi -r) or reboot."}},
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
@@ -276,10 +276,8 @@ constexpr LineMessage kGpuRows[] = {
      "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head", "CUDA driver_types.h cudaErrorStreamCapture*"},
     {"gpu-not-supported", host, "Cuda failure*'operation not supported'|HIP failure*'operation not supported'",
      "The driver or the GPU does not support a call that the library (NCCL, RCCL) makes, such as memory pools, CUDA "
-     "IPC, "
-     "DMA-BUF or multicast: the driver is too old for this release of the library, or it is a virtual GPU, or a "
-     "container "
-     "or kernel without the feature. Update the driver, or use an older release of the library.",
+     "IPC, DMA-BUF or multicast: the driver is too old for this release of the library, or it is a virtual GPU, or a "
+     "container or kernel without the feature. Update the driver, or use an older release of the library.",
      "nvidia-smi; env | grep NCCL_; fabric-agentctl check --only gpudirect",
      "CUDA driver_types.h cudaErrorNotSupported"},
     {"gpu-handle", software,
@@ -296,10 +294,8 @@ constexpr LineMessage kGpuRows[] = {
      "access (NCCL_P2P_LEVEL, NCCL_P2P_DISABLE=1).",
      "nvidia-smi topo -p2p r; env | grep -E 'VISIBLE_DEVICES|NCCL_P2P'", "CUDA driver_types.h cudaErrorTooManyPeers"},
     {"gpu-no-peer-access", host,
-     "Cuda failure*peer access is not supported|CUDA error*peer access is not "
-     "supported|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported|Cuda failure*peer access has not "
-     "been "
-     "enabled",
+     "Cuda failure*peer access is not supported|CUDA error*peer access is not supported|"
+     "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported|Cuda failure*peer access has not been enabled",
      "One GPU of this host cannot access the memory of another one (no peer to peer): neither NVLink nor PCIe between "
      "the two allows it (the model of the GPU, another CPU socket, IOMMU or ACS, a virtual machine), or a process does "
      "not see the other GPU (CUDA_VISIBLE_DEVICES). NCCL_P2P_DISABLE=1, or the option of the program, goes through "
@@ -387,8 +383,7 @@ constexpr LineMessage kGpuRows[] = {
      "gdr_pin_buffer*ailed|error in gdr_pin_buffer|Error in gdr_|unable to open GDR driver|gdrdrv:*failed|GDRCOPY "
      "failure",
      "GDRCopy could not use GPU memory: its module gdrdrv is not loaded or /dev/gdrdrv is not in the container, it "
-     "does "
-     "not fit the GPU driver or CUDA, or the GPU (GeForce) does not support GPUDirect RDMA (EINVAL).",
+     "does not fit the GPU driver or CUDA, or the GPU (GeForce) does not support GPUDirect RDMA (EINVAL).",
      "ls -l /dev/gdrdrv; modinfo -F version gdrdrv; cat /proc/driver/nvidia/version",
      "GDRCopy src/gdrdrv/gdrdrv.c, NCCL src/misc/gdrwrap.cc"},
     {"gpu-pages", software, "error -22 while calling nvidia_p2p_get_pages",

@@ -46,9 +46,8 @@ constexpr LineMessage kRows[] = {
      "NCCL does not use GPUDirect RDMA between this GPU and this NIC, because they are too far apart in the topology "
      "(the numbers are kinds of paths: 7 crosses the CPU sockets). For a NIC that is not next to the GPU it is normal, "
      "no fault. If the channels of the GPU use this NIC ('via NET/IB' without GDRDMA), its data goes through the "
-     "memory "
-     "of the host, and the job is slower: no NIC is on the PCIe switch of the GPU, or a virtual machine or container "
-     "hides the topology. NCCL_NET_GDR_LEVEL allows a longer path, as a test.",
+     "memory of the host, and the job is slower: no NIC is on the PCIe switch of the GPU, or a virtual machine or "
+     "container hides the topology. NCCL_NET_GDR_LEVEL allows a longer path, as a test.",
      "nvidia-smi topo -m; fabric-agentctl topo; grep -h 'via NET' LOG-OF-EVERY-RANK | sort | uniq -c",
      "NCCL src/graph/paths.cc"},
     {"gdrcopy-absent", none,
@@ -78,8 +77,7 @@ constexpr LineMessage kRows[] = {
      "VFIO support|EAL: VFIO support initialized|EAL: Selected IOVA mode",
      "Information of DPDK at its start: a mode that it chose, no free huge pages of this size or on this NUMA node, no "
      "NUMA node of a device, or an optional part that is absent. Harmless if the program starts; if it ends with "
-     "\"Cannot init "
-     "memory\", reserve huge pages (vm.nr_hugepages) on the node of the NIC.",
+     "\"Cannot init memory\", reserve huge pages (vm.nr_hugepages) on the node of the NIC.",
      "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
     {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
      "Information of NVSHMEM: it reads the type of every entry of the GID table, and an empty entry has none (EINVAL). "
@@ -145,8 +143,7 @@ constexpr LineMessage kRows[] = {
      "nvidia-smi -q -d TEMPERATURE", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
     {"driver-command-again", none, "DEV_CMD *error, *retrying",
      "The firmware of an AMD Pensando NIC was not ready for a command (IONIC_RC_EAGAIN), and the driver sends it "
-     "again. "
-     "Harmless: if the command does not succeed in time, a line with \"timeout\" or \"failed\" follows.",
+     "again. Harmless: if the command does not succeed in time, a line with \"timeout\" or \"failed\" follows.",
      "journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c"},
     {"kernel-note", none,
      "interrupt took too long*perf_event_max_sample_rate|interrupt took too long (|hrtimer: interrupt took|perf: "
@@ -306,8 +303,7 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"rxe-inline-probe", none, "rdma_rxe: invalid max inline data",
      "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
-     "fits. "
-     "Harmless: the device works.",
+     "fits. Harmless: the device works.",
      "rdma link show", "Linux drivers/infiniband/sw/rxe/rxe_qp.c rxe_qp_chk_cap(), libfabric prov/verbs"},
     {"ib-port-init", none, "Port: 1 Link INIT|Port: 2 Link INIT|Port: *Link INIT|Port: *Link ACTIVE",
      "Information: the state of an RDMA port. ACTIVE: it is ready. INIT: the link of an InfiniBand port is up, and the "
@@ -376,9 +372,8 @@ constexpr LineMessage kRows[] = {
      "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
      "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
     {"absent-entry-read", none,
-     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
-     "counters "
-     "found on object|removeObject: Trying to remove nonexisting",
+     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|"
+     "clearCounterIdList: No counters found on object|removeObject: Trying to remove nonexisting",
      "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
      "have (feature unavailable), or removes an object that no longer exists, and goes on. Harmless, no action is "
      "needed.",

@@ -91,8 +91,7 @@ constexpr LineMessage kKernelRows[] = {
      "unknown header type 7f, ignoring device",
      {"A PCI function was listed and does not answer: its configuration space reads as ones (7f). A virtual function "
       "fails so if the bridge above does not forward its address (ARI forwarding is off, bus numbers), or if the "
-      "device "
-      "or its firmware did not make it. ",
+      "device or its firmware did not make it. ",
       {Work::in_machine, "Enable SR-IOV and ARI in the BIOS, update the firmware of the device, or try another slot."}},
      "lspci -tv; lspci -vvs {pci}; journalctl -k -g 'SR-IOV|ARI'",
      "Linux drivers/pci/probe.c pci_setup_device()"},

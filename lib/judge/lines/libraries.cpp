@@ -100,9 +100,8 @@ constexpr LineMessage kLibraryRows[] = {
      "rdma link show; ip -br addr; fabric-agentctl check --only gid", "UCX src/uct/ib, NCCL src/misc/ibvwrap.cc"},
     {"devx-refused", host, "evx object with syndrome|evX object*syndrome",
      "The firmware of the NIC refused to make an object for a program (DEVX): firmware, DOCA and driver do not fit "
-     "each "
-     "other, the function (VF, SF) lacks the privilege, or the objects are used up. The syndrome is the vendor's code "
-     "for the reason; keep it for the support.",
+     "each other, the function (VF, SF) lacks the privilege, or the objects are used up. The syndrome is the vendor's "
+     "code for the reason; keep it for the support.",
      "journalctl -k -g {pci}; mstflint -d {pci} query; rdma resource show",
      "DOCA core linux_devx_obj.cpp, UCX src/uct/ib/mlx5"},
     {"ofi-av-insert", unknown,
@@ -131,8 +130,7 @@ constexpr LineMessage kLibraryRows[] = {
      "grep . /sys/class/infiniband/{rdma}/ports/*/pkeys/0; echo $UCX_IB_PKEY", "UCX src/uct/ib/base/ib_iface.c"},
     {"ucx-relaxed-ordering", software, "IB_PCI_RELAXED_ORDERING=yes requires",
      "UCX_IB_PCI_RELAXED_ORDERING=yes needs a newer rdma-core or driver than the image has: use try or auto, or a "
-     "newer "
-     "rdma-core.",
+     "newer rdma-core.",
      "echo $UCX_IB_PCI_RELAXED_ORDERING; ibv_devinfo -v -d {rdma}", "UCX src/uct/ib/base/ib_md.c"},
     {"ucx-mnnvl", software, "multi-node NVLINK support is requested but not supported",
      "UCX_CUDA_IPC_ENABLE_MNNVL is set on a host without NVLink between nodes, or whose fabric or IMEX is not set up.",
@@ -438,9 +436,8 @@ constexpr LineMessage kLibraryRows[] = {
     {"psm3-open", host,
      "PSM3 can't open nic unit|Unable to initialize verbs NIC|Unable to initialize * NIC /sys/class/",
      "PSM3, a provider of libfabric, cannot use this NIC; the lines before this one name the call that failed "
-     "(memlock, "
-     "/dev/infiniband, a device or its library without what PSM3 needs). PSM3 is not needed on a single node: "
-     "FI_PROVIDER chooses another one (verbs, tcp), PSM3_NIC another NIC.",
+     "(memlock, /dev/infiniband, a device or its library without what PSM3 needs). PSM3 is not needed on a single "
+     "node: FI_PROVIDER chooses another one (verbs, tcp), PSM3_NIC another NIC.",
      "ulimit -l; ls -l /dev/infiniband; env | grep -E 'FI_PROVIDER|PSM3'", kPsm3},
 
     // EFA.

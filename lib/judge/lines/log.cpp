@@ -109,9 +109,8 @@ const LineMessage kResetByHost{
     "",
     "The link went down because its own host reset the interface, not by the cable: just before, the driver removed "
     "the PTP clock (PHC) of the interface, as it does if it is stopped, unbound or set up again for other queues or "
-    "DCB "
-    "settings; a bond then sees the link down. Find what changed the settings or the driver at this time (lldpad with "
-    "DCB, NetworkManager, udev, DPDK), and stop it, or disable DCB on this interface (dcbtool sc NETDEV dcb off).",
+    "DCB settings; a bond then sees the link down. Find what changed the settings or the driver at this time (lldpad "
+    "with DCB, NetworkManager, udev, DPDK), and stop it, or disable DCB on this interface (dcbtool sc NETDEV dcb off).",
     "journalctl -g 'lldpad|NetworkManager|{netdev}'",
     "Linux drivers/net/ethernet/intel/ixgbe ixgbe_setup_tc()"};
 

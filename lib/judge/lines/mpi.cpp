@@ -163,8 +163,7 @@ constexpr LineMessage kRows[] = {
     {"ssh-host-key", host, "Host key verification failed.|REMOTE HOST IDENTIFICATION HAS CHANGED",
      "SSH of this host does not know the host key of a remote node, or another key is stored for it (the node was "
      "installed again). The launcher (mpirun) cannot start its daemon there, because a launcher cannot answer the "
-     "prompt. Add "
-     "the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
+     "prompt. Add the host keys of all nodes to known_hosts (ssh-keyscan), or set StrictHostKeyChecking=accept-new.",
      "ssh {peer} hostname; ssh-keygen -F {peer}", "OpenSSH ssh"},
     {"ssh-name", host, "ssh: Could not resolve hostname",
      "The name of a node in the host file cannot be resolved on this host or in this container (DNS, /etc/hosts), so "
@@ -230,11 +229,9 @@ constexpr LineMessage kRows[] = {
      "OFI endpoint open failed|OFI fi_open domain failed|OFI domain open failed|OFI EP enable failed|OFI fi_fabric "
      "failed|OFI resource bind failed|create_vni_context",
      "MPICH or Intel MPI could not open its network on this host: libfabric's provider or its RDMA device does not "
-     "work "
-     "here, and no other rank is involved yet. Usual causes: the memlock limit (ulimit -l), a device that is not in "
-     "the "
-     "container, no interface with an address, or a provider that does not fit (FI_PROVIDER, I_MPI_OFI_PROVIDER). "
-     "FI_LOG_LEVEL=warn prints the call that failed.",
+     "work here, and no other rank is involved yet. Usual causes: the memlock limit (ulimit -l), a device that is not "
+     "in the container, no interface with an address, or a provider that does not fit (FI_PROVIDER, "
+     "I_MPI_OFI_PROVIDER). FI_LOG_LEVEL=warn prints the call that failed.",
      "ulimit -l; fi_info -l; ls -l /dev/infiniband; env | grep -E 'FI_|I_MPI|MPIR_CVAR'",
      "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c"},
     {"mpich-ofi", unknown,

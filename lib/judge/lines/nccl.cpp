@@ -149,8 +149,7 @@ constexpr LineMessage kNcclRows[] = {
      "fabric-agentctl topo; ibv_devices; echo $NCCL_IB_HCA", kNcclNet},
     {"nccl-no-libibverbs", software, "Failed to open libibverbs.so",
      "NCCL found no libibverbs and uses TCP sockets instead of RDMA: install rdma-core (libibverbs) in the image of "
-     "the "
-     "job. On a host without RDMA it is normal.",
+     "the job. On a host without RDMA it is normal.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-old-gdr", software,
      "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|"
@@ -199,9 +198,8 @@ constexpr LineMessage kNcclRows[] = {
      "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|"
      "Call to send to*Connection reset by peer|Call to send to*Broken pipe",
      "The other rank closed a TCP connection of NCCL (bootstrap, the exchange before RDMA is connected, or data "
-     "without "
-     "RDMA): its process ended or failed before, or refused the step. This is a consequence; the cause is the first "
-     "error in the log of that rank, which the address, or the rank in a line beside, names.",
+     "without RDMA): its process ended or failed before, or refused the step. This is a consequence; the cause is the "
+     "first error in the log of that rank, which the address, or the rank in a line beside, names.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclSocket},
     {"nccl-link-local", host, "onnect to 169.254.*<*returned*, retrying|onnect to fe80:*<*returned*, retrying",
      "The peer announced a link-local address (169.254.0.0/16, fe80::/10), which no other node can reach: NCCL there "
@@ -230,9 +228,8 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-collective-mismatch", software, "NET/IB*collective mismatch error",
      "The receiver's size of a transfer is not that of the sender. Likely one of two: the ranks call different "
      "collectives, or not in the same order, or with different sizes. Or writes of the NIC overtake each other, "
-     "because "
-     "its firmware forces relaxed ordering, while this NCCL relies on the order: PCI_WR_ORDERING must be per_mkey (0), "
-     "not force_relax (1). Test with NCCL_PROTO=SIMPLE: only the first cause fails with it, too.",
+     "because its firmware forces relaxed ordering, while this NCCL relies on the order: PCI_WR_ORDERING must be "
+     "per_mkey (0), not force_relax (1). Test with NCCL_PROTO=SIMPLE: only the first cause fails with it, too.",
      "mlxconfig -d {pci} q PCI_WR_ORDERING; echo $NCCL_PROTO", kNcclNet},
     {"nccl-truncated", software, "Message truncated : received",
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",
@@ -272,10 +269,8 @@ constexpr LineMessage kNcclRows[] = {
      host,
      "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",
      {"NVLink SHARP (NVLS) could not be set up on this node: the fabric manager or an NVSwitch is in a bad state, "
-      "often "
-      "because the fabric manager was restarted without a reset of the GPUs. NCCL_NVLS_ENABLE=0 goes on without it. "
-      "The "
-      "network is not at fault. ",
+      "often because the fabric manager was restarted without a reset of the GPUs. NCCL_NVLS_ENABLE=0 goes on without "
+      "it. The network is not at fault. ",
       {Work::ends_jobs, "Reset the GPUs, or reboot."}},
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
      "NCCL src/transport/nvls.cc"},
@@ -311,8 +306,7 @@ constexpr LineMessage kNcclRows[] = {
      "The address 0.0.x.x belongs to no host: the name of the node is a number (05 is taken for 0.0.0.5), or the "
      "address is 0.0.0.0, at which only a server listens. The store of torchrun cannot be reached. Give the node a "
      "name that is not a number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node "
-     "of "
-     "rank 0.",
+     "of rank 0.",
      "hostname; env | grep MASTER_ADDR; getent hosts $(hostname)", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
      "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "

@@ -14,8 +14,7 @@ constexpr LineMessage kPlatformRows[] = {
     // Slurm.
     {"slurm-gpus-missing", host, "count reported lower than configured",
      "A node reports fewer GPUs than gres.conf and slurm.conf name, and Slurm drains it: a GPU is missing (fell off "
-     "the "
-     "bus, driver not loaded), or MIG was changed. After the repair restart slurmd.",
+     "the bus, driver not loaded), or MIG was changed. After the repair restart slurmd.",
      "nvidia-smi -L; journalctl -k -g 'NVRM|amdgpu'; scontrol show node", kSlurm},
     {"slurm-gpu-file", host, "stat gres.conf file",
      "slurmd does not start: the device file of gres.conf does not exist, because the GPU driver is not loaded yet or "
@@ -26,11 +25,10 @@ constexpr LineMessage kPlatformRows[] = {
      "--mpi=pmi2.",
      "srun --mpi=list; ldconfig -p | grep pmix", "Slurm src/plugins/mpi/pmix"},
     {"slurm-first-start", unknown,
-     "Could not open node state file*No such file|Could not open job state file*No such file|Could not open trigger "
-     "state "
-     "file*No such file|Could not open reservation state file*No such file|NOTE: Trying backup state save "
-     "file|Incomplete "
-     "node data checkpoint file|Incomplete job data checkpoint file|error: Could not open *_state*No such file",
+     "Could not open node state file*No such file|Could not open job state file*No such file|"
+     "Could not open trigger state file*No such file|Could not open reservation state file*No such file|"
+     "NOTE: Trying backup state save file|Incomplete node data checkpoint file|Incomplete job data checkpoint file|"
+     "error: Could not open *_state*No such file",
      "slurmctld found no saved state (ENOENT). Normal and harmless at its first start on a new cluster: there is no "
      "state of nodes and jobs yet. If slurmctld ran before, StateSaveLocation names another or an empty directory, or "
      "its file system is not mounted or readable: stop it before it overwrites the jobs' state.",
@@ -106,8 +104,7 @@ constexpr LineMessage kPlatformRows[] = {
      "the device will go unhealthy|device marked unhealthy|cannot allocate unhealthy devices|"
      "no healthy devices present",
      "A device plugin reports devices of this node as unhealthy, and no pod gets them: after an Xid of the GPU, or "
-     "when "
-     "the device is gone. Its log and the kernel log have the reason; restart the plugin after the repair or the "
+     "when the device is gone. Its log and the kernel log have the reason; restart the plugin after the repair or the "
      "reset.",
      "journalctl -k -g 'NVRM|amdgpu'; kubectl describe node", "NVIDIA k8s-device-plugin, kubelet device manager"},
     {"mount-propagation", host, "but it is not a shared mount|but it is not a shared or slave mount",
@@ -144,8 +141,7 @@ constexpr LineMessage kPlatformRows[] = {
      "sriov-network-operator pkg/host/internal/sriov"},
     {"firmware-tool-open", host, "-E- Failed to open the device|-E- Failed to open device|-E- Cannot open Device",
      "The firmware tool (mstconfig, mlxconfig, mstflint) cannot open the NIC: no access to its configuration space "
-     "from "
-     "the pod, or the kernel's lockdown with Secure Boot.",
+     "from the pod, or the kernel's lockdown with Secure Boot.",
      "cat /sys/kernel/security/lockdown; mokutil --sb-state", "mstflint mlxconfig"},
 
     {"sriov-cni-configuration", software,
@@ -223,16 +219,15 @@ constexpr LineMessage kPlatformRows[] = {
      "yaml",
      "sriov-network-operator pkg/webhook/validate.go"},
     {"sriov-config-daemon", host,
-     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: "
-     "unable|DiscoverSriov*: could not|DiscoverSriov*: "
-     "error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|GetNicSriovMode|can't set eSwitch mode to|to "
-     "set eSwitch "
-     "to|configureHWOptionsForSwitchdev|CreateVDPADevice|DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|"
-     "RemoveInterfaceFromOVSBridge|GetOVSBridges|failed to connect to OVSDB|find OVSDB "
-     "socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|UnbindDriver|LoadKernelModule()|addUdevRule|"
-     "UdevRule|LoadUdevRules|EnableHwTcOffload|MellanoxBlueFieldMode|WriteSriovResult|ReadSriovResult|WriteConfFile()|"
-     "cannot configure sriov interfaces|cannot reset sriov interfaces|error trying to drain the "
-     "node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|applied status config",
+     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: unable|"
+     "DiscoverSriov*: could not|DiscoverSriov*: error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|"
+     "GetNicSriovMode|can't set eSwitch mode to|to set eSwitch to|configureHWOptionsForSwitchdev|CreateVDPADevice|"
+     "DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|RemoveInterfaceFromOVSBridge|GetOVSBridges|"
+     "failed to connect to OVSDB|find OVSDB socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|"
+     "UnbindDriver|LoadKernelModule()|addUdevRule|UdevRule|LoadUdevRules|EnableHwTcOffload|MellanoxBlueFieldMode|"
+     "WriteSriovResult|ReadSriovResult|WriteConfFile()|cannot configure sriov interfaces|cannot reset sriov interfaces|"
+     "error trying to drain the node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|"
+     "applied status config",
      "The daemon of the SR-IOV network operator could not configure the NICs of this node: the virtual functions "
      "(sriov_numvfs, SR-IOV in the firmware or BIOS), their driver (vfio-pci, modules), the switch mode (devlink), the "
      "MTU, udev rules, vDPA or an Open vSwitch bridge. The error at the end of the line and the kernel log of the node "

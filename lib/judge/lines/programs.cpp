@@ -75,8 +75,7 @@ constexpr LineMessage kProgramRows[] = {
      "nvshmem|modify|object|ah|ucx"},
     {"nvshmem-version", software, "incompatible version of the transport interface",
      "The transport library of NVSHMEM belongs to another release than its host library: use one NVSHMEM release in "
-     "the "
-     "image.",
+     "the image.",
      "echo $LD_LIBRARY_PATH; ldconfig -p | grep nvshmem", "NVSHMEM src/modules/transport/ibrc/ibrc.cpp"},
     {"nvshmem-atomics",
      host,
@@ -91,8 +90,7 @@ constexpr LineMessage kProgramRows[] = {
      "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"sglang-aborted", none, "KVTransferError*Aborted by AbortReq",
      "The client or the router aborted this request, and its transfer of the KV cache ended with it. Not a fault of "
-     "the "
-     "transfer.",
+     "the transfer.",
      "grep -h Abort LOG-OF-THE-ROUTER | head", "SGLang python/sglang/srt/disaggregation"},
     {"sglang-prefill", peer, "KVTransferError*from prefill instance",
      "The prefill instance did not send the KV cache: its process ended, or it reports an error of its own.",
@@ -218,8 +216,7 @@ constexpr LineMessage kProgramRows[] = {
     {"nixl-plugin-missing", host,
      "unsupported backend '|getPluginParams: backend '*not found|Plugin file does not exist",
      "NIXL has no plugin for this backend: the file libplugin_*.so is not in NIXL_PLUGIN_DIR, or a library that it "
-     "needs "
-     "(of UCX: libucp, libfabric) is not found by the loader (LD_LIBRARY_PATH), so that it was not loaded.",
+     "needs (of UCX: libucp, libfabric) is not found by the loader (LD_LIBRARY_PATH), so that it was not loaded.",
      "env | grep -E 'NIXL_PLUGIN_DIR|LD_LIBRARY'; ldd $NIXL_PLUGIN_DIR/libplugin_UCX.so | grep 'not found'",
      "NIXL src/core/nixl_agent.cpp, nixl_plugin_manager.cpp"},
     {"nixl-plugin-version", software, "Plugin API version mismatch for",

@@ -40,10 +40,9 @@ constexpr LineMessage kRows[] = {
      "ls /etc/slurm /run/slurm/conf; dig +short SRV _slurmctld._tcp; munge -n | unmunge; scontrol ping",
      "Slurm src/common/fetch_config.c"},
     {"slurm-plugin", host,
-     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|error: cannot "
-     "create "
-     "* context for */|MPI: Cannot create context for |Plugin init() callback failed|create "
-     "freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
+     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|"
+     "error: cannot create * context for */|MPI: Cannot create context for |Plugin init() callback failed|"
+     "create freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
      "Slurm on this host cannot load a plugin that its configuration names: the plugin was not built, because a "
      "library was missing (munge-devel, PMIx, hwloc, NVML, dbus for cgroup/v2), its package is not installed, or the "
      "host does not offer what it needs (the version of cgroups). Install or rebuild Slurm with it, or select another "
@@ -83,8 +82,7 @@ constexpr LineMessage kRows[] = {
      "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
      "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound); or munged "
      "takes no more connections (Resource temporarily unavailable), because it has too few threads (--num-threads=10) "
-     "or "
-     "the host is overloaded.",
+     "or the host is overloaded.",
      "journalctl -u munge -e; ls -l /etc/munge/munge.key; munge -n | unmunge; timedatectl", "MUNGE src/munged"},
     {"slurm-cgroup", host,
      "Unable to initialize cgroup|cannot create cgroup context|slurm*cgroup*rror|slurm*cgroup*ailed|cgroup*slurm*ailed",
@@ -141,9 +139,9 @@ constexpr LineMessage kRows[] = {
      "dra|kubelet"},
     {"driver-container-in-use",
      host,
-     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|Module nvidia is "
-     "in "
-     "use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|rmmod: ERROR: Module ib_*in use",
+     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|"
+     "Module nvidia is in use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|"
+     "rmmod: ERROR: Module ib_*in use",
      {"The driver that is loaded is still in use, and is not replaced: a process that holds the device "
       "(/dev/nvidia*), or modules on top of it (nvidia-fs, gdrdrv, nvidia_peermem; for the RDMA driver the storage "
       "modules nvme_rdma, ib_isert, ib_srpt, rpcrdma). Find them with lsmod and lsof. ",
@@ -165,9 +163,8 @@ constexpr LineMessage kRows[] = {
     {"rdma-plugin-no-devices", host, "no Rdma Devices were found for resource|missing RDMA device spec for device",
      "The device plugin found no RDMA device on this node that fits the selectors of its resource (vendors, deviceIDs, "
      "ifNames), or one without all its character devices in /dev/infiniband (issm, umad: ib_umad is not loaded; "
-     "uverbs: "
-     "no RDMA driver for it). It offers none: pods that ask for the resource stay pending here. Compare the ConfigMap "
-     "with the node, load the modules, restart the plugin.",
+     "uverbs: no RDMA driver for it). It offers none: pods that ask for the resource stay pending here. Compare the "
+     "ConfigMap with the node, load the modules, restart the plugin.",
      "rdma link show; ls /dev/infiniband; lsmod | grep -E 'ib_umad|ib_uverbs'; kubectl get cm -A | grep -i rdma",
      "k8s-rdma-shared-dev-plugin pkg/resources/server.go, pkg/types"},
     {"vfs-off",
@@ -330,9 +327,8 @@ constexpr LineMessage kRows[] = {
      "iblinkinfo -l; mlxlink -d {rdma} -m",
      "infiniband-diags, ibdiagnet"},
     {"firmware-psid", software,
-     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|image file was not found "
-     "for "
-     "PSID",
+     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|"
+     "image file was not found for PSID",
      "The firmware image is for another board than this NIC (PSID), and nothing was written. Use the image of the "
      "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
      "their own (OEM).",
@@ -341,8 +337,7 @@ constexpr LineMessage kRows[] = {
      cable,
      "stat of IB device '",
      {"ibstat could not read a port, and stops: mostly a port without a cable or module (it has no link width, "
-      "EINVAL), "
-      "which old releases of rdma-core do not expect. ",
+      "EINVAL), which old releases of rdma-core do not expect. ",
       {Work::at_link, "Plug the cable and the module if the port is to be used. "},
       "Update rdma-core; ibv_devinfo shows the ports meanwhile."},
      "ibv_devinfo -l; rdma link show; ls /sys/class/infiniband",
@@ -407,9 +402,8 @@ constexpr LineMessage kRows[] = {
      "SONiC sonic-platform-daemons"},
     {"switch-port-error",
      cable,
-     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|oper error "
-     "event: "
-     "code_|oper error event: no_rx",
+     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|"
+     "oper error event: code_|oper error event: no_rx",
      {"The MAC or PHY of the switch port reports an error of the link. mac_local_fault: this port receives no valid "
       "signal; mac_remote_fault: the other end reports that it receives none; fec_ and high_: too many bit errors. The "
       "other ports of the switch are not affected. Look at transceiver and cable of this port, and at the NIC or "
@@ -473,14 +467,12 @@ constexpr LineMessage kRows[] = {
      "the breakout of the port was changed in the configuration. The cable is not at fault.",
      "on the switch: show module; show fex; show running-config interface", "NX-OS ETHPORT"},
     {"switch-agent-ended", network,
-     "%PROCMGR-*PROCESS_RESTART|%PROCMGR-*PROCESS_TERMINATED|%PROCMGR-*PROCESS_DELAYRESTART|%PROCMGR-*PROCESS_"
-     "NOTRESTART|"
-     "%SYSMGR-*SERVICE_CRASHED|%AGENT-*RESTART",
+     "%PROCMGR-*PROCESS_RESTART|%PROCMGR-*PROCESS_TERMINATED|%PROCMGR-*PROCESS_DELAYRESTART|"
+     "%PROCMGR-*PROCESS_NOTRESTART|%SYSMGR-*SERVICE_CRASHED|%AGENT-*RESTART",
      "An agent (process) of the switch ended, and is started again: what it controls is lost or interrupted for a "
      "short time (BGP or Rib: sessions and routes; Stp: spanning tree; others: ports, modules). Look why it ended "
-     "(show "
-     "agent logs crash, core files); update the software of the switch (EOS, NX-OS) if it crashed; check that the BGP "
-     "sessions returned.",
+     "(show agent logs crash, core files); update the software of the switch (EOS, NX-OS) if it crashed; check that "
+     "the BGP sessions returned.",
      "on the switch: show agent logs crash; show core; show ip bgp summary; show logging", "EOS ProcMgr, NX-OS sysmgr"},
     {"switch-restarts", network, "%PROCMGR-*SHUTDOWNREQUESTED",
      "The switch stops: its process manager was asked to end all agents, as at a reload or an update of its software; "

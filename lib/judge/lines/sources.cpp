@@ -460,9 +460,8 @@ constexpr LineMessage kRows[] = {
                 "runc libcontainer/cgroups", Printer::node_service),
     complaining(
         "dra-gpu-other", host,
-        "] "
-        "*nvlib.go:|nvlib.go:|device_state.go:|device_health.go:|allocatable.go:|prepared.go:|sharing.go:|vfio-device."
-        "go:|vfio-cdi.go:|partitions.go:|mig.go:|deviceinfo.go:|dynmig.go:|gpu-kubelet-plugin",
+        "] *nvlib.go:|nvlib.go:|device_state.go:|device_health.go:|allocatable.go:|prepared.go:|sharing.go:|"
+        "vfio-device.go:|vfio-cdi.go:|partitions.go:|mig.go:|deviceinfo.go:|dynmig.go:|gpu-kubelet-plugin",
         "",
         "NVIDIA's DRA driver, which allocates GPUs and IMEX channels of this node to pods by resource claims, reports "
         "an error. Usual causes: a driver root or NVML library that is not found, a GPU, MIG device or IMEX channel "

@@ -326,10 +326,8 @@ constexpr LineMessage kRows[] = {
      "env | grep -E 'MORI_SOCKET|MASTER_'; ip -br addr; ss -ltnp", "ROCm MORI src/application/bootstrap"},
     {"deepep-configuration", software, "Assertion*num_max_nvl_chunked|Assertion*num_max_rdma_chunked",
      "The configuration of DeepEP (Config: num_max_nvl_chunked_recv_tokens, num_max_rdma_chunked_recv_tokens, the "
-     "chunks "
-     "to send) does not fit this number of ranks and nodes: a buffer is too small for its chunks. The network is not "
-     "at "
-     "fault. Take the values of the release for this number of ranks.",
+     "chunks to send) does not fit this number of ranks and nodes: a buffer is too small for its chunks. The network "
+     "is not at fault. Take the values of the release for this number of ranks.",
      "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
     {"deepep-assertion", software,
      "Assertion exception (*csrc/|Assertion exception (*deep_ep|Assertion failed: *deep_ep/|Assertion failed: "
@@ -363,10 +361,9 @@ constexpr LineMessage kRows[] = {
      "non-zero status*MC group|non-zero status*mc handle|non-zero status*NVLS resource|NVLINK SHARP resource "
      "initialization failed|non-zero status*heap MC memory|non-zero status*unbind_group_mem",
      "NVSHMEM could not make or map memory for multicast over NVLink (NVLS): the state of the NVLink fabric of this "
-     "host "
-     "is wrong (a fabric manager that does not run or was restarted without a reset of the GPUs; NVRM's lines in the "
-     "kernel log name it), or the driver or virtual machine has no multicast. NVSHMEM_DISABLE_NVLS=1 goes on without "
-     "it. The network is not at fault.",
+     "host is wrong (a fabric manager that does not run or was restarted without a reset of the GPUs; NVRM's lines in "
+     "the kernel log name it), or the driver or virtual machine has no multicast. NVSHMEM_DISABLE_NVLS=1 goes on "
+     "without it. The network is not at fault.",
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; journalctl -k -g NVRM",
      "NVSHMEM src/host/team/team_internal_nvls.cpp"},
     {"nvshmem-heap", software,

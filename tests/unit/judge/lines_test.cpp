@@ -423,6 +423,20 @@ TEST(LogLines, ErrorsOfProvidersOfLibfabric) {
   EXPECT_FALSE(has(codes_text("err: 5 (Input/output error), prov_errno: 12"), "ENOMEM")) << "a status of a completion";
 }
 
+// Words that other programs print as well are a message only in a line of their program.
+TEST(LogLines, OfAnotherProgramAreNotTaken) {
+  for (const char* line :
+       {"scheduler: timed out while waiting for a slot", "recv index 5 invalid", "acme: bad cqe type",
+        "acme: Failed to query CC mode", "multipathd: Skipping unavailable device sdb",
+        "hns_roce_hw_v2 0000:bd:00.0: strong type of check", "acme: type for congestion selection: cubic",
+        "hipMemAddressReserve: 0x7f0000000000 reserved",
+        "libdoca_gpunetio.so.2 => /opt/mellanox/lib/libdoca_gpunetio.so.2"})
+    EXPECT_EQ(id_of(line), "") << line;
+  EXPECT_EQ(id_of("rping: Expected RDMA_CM_EVENT_ESTABLISHED but received RDMA_CM_EVENT_TIMEWAIT_EXIT (15)"),
+            "rdmacm-disconnected")
+      << "in place of the event that was expected";
+}
+
 TEST(LogComponents, OfDocaAreKnownByTheirErrors) {
   EXPECT_EQ(id_of("DOCA_ERROR_DRIVER: Low level driver failure"), "doca-driver");
   EXPECT_EQ(id_of("[DOCA][ERR][FLOW][flow.c:12] Failed to start: DOCA_ERROR_NO_MEMORY"), "doca-other");
@@ -434,6 +448,15 @@ TEST(LogLines, WorkAtTheMachineIsMarked) {
   for (const LineMessage& message : messages())
     for (const StepRow& step : message.meaning)
       EXPECT_TRUE(has_any(step.work, Work::at_machine) || !has(std::string(step.text), "cold reboot")) << message.id;
+}
+
+// As is what ends the jobs of the node, so that a warning comes before it.
+TEST(LogLines, WorkThatEndsJobsIsMarked) {
+  for (const LineMessage& message : messages())
+    for (const StepRow& step : message.meaning)
+      for (const char* order : {". Reset the ", ". Reload ", ". Reboot", "power-cycle the node", "or reboot"})
+        EXPECT_TRUE(has_any(step.work, Work::ends_jobs) || !has(". " + std::string(step.text), order))
+            << message.id << ": " << order;
 }
 
 TEST(LogLines, StatusNumbersMatchAsAWhole) {
