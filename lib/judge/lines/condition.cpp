@@ -404,13 +404,14 @@ constexpr Condition kConditions[] = {
       "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
       "that are not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
 
-    // The subject is the program or what it requires: the device is as it should be.
+    // The subject is the program, or a part of it that lacks what another one requires: the device is as it should be.
+    // What a driver requires of a device or a kernel is none of these.
     {"says-asked-unsupported",
      software,
      "application*requested*not support|application*used*not support|application*asked*not support|user "
      "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
-     "support|are required, but*not support|is required, but*not support|required but*not support|communicator does "
-     "not support",
+     "support|required, but*^plugin*not support|required, but*^provider*not support|required, but*^library*not "
+     "support|communicator does not support",
      {"By its words the program, or a variable of its environment, asks for something that this device, plugin or "
       "library does not offer. Remove the request, or use a device, plugin or release that has it; the device itself "
       "reports no fault."}},

@@ -104,6 +104,16 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
   EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
 }
 
+// What a driver requires of the machine is not the fault of a program.
+TEST(LogConditions, OfADriverIsNoRequestOfAProgram) {
+  for (const char* line : {"NVRM: This PCI I/O region is required, but the platform does not support it",
+                           "acme 0000:3b:00.0: interrupt remapping is required, but not supported"}) {
+    const Condition* condition = condition_of(read_line(line));
+    ASSERT_NE(condition, nullptr) << line;
+    EXPECT_EQ(condition->id, "says-unsupported") << line;
+  }
+}
+
 TEST(LogConditions, AreNotOfAnotherErrno) {
   const Condition* condition = condition_of(read_line("foo: failed to allocate the algorithm, err -2"));
   EXPECT_TRUE(condition == nullptr || condition->id != "says-used-up");
