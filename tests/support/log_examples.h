@@ -1562,7 +1562,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"mlx5-late-event", "format", "[ 7121.842187] mlx5_core 0000:5e:00.0: mlx5_eq_async_int:544:(pid 0): Async event for bogus CQ 0x441"},
     {"mlx5-reset-dropped", "format", "[ 4121.842187] mlx5_core 0000:5e:00.0: poll_sync_reset:279:(pid 0): Device is being removed, Drop new reset work"},
     {"mlx5-reset-semaphore", "format", "[ 7121.842187] mlx5_core 0000:5e:00.0: lock_sem_sw_reset:154:(pid 771): Failed to lock SW reset semaphore"},
-    {"module-absent", "format", "[ 4121.842187] mlx5_core 0000:3b:00.0: mlx5_query_mcia:315:(pid 4122): query_mcia_reg failed: status: 0x3"},
+    {"module-cage-empty", "format", "[ 4121.842187] mlx5_core 0000:3b:00.0: mlx5_query_mcia:315:(pid 4122): query_mcia_reg failed: status: 0x3"},
     {"module-disabled", "format", "[ 9110.842187] mlx5_core 0000:c1:00.0: Port module event: module 0, Cable disabled"},
     {"module-eeprom", "format", "[ 4121.842187] mlx5_core 0000:3b:00.0: mlx5_query_mcia:315:(pid 4122): query_mcia_reg failed: status: 0x9"},
     {"mooncake-attempts", "kvcache-ai/Mooncake 397", "E0523 06:50:40.084792   223 client.cpp:460] transfer_incomplete max_attempts=3"},

@@ -75,7 +75,7 @@ constexpr LineMessage kGpuRows[] = {
       {Work::ends_jobs, "Reset the GPU after a change of the mode."}},
      "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios",
      kXid},
-    {"gpu-address-space", host, "MemAddressReserve*ailed|ailed*MemAddressReserve",
+    {"gpu-address-space", host, "hipMemAddressReserve*ailed|ailed*hipMemAddressReserve",
      "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
      "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
      "smaller heap (MORI_SHMEM_HEAP_SIZE, NVSHMEM_SYMMETRIC_SIZE, ROCSHMEM_HEAP_SIZE).",

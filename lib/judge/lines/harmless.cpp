@@ -110,7 +110,7 @@ constexpr LineMessage kRows[] = {
      "Information of mlx5_core: an event of a queue came after the queue was destroyed. Harmless at the end of a "
      "program, no action; if there are many while jobs run, update driver and firmware.",
      "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c"},
-    {"module-absent", none, "query_mcia_reg failed: status: 0x3",
+    {"module-cage-empty", none, "query_mcia_reg failed: status: 0x3",
      "Information of mlx5_core: a program (ethtool -m, an exporter) asked for the EEPROM of a module, and the cage is "
      "empty (status 3). Harmless, no action for a port that is not used; if a module is in the cage, the NIC does not "
      "see it: insert it again.",
