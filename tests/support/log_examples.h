@@ -1533,6 +1533,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"bnxt-resources", "format", "bnxt_en 0000:3b:00.0 ens1f0np0: FW unable to meet the resources requested by the driver rc: 0"},
     {"bnxt-speed", "format", "bnxt_en 0000:3b:00.0 ens1f0np0: Link speed 100000 no longer supported"},
     {"doca-gid", "format", "Thu Nov 12 09:00:03 2026 [ERR] [transport/net_ib/gdaki/doca-gpunetio/src/doca_verbs_qp.cpp]: 382: doca_verbs_ah_attr(): Failed to query roce version"},
+    {"doca-gpunetio-other", "format", "Thu Nov 12 09:00:03 2026 [ERR] [transport/net_ib/gdaki/doca-gpunetio/src/doca_verbs_cq.cpp]: 177: doca_verbs_cq_create(): Failed to create doca verbs cq"},
     {"efa-removed-peer", "format", "libfabric:4121:1732779731::efa:ep_data:efa_rdm_pke_handle_send_completion():598<warn> ignoring send completion of a packet to a removed peer."},
     {"gdrcopy-release", "format", "libfabric:4121:1732779731::core:core:cuda_gdrcopy_dev_unregister():344<warn> gdr_unmap failed! error: Invalid argument"},
     {"gpu-address-space", "format", "[2026-11-12 12:30:19.433] [5120] [application] [error] VMM Init failed: hipMemAddressReserve size=1099511627776 align=2097152 err=out of memory"},
