@@ -35,14 +35,15 @@ bool is_switched_off(const Port& port) {
   return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
-// The port itself keeps the trace of an earlier link. Two losses of carrier prove one; some drivers count one when they
-// first open the netdev (__bnxt_open_nic() of Linux 6.12). A LID is from a subnet manager that saw the link.
+// The port itself keeps the trace of an earlier link. Two losses of an Ethernet link prove one: some drivers count one
+// when they first open the netdev (__bnxt_open_nic() of Linux 6.12). A LID is from a subnet manager that saw the link.
 bool has_trace_of_link(const View& view, const Port& port) {
   if (port.counters.carrier_down.value_or(0) > 1) return true;
   if (const auto* lids = find_in(view.now.network.lids, port.id()); lids != nullptr && infiniband::is_lid(lids->own))
     return true;
-  return std::ranges::any_of(port.counters.pma, [](const Counter& counter) {
-    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
+  const uint64_t first_opening = port.link_layer == LinkLayer::infiniband ? 0 : 1;
+  return std::ranges::any_of(port.counters.pma, [&](const Counter& counter) {
+    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > first_opening;
   });
 }
 
