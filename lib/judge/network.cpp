@@ -561,8 +561,7 @@ void add_given_netdevs(const View& view, Findings& findings) {
   for (const auto& [port, netdev] : given) {
     std::map<uint32_t, size_t> counts;
     for (const auto& [other, its] : given)
-      if (are_twins(*port, *other) && serves_gpu(view, *port) == serves_gpu(view, *other))
-        ++counts[*its->second.mtu];
+      if (are_twins(*port, *other) && serves_gpu(view, *port) == serves_gpu(view, *other)) ++counts[*its->second.mtu];
     const auto usual = majority(counts);
     const uint32_t mtu = *netdev->second.mtu;
     if (!usual || *usual <= mtu) continue;

@@ -1041,9 +1041,13 @@ void ask_port_state(const View& view, Findings& findings) {
 
 }  // namespace
 
+// Of mlxconfig: the second port is the second function.
+static std::string link_type_setting(const std::string& pci) {
+  return pci.ends_with(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1";
+}
+
 Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
-  std::string setting = "LINK_TYPE_P1";
-  if (pci.ends_with(".1")) setting = "LINK_TYPE_P2";
+  const std::string setting = link_type_setting(pci);
   const std::string value = layer == LinkLayer::infiniband ? "1" : "2", tool = "mlxconfig -d " + pci;
   return {tool + " query " + setting + "; " + tool + " set " + setting + "=" + value + "; ",
           {Work::ends_jobs, "then mlxfwreset -d " + pci + " reset"}};
@@ -1139,8 +1143,8 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.add_ambiguous(
         "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
         "Ask what " + ctx.peer_label() + " is. If it is for " + other +
-            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
-            " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
+            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci + " query " +
+            link_type_setting(ctx.port.pci) + ". A firmware without this setting knows one link layer only.");
   }
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)
