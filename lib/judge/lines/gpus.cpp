@@ -68,7 +68,7 @@ constexpr LineMessage kGpuRows[] = {
      "the GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit "
      "each other; reset the GPU after a change of the mode.",
      "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios", kXid},
-    {"gpu-address-space", host, "MemAddressReserve*failed|MemAddressReserve size=|MemAddressReserve: ",
+    {"gpu-address-space", host, "hipMemAddressReserve*failed|MemAddressReserve size=",
      "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
      "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
      "smaller heap (MORI_SHMEM_HEAP_SIZE, NVSHMEM_SYMMETRIC_SIZE, ROCSHMEM_HEAP_SIZE).",
