@@ -846,12 +846,13 @@ std::string list_of_accelerators(const std::vector<const Gpu*>& gpus, const std:
          (gpus.size() > 1 ? ", ...)" : ")");
 }
 
-// nullopt: there are none, or their ports are here. NICs of the host are no replacement: HCCL uses the cards' own ports
-// inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
+// nullopt: there are none, or their ports are here or in other namespaces. NICs of the host are no replacement: HCCL
+// uses the cards' own ports inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
 std::optional<Finding> no_ports_of_gaudi(const Node& node) {
   std::vector<const Gpu*> gaudi;
   for (const Gpu& gpu : node.topology.gpus)
-    if (gpu.vendor == kHabana && nic_at(node.topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
+    if (gpu.vendor == kHabana && !gpu.ports_elsewhere && nic_at(node.topology, gpu.pci) == nullptr)
+      gaudi.push_back(&gpu);
   if (gaudi.empty()) return std::nullopt;
   return bad(
       Status::warning, kHostSubject,
