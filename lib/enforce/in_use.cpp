@@ -108,13 +108,13 @@ class RouteHolds {
   }
 
   bool is_held(const Port& port, bool has_route) {
-    const auto now = Clock::now();
+    const HeldPorts held = file_ == HeldFile::read ? load() : HeldPorts{};
+    const auto now = Clock::now();  // later than any moment that the agent has written
     const std::string key = state::port_key(port);
     if (has_route) seen_[key] = now;
-    if (file_ == HeldFile::read)
-      for (const auto& [other, moment] : load().seen)
-        if (0 <= moment && moment <= in_milliseconds(now))
-          seen_[other] = std::max(seen_[other], Clock::time_point(std::chrono::milliseconds(moment)));
+    for (const auto& [other, moment] : held.seen)
+      if (0 <= moment && moment <= in_milliseconds(now))
+        seen_[other] = std::max(seen_[other], Clock::time_point(std::chrono::milliseconds(moment)));
     std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
     if (file_ == HeldFile::kept) save();
     return seen_.contains(key);

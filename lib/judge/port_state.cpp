@@ -847,12 +847,13 @@ std::string list_of_accelerators(const std::vector<const Gpu*>& gpus, const std:
          (gpus.size() > 1 ? ", ...)" : ")");
 }
 
-// nullopt: there are none, or their ports are here. NICs of the host are no replacement: HCCL uses the cards' own ports
-// inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
+// nullopt: there are none, or their ports are here or in other namespaces. NICs of the host are no replacement: HCCL
+// uses the cards' own ports inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
 std::optional<Finding> no_ports_of_gaudi(const Node& node) {
   std::vector<const Gpu*> gaudi;
   for (const Gpu& gpu : node.topology.gpus)
-    if (gpu.vendor == kHabana && nic_at(node.topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
+    if (gpu.vendor == kHabana && !gpu.ports_elsewhere && nic_at(node.topology, gpu.pci) == nullptr)
+      gaudi.push_back(&gpu);
   if (gaudi.empty()) return std::nullopt;
   return bad(
       Status::warning, kHostSubject,
@@ -1042,9 +1043,13 @@ void ask_port_state(const View& view, Findings& findings) {
 
 }  // namespace
 
+// Of mlxconfig: the second port is the second function.
+static std::string link_type_setting(const std::string& pci) {
+  return pci.ends_with(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1";
+}
+
 Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
-  std::string setting = "LINK_TYPE_P1";
-  if (pci.ends_with(".1")) setting = "LINK_TYPE_P2";
+  const std::string setting = link_type_setting(pci);
   const std::string value = layer == LinkLayer::infiniband ? "1" : "2", tool = "mlxconfig -d " + pci;
   return {tool + " query " + setting + "; " + tool + " set " + setting + "=" + value + "; ",
           {Work::ends_jobs, "then mlxfwreset -d " + pci + " reset"}};
@@ -1140,8 +1145,8 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.add_ambiguous(
         "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
         "Ask what " + ctx.peer_label() + " is. If it is for " + other +
-            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
-            " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
+            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci + " query " +
+            link_type_setting(ctx.port.pci) + ". A firmware without this setting knows one link layer only.");
   }
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)
